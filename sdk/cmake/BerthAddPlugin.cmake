@@ -1,0 +1,54 @@
+# berth_add_plugin(<name> [SOURCES <file>...] [MIN_HOST_MINOR <n>])
+#
+# Adds the plugin <name> as the module lib<name>.so and installs it to <libdir>/berth/plugins.
+#
+#   SOURCES         C or C++ files; by default <name>/*.cc and <name>/*.c, without *_test.*
+#   MIN_HOST_MINOR  the oldest minor version of the host's ABI that the plugin runs in (default 0)
+#
+# A plugin sees nothing but the SDK and exports nothing but its entry: that is what lets one built by
+# any compiler, against any standard library, live in one process with the others.
+#   -fno-gnu-unique   a unique symbol would be shared between plugins in spite of RTLD_LOCAL
+#   --exclude-libs    symbols of static libraries stay inside
+#   -z defs           an undefined symbol is the author's link error, not the operator's load error
+#   -z now, relro     resolved when loaded, read-only afterwards
+include_guard(GLOBAL)
+
+# On the function's own path, so that it is the same from the source tree and from an installation.
+set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
+
+function(berth_add_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MIN_HOST_MINOR" "SOURCES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "berth_add_plugin(${name}): unexpected ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc
+         ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.c)
+    list(FILTER arg_SOURCES EXCLUDE REGEX "_test\\.(cc|c)$")
+  endif()
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "berth_add_plugin(${name}): no sources: name them after SOURCES, "
+                        "or put them into ${CMAKE_CURRENT_SOURCE_DIR}/${name}/")
+  endif()
+  if(NOT arg_MIN_HOST_MINOR)
+    set(arg_MIN_HOST_MINOR 0)
+  endif()
+
+  add_library(${name} MODULE ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE berth::sdk)
+  target_compile_definitions(${name} PRIVATE BERTH_MIN_HOST_MINOR=${arg_MIN_HOST_MINOR})
+  set_target_properties(${name} PROPERTIES
+    PREFIX "lib"
+    SUFFIX ".so"
+    C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON
+    LINK_DEPENDS ${BERTH_PLUGIN_VERSION_SCRIPT})
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  target_link_options(${name} PRIVATE LINKER:-z,defs,-z,now,-z,relro LINKER:--exclude-libs,ALL
+                      LINKER:--version-script=${BERTH_PLUGIN_VERSION_SCRIPT})
+
+  include(GNUInstallDirs)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/berth/plugins)
+endfunction()
