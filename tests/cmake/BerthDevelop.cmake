@@ -74,9 +74,28 @@ function(berth_host_library folder)
 endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
-# Internal: one GoogleTest binary, one ctest test.
+# The labels of GoogleTest binaries. The target tests_<label> builds those that carry it.
+set(BERTH_TEST_LABELS unit plugin loader threads integration conformance)
+foreach(label IN LISTS BERTH_TEST_LABELS)
+  add_custom_target(tests_${label})
+endforeach()
+
+# berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>...)
+#
+# One GoogleTest binary, one ctest test. For tests/; beside the code, use the two functions below.
 function(berth_gtest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
+    message(FATAL_ERROR "berth_gtest(${name} SOURCES <file>... DEPENDS <target>... "
+                        "LABELS <label>...): unexpected '${arg_UNPARSED_ARGUMENTS}', or no "
+                        "sources, or no labels")
+  endif()
+  foreach(label IN LISTS arg_LABELS)
+    if(NOT label IN_LIST BERTH_TEST_LABELS)
+      message(FATAL_ERROR "${name}: label '${label}' is none of ${BERTH_TEST_LABELS}")
+    endif()
+    add_dependencies(tests_${label} ${name})
+  endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS} GTest::gmock
@@ -95,12 +114,8 @@ function(berth_unit_tests name)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LABELS")
-  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "berth_unit_tests(${name} SOURCES <file>... DEPENDS <target>... "
-                        "[LABELS <label>...]): no sources, or unexpected "
-                        "'${arg_UNPARSED_ARGUMENTS}'")
-  endif()
-  berth_gtest(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} LABELS unit ${arg_LABELS})
+  berth_gtest(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} LABELS unit ${arg_LABELS}
+              ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
 # berth_plugin_tests(<name> [LABELS <label>...])
