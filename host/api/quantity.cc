@@ -1,0 +1,255 @@
+#include "host/api/quantity.h"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace berth::host {
+namespace {
+
+constexpr uint64_t kMaxUnits = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+constexpr uint64_t kNanos = Quantity::kNanosPerUnit;
+constexpr size_t kNanoDigits = 9;
+
+// The amount without its sign. Beyond kMaxUnits is capped when the sign is applied.
+struct Magnitude {
+  uint64_t units = 0;
+  uint64_t nanos = 0;
+};
+
+// What a suffix multiplies by: 10^decimal * 2^binary.
+struct Scale {
+  int32_t decimal = 0;
+  int32_t binary = 0;
+};
+
+// A text cut into its parts; the digits are views into it.
+struct Parts {
+  bool negative = false;
+  std::string_view whole;
+  std::string_view fraction;
+  std::string_view suffix;
+};
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr uint64_t DigitOf(char c) { return static_cast<uint64_t>(c - '0'); }
+
+constexpr std::array<uint64_t, 20> kPowersOfTen = [] {
+  std::array<uint64_t, 20> powers{};
+  uint64_t power = 1;
+  for (size_t i = 0; i < powers.size(); ++i, power *= 10) powers[i] = power;
+  return powers;
+}();
+
+Result<Quantity> Fail(std::string_view text, std::string_view expected) {
+  return Status::InvalidArgument(
+      std::string("quantity \"").append(text).append("\": expected ").append(expected));
+}
+
+constexpr std::string_view kExpectedNumber =
+    "a number with an optional suffix, such as 2, 100m, 1.5Gi or 12e6";
+constexpr std::string_view kExpectedSuffix =
+    "a suffix of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or an exponent such as e3";
+constexpr std::string_view kExpectedExponent = "an exponent within 32 bits";
+
+Quantity WithSign(Magnitude magnitude, bool negative) {
+  int64_t units = static_cast<int64_t>(magnitude.units);
+  int32_t nanos = static_cast<int32_t>(magnitude.nanos);
+  if (magnitude.units >= kMaxUnits) {
+    units = static_cast<int64_t>(kMaxUnits);
+    nanos = 0;
+  }
+  return negative ? Quantity(-units, -nanos) : Quantity(units, nanos);
+}
+
+// 10^decimal of a one-letter suffix.
+constexpr std::optional<int32_t> DecimalSuffix(char c) {
+  switch (c) {
+    case 'n': return -9;
+    case 'u': return -6;
+    case 'm': return -3;
+    case 'k': return 3;
+    case 'M': return 6;
+    case 'G': return 9;
+    case 'T': return 12;
+    case 'P': return 15;
+    case 'E': return 18;
+    default: return std::nullopt;
+  }
+}
+
+// 2^binary of the letter before an "i".
+constexpr std::optional<int32_t> BinarySuffix(char c) {
+  switch (c) {
+    case 'K': return 10;
+    case 'M': return 20;
+    case 'G': return 30;
+    case 'T': return 40;
+    case 'P': return 50;
+    case 'E': return 60;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Scale> SimpleScale(std::string_view suffix) {
+  if (suffix.empty()) return Scale{};
+  if (suffix.size() == 1) {
+    const std::optional<int32_t> decimal = DecimalSuffix(suffix[0]);
+    return decimal ? std::optional(Scale{*decimal, 0}) : std::nullopt;
+  }
+  if (suffix.size() == 2 && suffix[1] == 'i') {
+    const std::optional<int32_t> binary = BinarySuffix(suffix[0]);
+    return binary ? std::optional(Scale{0, *binary}) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// A number below 10^18 without a fraction: what nearly every quantity is.
+// Divisors are constants here, because a division by a variable costs as much as all the rest.
+Magnitude ScaleSmall(uint64_t number, Scale scale) {
+  switch (scale.decimal) {
+    case -3: return {number / 1000, number % 1000 * 1'000'000};
+    case -6: return {number / 1'000'000, number % 1'000'000 * 1000};
+    case -9: return {number / kNanos, number % kNanos};
+    default: break;
+  }
+  const uint64_t factor = kPowersOfTen[static_cast<size_t>(scale.decimal)] << scale.binary;
+  uint64_t units = 0;
+  if (__builtin_mul_overflow(number, factor, &units)) units = kMaxUnits;
+  return {units, 0};
+}
+
+// Units and nano-units by moving the decimal point; any digits, any exponent.
+Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
+  const size_t digits = parts.whole.size() + parts.fraction.size();
+  const auto digit = [&parts](size_t i) {
+    return DigitOf(i < parts.whole.size() ? parts.whole[i]
+                                          : parts.fraction[i - parts.whole.size()]);
+  };
+  const int64_t point = static_cast<int64_t>(parts.whole.size()) + exponent;
+  Magnitude result;
+  bool rest = false;
+  for (size_t i = 0; i < digits; ++i) {
+    // The digit stands for d * 10^place.
+    const int64_t place = point - 1 - static_cast<int64_t>(i);
+    const uint64_t d = digit(i);
+    if (d == 0) continue;
+    if (place >= 19) return {kMaxUnits, 0};
+    if (place >= 0) {
+      uint64_t part = 0;
+      if (__builtin_mul_overflow(d, kPowersOfTen[static_cast<size_t>(place)], &part) ||
+          part > kMaxUnits || result.units + part > kMaxUnits) {
+        return {kMaxUnits, 0};
+      }
+      result.units += part;
+    } else if (place >= -static_cast<int64_t>(kNanoDigits)) {
+      result.nanos += d * kPowersOfTen[static_cast<size_t>(place + 9)];
+    } else {
+      rest = true;
+    }
+  }
+  result.nanos += rest;
+  if (result.nanos == kNanos) return {result.units + 1, 0};
+  return result;
+}
+
+// Units and nano-units of a number times 2^shift; any digits. `shift` is at most 60.
+Magnitude ScaleBinary(const Parts& parts, int32_t shift) {
+  uint64_t whole = 0;
+  for (const char c : parts.whole) {
+    if (__builtin_mul_overflow(whole, uint64_t{10}, &whole) ||
+        __builtin_add_overflow(whole, DigitOf(c), &whole) || whole > kMaxUnits >> shift) {
+      return {kMaxUnits, 0};
+    }
+  }
+  // Long multiplication of the fraction, last digit first: what comes out are the digits of the
+  // product behind the point, and at last a carry, its units. 9 * 2^60 and a carry fit 64 bits.
+  uint64_t carry = 0;
+  uint64_t nanos = 0;
+  bool rest = false;
+  for (size_t i = parts.fraction.size(); i-- > 0;) {
+    const uint64_t product = (DigitOf(parts.fraction[i]) << shift) + carry;
+    const uint64_t digit = product % 10;
+    carry = product / 10;
+    if (i < kNanoDigits) {
+      nanos += digit * kPowersOfTen[kNanoDigits - 1 - i];
+    } else {
+      rest = rest || digit != 0;
+    }
+  }
+  nanos += rest;
+  uint64_t units = (whole << shift) + carry;
+  if (nanos == kNanos) {
+    ++units;
+    nanos = 0;
+  }
+  return {units, nanos};
+}
+
+std::optional<Parts> Split(std::string_view text) {
+  Parts parts;
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
+    parts.negative = text[0] == '-';
+    text.remove_prefix(1);
+  }
+  const auto take_digits = [&text] {
+    size_t count = 0;
+    while (count < text.size() && IsDigit(text[count])) ++count;
+    const std::string_view digits = text.substr(0, count);
+    text.remove_prefix(count);
+    return digits;
+  };
+  parts.whole = take_digits();
+  if (!text.empty() && text[0] == '.') {
+    text.remove_prefix(1);
+    parts.fraction = take_digits();
+  }
+  if (parts.whole.empty() && parts.fraction.empty()) return std::nullopt;
+  parts.suffix = text;
+  return parts;
+}
+
+__attribute__((noinline)) Result<Quantity> ParseAny(std::string_view text) {
+  const std::optional<Parts> parts = Split(text);
+  if (!parts) return Fail(text, kExpectedNumber);
+  if (const std::optional<Scale> scale = SimpleScale(parts->suffix)) {
+    return WithSign(scale->binary != 0 ? ScaleBinary(*parts, scale->binary)
+                                       : ScaleDecimal(*parts, scale->decimal),
+                    parts->negative);
+  }
+  std::string_view digits = parts->suffix.substr(1);
+  if (parts->suffix[0] != 'e' && parts->suffix[0] != 'E') return Fail(text, kExpectedSuffix);
+  if (!digits.empty() && digits[0] == '+') {
+    digits.remove_prefix(1);
+    if (!digits.empty() && digits[0] == '-') return Fail(text, kExpectedSuffix);
+  }
+  int32_t exponent = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, exponent);
+  if (error == std::errc::invalid_argument || stop != end) return Fail(text, kExpectedSuffix);
+  if (error == std::errc::result_out_of_range) return Fail(text, kExpectedExponent);
+  return WithSign(ScaleDecimal(*parts, exponent), parts->negative);
+}
+
+}  // namespace
+
+Result<Quantity> ParseQuantity(std::string_view text) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const bool negative = p != end && *p == '-';
+  p += negative;
+  const char* const first = p;
+  uint64_t number = 0;
+  // A longer number than 18 digits may not fit and is left to ParseAny.
+  const char* const limit = end - p > 18 ? p + 18 : end;
+  while (p != limit && IsDigit(*p)) number = number * 10 + DigitOf(*p++);
+  if (p == first) return ParseAny(text);
+  if (p == end) return WithSign({number, 0}, negative);
+  const std::optional<Scale> scale = SimpleScale({p, static_cast<size_t>(end - p)});
+  if (!scale) return ParseAny(text);
+  return WithSign(ScaleSmall(number, *scale), negative);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,87 @@
+// Kubernetes' resource quantities: "100m", "1.5Gi", "12e6".
+#ifndef BERTH_HOST_API_QUANTITY_H_
+#define BERTH_HOST_API_QUANTITY_H_
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "host/api/status.h"
+
+namespace berth::host {
+
+// An exact amount between -(2^63-1) and 2^63-1 units, in steps of one nano-unit. A value.
+class Quantity {
+ public:
+  static constexpr int32_t kNanosPerUnit = 1'000'000'000;
+
+  constexpr Quantity() = default;
+  // `nanos` is within one unit and has the sign of `units`, where neither is 0.
+  constexpr Quantity(int64_t units, int32_t nanos) : units_(units), nanos_(nanos) {}
+
+  // In units, rounded away from zero: "100m" is 1.
+  constexpr int64_t Value() const {
+    if (nanos_ == 0) return units_;
+    if (nanos_ > 0) return units_ == kMax ? kMax : units_ + 1;
+    return units_ == -kMax ? -kMax : units_ - 1;
+  }
+
+  // In thousandths, rounded away from zero, at most 2^63-1 in magnitude: "0.5m" is 1.
+  constexpr int64_t MilliValue() const {
+    int64_t milli = 0;
+    if (__builtin_mul_overflow(units_, int64_t{1000}, &milli) ||
+        __builtin_add_overflow(milli, NanosAsMilli(), &milli) || milli < -kMax) {
+      return Sign() < 0 ? -kMax : kMax;
+    }
+    return milli;
+  }
+
+  // -1, 0 or 1.
+  constexpr int32_t Sign() const {
+    if (units_ != 0) return units_ < 0 ? -1 : 1;
+    return (nanos_ > 0) - (nanos_ < 0);
+  }
+
+  // The whole units, towards zero, and the rest in nano-units.
+  constexpr int64_t units() const { return units_; }
+  constexpr int32_t nanos() const { return nanos_; }
+
+  // By amount: "1" equals "1000m".
+  friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
+
+ private:
+  static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  static constexpr int32_t kNanosPerMilli = 1'000'000;
+
+  constexpr int64_t NanosAsMilli() const {
+    const int32_t rest = nanos_ % kNanosPerMilli;
+    return nanos_ / kNanosPerMilli + (rest > 0) - (rest < 0);
+  }
+
+  int64_t units_ = 0;
+  int32_t nanos_ = 0;
+};
+
+// Parses what k8s.io/apimachinery/pkg/api/resource/quantity.go parses:
+//
+//   quantity ::= [+-] number suffix
+//   number   ::= digits | digits "." | digits "." digits | "." digits
+//   suffix   ::= "" | n u m k M G T P E | Ki Mi Gi Ti Pi Ei | (e|E) [+-] digits
+//
+// "1E" is one exa; an exponent needs digits. Finer than nano rounds away from zero. More than 2^63-1
+// units becomes 2^63-1.
+//
+// Differs from upstream where upstream is an accident:
+// - A text without a digit ("", ".", "-", "m", "Gi") is an error; upstream reads "m" as 0.
+// - Upstream caps only Ki..Ei at 2^63-1, and beyond that its int64 accessors give 0 or wrap around,
+//   MilliValue() already beyond 2^63/1000. Here both saturate.
+// - An exponent beyond int32 is an error; upstream drops its upper bits.
+// - Negative amounts round away from zero however many digits they have.
+//
+// Returns: kInvalidArgument with the text and what was expected.
+Result<Quantity> ParseQuantity(std::string_view text);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_API_QUANTITY_H_

@@ -1,0 +1,30 @@
+// How long one quantity takes to parse, by the way it is written.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <string_view>
+
+#include "host/api/quantity.h"
+
+namespace berth::host {
+namespace {
+
+void BM_ParseQuantity(benchmark::State& state, const char* literal) {
+  std::string text = literal;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(text.data());
+    const Result<Quantity> quantity = ParseQuantity(text);
+    benchmark::DoNotOptimize(quantity->MilliValue());
+  }
+}
+
+BENCHMARK_CAPTURE(BM_ParseQuantity, Cpu, "4");
+BENCHMARK_CAPTURE(BM_ParseQuantity, MilliCpu, "1500m");
+BENCHMARK_CAPTURE(BM_ParseQuantity, Memory, "16Gi");
+BENCHMARK_CAPTURE(BM_ParseQuantity, MemoryOfANode, "32986196Ki");
+BENCHMARK_CAPTURE(BM_ParseQuantity, Bytes, "33777864704");
+BENCHMARK_CAPTURE(BM_ParseQuantity, Fraction, "1.5Gi");
+BENCHMARK_CAPTURE(BM_ParseQuantity, Exponent, "12e6");
+
+}  // namespace
+}  // namespace berth::host
