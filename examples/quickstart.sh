@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Berth and schedules a small cluster with it: five nodes, eight pods, one of which fits nowhere.
+# Builds Berth and schedules a small cluster with it: five nodes, eight pods, of which one fits nowhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,0 +1,57 @@
+"""Every header of the SDK compiles alone, twice, with both compilers, in the languages it is for."""
+
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+
+import tree
+
+COMMON = ["-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# Nothing may hide in the padding of a struct that crosses the boundary.
+ABI = COMMON + ["-pedantic", "-Wpadded"]
+CPP = COMMON + ["-Wshadow", "-Wconversion"]
+
+
+def jobs(header):
+    """(command, without the source) for each way to compile `header`."""
+    if header.endswith("/abi.h"):
+        for compiler, cpp in (("gcc", "g++"), ("clang", "clang++")):
+            for standard in ("c11", "c17"):
+                yield [compiler, "-x", "c", f"-std={standard}"] + ABI
+            for standard in ("c++20", "c++2b"):
+                yield [cpp, "-x", "c++", f"-std={standard}"] + ABI
+    else:
+        yield ["g++", "-x", "c++", "-std=c++20"] + CPP
+        yield ["clang++", "-x", "c++", "-std=c++20"] + CPP
+        yield ["clang++", "-stdlib=libc++", "-x", "c++", "-std=c++20"] + CPP
+
+
+def compile_alone(header, command):
+    name = header.removeprefix("sdk/include/")
+    source = f"#include <{name}>\n#include <{name}>\ntypedef int berth_lint_not_empty;\n"
+    command = command + ["-I", os.path.join(tree.ROOT, "sdk/include"), "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True)
+    return done.returncode, " ".join(command), done.stderr
+
+
+def main():
+    missing = [tool for tool in ("gcc", "g++", "clang", "clang++") if not shutil.which(tool)]
+    if missing:
+        print(f"headers: skipped: {', '.join(missing)} not found; see .ci/packages.txt")
+        sys.exit(77)
+    findings = tree.Findings("headers")
+    headers = tree.files("sdk/include", ends=".h")
+    work = [(header, command) for header in headers for command in jobs(header)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda item: compile_alone(*item), work)
+        for (header, _), (status, command, errors) in zip(work, results):
+            if status:
+                findings.add(header, 1, f"does not compile alone: include what it uses.\n"
+                             f"  {command}\n{errors}")
+    findings.end(len(work))
+
+
+if __name__ == "__main__":
+    main()

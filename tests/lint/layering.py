@@ -1,0 +1,146 @@
+"""Who may include whom; how a header is guarded."""
+
+import re
+
+import tree
+
+# Inside host/: a folder includes itself and folders of a lower or equal rank; equals not in a circle.
+RANK = {"api": 0, "cluster": 1, "event": 2, "cache": 2, "queue": 2, "runtime": 3, "cycle": 4,
+        "serve": 5, "cli": 6, "main.cc": 7}
+# These two stand beside the flow: they use the objects below, and only the users named use them.
+ASIDE = {"loader": 0, "config": 0}
+ASIDE_USERS = {"main.cc", "cli", "loader", "config"}
+# The files of host/runtime/ that build a profile out of a configuration and loaded plugins.
+RUNTIME_BUILDERS = re.compile(r"host/runtime/(build|profile)\w*\.(h|cc)$|host/runtime/\w+_test\.cc$")
+
+C_HEADERS = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp
+signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads
+time uchar wchar wctype""".split())
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def host_folder(path):
+    return path.split("/")[1]
+
+
+def check_host(path, name):
+    """None, or why host file `path` must not include "host/<name>"."""
+    user, used = host_folder(path), name.split("/")[1]
+    if user == used:
+        return None
+    if user not in RANK and user not in ASIDE:
+        return f"host/{user}/ has no rank; give it one in tests/lint/layering.py"
+    if used in ASIDE:
+        allowed = user in ASIDE_USERS or (user == "runtime" and RUNTIME_BUILDERS.match(path))
+        return None if allowed else (f"host/{used}/ is for main, cli and the construction of a "
+                                     "profile in runtime; pass what is needed as an argument")
+    if used not in RANK:
+        return f"there is no host/{used}/"
+    if user in ASIDE:
+        return None if RANK[used] == 0 else f"host/{user}/ may use host/api/ alone"
+    if RANK[used] > RANK[user]:
+        return (f"host/{used}/ stands above host/{user}/; includes go downwards: "
+                "main > cli > cycle > runtime > queue, cache, event > cluster > api")
+    return None
+
+
+def check_contract(path, bracket, name):
+    """None, or why a file of sdk/ or plugins/ must not include `name`."""
+    is_test = path.endswith("_test.cc")
+    if bracket == '"':
+        if path.startswith("sdk/"):
+            return "write <berth/...>: the SDK has one include path"
+        folder = path.rsplit("/", 1)[0] + "/"
+        own = "/" not in name or name.startswith(folder)
+        return None if own else "a plugin includes <berth/...> and its own folder, nothing else"
+    if name.startswith("berth/testing/"):
+        testing = is_test or path.startswith(("sdk/include/berth/testing/", "tests/"))
+        return None if testing else "the test kit is for *_test.cc"
+    if name.startswith("berth/") or (is_test and name.startswith(("gtest/", "gmock/"))):
+        return None
+    if name.endswith(".h"):
+        standard = name[:-2] in C_HEADERS
+    else:
+        standard = re.fullmatch(r"[a-z_0-9]+", name) and path != "sdk/include/berth/abi.h"
+    return None if standard else "the SDK and the plugins use the standard library alone"
+
+
+def check_include(path, bracket, name):
+    if ".." in name.split("/"):
+        return "no `..` in an include: write the path from the root"
+    if bracket == "<" and name.startswith(("host/", "plugins/")):
+        return 'ours is written with quotes: "host/..."'
+    if bracket == '"' and name.startswith("berth/"):
+        return "the contract is written <berth/...>"
+    if path.startswith(("sdk/", "plugins/", "examples/")):
+        return check_contract(path, bracket, name)
+    if bracket == '"' and name.startswith("plugins/"):
+        return "a plugin is found at run time, through a profile"
+    if path.startswith("host/") and bracket == '"':
+        if not name.startswith("host/"):
+            return 'write the path from the root: "host/<folder>/<file>.h"'
+        return check_host(path, name)
+    return None
+
+
+def expected_guard(path):
+    path = re.sub(r"^sdk/include/", "", path)
+    guard = re.sub(r"[^A-Za-z0-9]", "_", path).upper() + "_"
+    return guard if guard.startswith("BERTH_") else "BERTH_" + guard
+
+
+def check_guard(path, findings):
+    text = [line for _, line in tree.lines(path)]
+    guard = expected_guard(path)
+    if f"#ifndef {guard}" not in text or f"#define {guard}" not in text:
+        findings.add(path, 1, f"guard the header with #ifndef {guard} / #define {guard}")
+    if any(re.match(r"\s*#\s*pragma\s+once", line) for line in text):
+        findings.add(path, 1, "use the include guard, not #pragma once")
+
+
+def find_circle(edges):
+    """A list of folders that include each other in a circle, or None."""
+    def visit(folder, trail):
+        if folder in trail:
+            return trail[trail.index(folder):] + [folder]
+        for used in sorted(edges.get(folder, ())):
+            circle = visit(used, trail + [folder])
+            if circle:
+                return circle
+        return None
+
+    for folder in sorted(edges):
+        circle = visit(folder, [])
+        if circle:
+            return circle
+    return None
+
+
+def main():
+    findings = tree.Findings("layering")
+    edges, first_use = {}, {}
+    paths = tree.files("sdk", "host", "plugins", "examples", "tests", ends=tree.CPP)
+    for path in paths:
+        if path.endswith(".h"):
+            check_guard(path, findings)
+        for number, line in tree.lines(path):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            problem = check_include(path, *match.groups())
+            if problem:
+                findings.add(path, number, f"{line.strip()}: {problem}")
+            if path.startswith("host/") and match.group(2).startswith("host/"):
+                user, used = host_folder(path), match.group(2).split("/")[1]
+                if user != used and not path.endswith("_test.cc"):
+                    edges.setdefault(user, set()).add(used)
+                    first_use.setdefault((user, used), (path, number))
+    circle = find_circle(edges)
+    if circle:
+        path, number = first_use[(circle[0], circle[1])]
+        findings.add(path, number, "folders include each other in a circle: " + " > ".join(circle))
+    findings.end(len(paths))
+
+
+if __name__ == "__main__":
+    main()

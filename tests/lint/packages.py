@@ -1,0 +1,135 @@
+"""Everything that the build uses comes from .ci/packages.txt: packages.py <build folder>.
+
+Looks at what was really used: headers (the build's dependency log), shared libraries (of every
+binary), CMake packages and tools (CMake's cache). Each must belong to a Debian package in the closure
+of the list. What no package owns (a compiler in a home folder) is not judged.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import tree
+
+LIST = ".ci/packages.txt"
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
+
+
+def listed():
+    return {line.strip(): number for number, line in tree.lines(LIST)
+            if line.strip() and not line.startswith("#")}
+
+
+def closure(names):
+    """The packages in `names` and, of what is installed, all that they depend on."""
+    depends, provided = {}, {}
+    status = run("dpkg-query", "-W", "-f",
+                 "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\n")
+    for line in status.splitlines():
+        package, needs, provides = line.split("\t")
+        words = [re.split(r"[ (:]", word.strip())[0] for word in re.split(r"[,|]", needs)]
+        depends.setdefault(package, set()).update(filter(None, words))
+        for virtual in provides.split(","):
+            provided.setdefault(re.split(r"[ (:]", virtual.strip())[0], set()).add(package)
+    seen, todo = set(), list(names)
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        todo.extend(depends.get(name, ()))
+        todo.extend(provided.get(name, ()) if name not in depends else ())
+    return seen
+
+
+def used_headers(build):
+    """{header: the first source that includes it}, of headers outside the tree."""
+    used, source = {}, "?"
+    for line in run("ninja", "-C", build, "-t", "deps").splitlines():
+        if not line.startswith(" "):
+            source = ""
+            continue
+        path = os.path.normpath(os.path.join(build, line.strip()))
+        source = source or os.path.relpath(path, tree.ROOT)
+        if not path.startswith((tree.ROOT + "/", build + "/")):
+            used.setdefault(path, source)
+    return used
+
+
+def used_libraries(build):
+    """{shared library: the first binary that needs it}."""
+    used = {}
+    for folder, _, names in os.walk(build):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith((".o", ".a", ".gch")) or not is_elf(path):
+                continue
+            for match in re.finditer(r"=> (/\S+)", run("ldd", path)):
+                used.setdefault(match.group(1), os.path.relpath(path, build))
+    return used
+
+
+def is_elf(path):
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def used_by_cmake(build):
+    """{file of a CMake package, or tool: the cache entry that names it}."""
+    used = {}
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"(\w[\w+-]*?)(:INTERNAL|:PATH|:FILEPATH)=(/\S+)$", line.strip())
+            if not match or match.group(3).startswith((tree.ROOT, build)):
+                continue
+            name, path = match.group(1), match.group(3)
+            if name.endswith("_DIR") and os.path.isdir(path):
+                path = next((os.path.join(path, file) for file in sorted(os.listdir(path))
+                             if file.lower().endswith("config.cmake")), path)
+            if os.path.isfile(path):
+                used[path] = f"{name} in CMakeCache.txt"
+    return used
+
+
+def owners(paths):
+    """{path: package} for the paths that a package owns."""
+    candidates = {}
+    for path in paths:
+        for form in (path, os.path.realpath(path)):
+            candidates[form] = path
+            candidates[form.removeprefix("/usr") if form.startswith("/usr/lib") else form] = path
+    names, owned = sorted(candidates), {}
+    for start in range(0, len(names), 500):
+        for line in run("dpkg", "-S", *names[start:start + 500]).splitlines():
+            packages, _, path = line.partition(": ")
+            if path in candidates:
+                package = packages.split(",")[0].split(":")[0]
+                owned[candidates[path]] = package
+    return owned
+
+
+def main():
+    if not shutil.which("dpkg-query") or not shutil.which("ninja"):
+        print("packages: skipped: needs dpkg-query and ninja")
+        sys.exit(77)
+    build = os.path.abspath(sys.argv[1])
+    findings = tree.Findings("packages")
+    names = listed()
+    allowed = closure(names)
+    used = {**used_headers(build), **used_libraries(build), **used_by_cmake(build)}
+    owned = owners(used)
+    for path, package in sorted(owned.items()):
+        if package not in allowed:
+            findings.add(LIST, 1, f"{package} is missing: {path} is used by {used[path]}")
+    findings.end(len(owned))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The lints themselves: what they let through, and what they do not."""
+
+import unittest
+
+import layering
+import sizes
+import words
+
+
+class Layering(unittest.TestCase):
+    CASES = [
+        # file, bracket, name, allowed
+        ("host/cycle/a.cc", '"', "host/runtime/run_filter.h", True),
+        ("host/cycle/a.cc", '"', "host/cycle/b.h", True),
+        ("host/runtime/a.cc", '"', "host/cycle/b.h", False),
+        ("host/queue/a.cc", '"', "host/cache/node_table.h", True),
+        ("host/cluster/a.cc", '"', "host/cache/node_table.h", False),
+        ("host/api/a.cc", '"', "host/cluster/client.h", False),
+        ("host/main.cc", '"', "host/cli/cli.h", True),
+        ("host/cli/a.cc", '"', "host/loader/library.h", True),
+        ("host/cycle/a.cc", '"', "host/loader/library.h", False),
+        ("host/runtime/run_filter.cc", '"', "host/config/profile.h", False),
+        ("host/runtime/profile.cc", '"', "host/config/profile.h", True),
+        ("host/config/a.cc", '"', "host/api/status.h", True),
+        ("host/config/a.cc", '"', "host/queue/b.h", False),
+        ("host/elsewhere/a.cc", '"', "host/api/status.h", False),
+        ("host/api/a.cc", '"', "quantity.h", False),
+        ("host/api/a.cc", '"', "host/api/../cycle/b.h", False),
+        ("host/api/a.cc", "<", "host/api/quantity.h", False),
+        ("host/api/a.cc", "<", "berth/abi.h", True),
+        ("host/api/a.cc", '"', "berth/abi.h", False),
+        ("host/api/a.cc", "<", "yaml-cpp/yaml.h", True),
+        ("host/api/a.cc", '"', "plugins/node_name/node_name.h", False),
+        ("plugins/node_name/node_name.cc", "<", "berth/plugin.h", True),
+        ("plugins/node_name/node_name.cc", "<", "string_view", True),
+        ("plugins/node_name/node_name.cc", "<", "boost/dll.hpp", False),
+        ("plugins/node_name/node_name.cc", "<", "unistd.h", False),
+        ("plugins/node_name/node_name.cc", '"', "host/api/status.h", False),
+        ("plugins/node_name/node_name.cc", '"', "plugins/node_name/match.h", True),
+        ("plugins/node_name/node_name.cc", '"', "plugins/node_ports/match.h", False),
+        ("plugins/node_name/node_name.cc", "<", "berth/testing/builders.h", False),
+        ("plugins/node_name/node_name_test.cc", "<", "berth/testing/builders.h", True),
+        ("plugins/node_name/node_name_test.cc", "<", "gtest/gtest.h", True),
+        ("plugins/node_name/node_name.cc", "<", "gtest/gtest.h", False),
+        ("sdk/include/berth/abi.h", "<", "stdint.h", True),
+        ("sdk/include/berth/abi.h", "<", "cstdint", False),
+        ("sdk/include/berth/filter.h", "<", "cstdint", True),
+        ("sdk/include/berth/filter.h", '"', "abi.h", False),
+        ("tests/integration/a_test.cc", '"', "host/cli/cli.h", True),
+        ("tests/integration/a_test.cc", '"', "plugins/node_name/match.h", False),
+    ]
+
+    def test_includes(self):
+        for path, bracket, name, allowed in self.CASES:
+            with self.subTest(path=path, name=name):
+                self.assertEqual(layering.check_include(path, bracket, name) is None, allowed)
+
+    def test_circle(self):
+        self.assertIsNone(layering.find_circle({"queue": {"cache", "api"}, "cache": {"api"}}))
+        self.assertEqual(layering.find_circle({"queue": {"cache"}, "cache": {"queue"}}),
+                         ["cache", "queue", "cache"])
+
+    def test_guard(self):
+        self.assertEqual(layering.expected_guard("sdk/include/berth/abi.h"), "BERTH_ABI_H_")
+        self.assertEqual(layering.expected_guard("host/api/quantity.h"), "BERTH_HOST_API_QUANTITY_H_")
+
+
+class Sizes(unittest.TestCase):
+    def lengths(self, text):
+        return [(sizes.name_of(head), last - first + 1)
+                for first, last, head in sizes.functions(text)]
+
+    def test_functions(self):
+        for text, expected in [
+            ("int F() {\n  return 1;\n}\n", [("F", 3)]),
+            ("namespace a {\nint F() {\n}\n}\n", [("F", 2)]),
+            ("class A : B {\n public:\n  A() : a_{1}, b_(2) {\n  }\n  int c_{3};\n};\n", [("A", 2)]),
+            ("void F(S s = {}) {\n  if (s) {\n  }\n}\n", [("F", 4)]),
+            ('const char* F() {\n  return "}";  // }\n}\n', [("F", 3)]),
+            ("const int kTable[] = {\n  1,\n  2,\n};\n", []),
+            ("TEST(A, B) {\n}\nTEST(A, C) {\n\n}\n", [("TEST(A, B)", 2), ("TEST(A, C)", 3)]),
+            ("#define M(x) {\nint F() { return 1'000; }\n", [("F", 1)]),
+            ('int F() {\n  return P(R"({{)");\n}\n', [("F", 3)]),
+            ("struct A;\nint F(struct A* a)\n{\n}\n", [("F", 3)]),
+        ]:
+            with self.subTest(text=text):
+                self.assertEqual(self.lengths(text), expected)
+
+
+class Words(unittest.TestCase):
+    def test_unfinished(self):
+        for text, found in [("// TO" + "DO: more", True), ("not " + "implemented", True),
+                            ("a stub" + "born pod", False), ("for " + "now", True),
+                            ("for nowhere", False)]:
+            with self.subTest(text=text):
+                self.assertEqual(words.UNFINISHED.search(text) is not None, found)
+
+    def test_machine(self):
+        for text, found in [("/ho" + "me/me/berth/x", True), ("/wo" + "rk/main/x", True),
+                            ("https://example.com/wo" + "rk/x", False), ("/usr/lib/x", False)]:
+            with self.subTest(text=text):
+                self.assertEqual(words.MACHINE.search(text) is not None, found)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+"""Functions of at most 70 lines, files of at most 500. sizes.txt holds the exceptions, with reasons."""
+
+import os
+import re
+
+import tree
+
+MAX_FUNCTION = 70
+MAX_FILE = 500
+
+# Comments, then literals: what must not be mistaken for braces. Newlines stay, to keep the numbers.
+NOISE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
+    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+# A head that opens a scope in which functions stand, not a function.
+SCOPE = re.compile(r"^(inline\s+)?namespace\b|^extern\b[^(]*$|"
+                   r"^(template\s*<.*>\s*)?(typedef\s+)?(class|struct|union|enum)\b", re.DOTALL)
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def functions(text):
+    """Yields (first line, last line, head) of every function that is not inside another one.
+
+    `head` is what stands before a brace. It opens a scope (namespace, class), a function's body
+    (it has a parameter list), a part of itself (a default argument, a member's initialiser), or data.
+    """
+    text = DIRECTIVE.sub(blank, NOISE.sub(blank, text))
+    head, first, line, depth, inner = "", 0, 1, 0, 0
+    for char in text:
+        line += char == "\n"
+        if depth or inner:  # Inside a body, or a brace that belongs to the head: find its end.
+            step = (char == "{") - (char == "}")
+            if inner:
+                inner += step
+                head += "" if inner else "}"
+                continue
+            depth += step
+            if not depth:
+                if "(" in head:
+                    yield first, line, " ".join(head.split())
+                head = ""
+        elif char == "{":
+            if head.count("(") > head.count(")") or MEMBER_INIT.search(head):
+                inner = 1
+            elif SCOPE.match(head.strip()):
+                head = ""
+            else:
+                depth = 1
+        elif char in "};" or (char == ":" and head.strip() in ("public", "private", "protected")):
+            head = ""
+        else:
+            first = line if not head.strip() else first
+            head += char
+
+
+# A brace behind the name of a member in a constructor's initialiser list: `Foo() : a_{1}`.
+MEMBER_INIT = re.compile(r"\)\s*(noexcept\s*)?:(?!:).*\w$", re.DOTALL)
+
+
+def allowed():
+    """What sizes.txt lets through: {path, or path:function: lines}."""
+    table = {}
+    for number, line in tree.lines("tests/lint/sizes.txt"):
+        if line.strip() and not line.startswith("#"):
+            subject, limit, reason = line.split(None, 2)
+            table[subject] = (int(limit), number)
+    return table
+
+
+def name_of(head):
+    match = re.search(r"([~\w:]+)\s*\(([^()]*)", head)
+    if not match:
+        return head[:40]
+    is_macro = len(match.group(1)) > 1 and match.group(1).isupper()
+    return f"{match.group(1)}({match.group(2)})" if is_macro else match.group(1)
+
+
+def main():
+    findings = tree.Findings("sizes")
+    table, used = allowed(), set()
+
+    def check(subject, path, line, size, limit, advice):
+        if subject in table:
+            used.add(subject)
+            limit = table[subject][0]
+        if size > limit:
+            findings.add(path, line, f"{subject.rsplit(':', 1)[-1]} has {size} lines, "
+                         f"{limit} are allowed: {advice}")
+        elif subject in table and size <= MAX_FUNCTION:
+            findings.add("tests/lint/sizes.txt", table[subject][1],
+                         f"{subject} is small enough now: delete this line")
+
+    paths = tree.files("host", "sdk", "plugins", "examples", "tests", ends=tree.CPP)
+    for path in paths:
+        text = "\n".join(line for _, line in tree.lines(path))
+        check(path, path, 1, text.count("\n"), MAX_FILE,
+              "split it by subject, or give a reason in tests/lint/sizes.txt")
+        for first, last, head in functions(text):
+            check(f"{path}:{name_of(head)}", path, first, last - first + 1, MAX_FUNCTION,
+                  "let the parent decide and the leaves compute")
+    for subject in sorted(set(table) - used):
+        findings.add("tests/lint/sizes.txt", table[subject][1],
+                     f"there is no {subject}: delete this line")
+    findings.end(len(paths))
+
+
+if __name__ == "__main__":
+    main()
