@@ -1,9 +1,10 @@
-# berth_add_plugin(<name> [SOURCES <file>...] [MIN_HOST_MINOR <n>])
+# berth_add_plugin(<name> [SOURCES <file>...] [MIN_HOST_MINOR <n>] [NO_INSTALL])
 #
 # Adds the plugin <name> as the module lib<name>.so and installs it to <libdir>/berth/plugins.
 #
 #   SOURCES         C or C++ files; by default <name>/*.cc and <name>/*.c, without *_test.*
 #   MIN_HOST_MINOR  the oldest minor version of the host's ABI that the plugin runs in (default 0)
+#   NO_INSTALL      builds it only: for a plugin that is itself a test
 #
 # A plugin sees nothing but the SDK and exports nothing but its entry: that is what lets one built by
 # any compiler, against any standard library, live in one process with the others.
@@ -17,7 +18,7 @@ include_guard(GLOBAL)
 set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
 
 function(berth_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MIN_HOST_MINOR" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_INSTALL" "MIN_HOST_MINOR" "SOURCES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "berth_add_plugin(${name}): unexpected ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -49,6 +50,8 @@ function(berth_add_plugin name)
   target_link_options(${name} PRIVATE LINKER:-z,defs,-z,now,-z,relro LINKER:--exclude-libs,ALL
                       LINKER:--version-script=${BERTH_PLUGIN_VERSION_SCRIPT})
 
-  include(GNUInstallDirs)
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/berth/plugins)
+  if(NOT arg_NO_INSTALL)
+    include(GNUInstallDirs)
+    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/berth/plugins)
+  endif()
 endfunction()
