@@ -120,9 +120,8 @@ class Pod final : public ObjectBase {
   // `memory`. `view.meta` and `view.part_hashes` are set here.
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
 
-  // As Make, for a pod that shares what it can with `root` and keeps that alive. `changed` names
-  // the parts (BERTH_PART) that differ from those that `view.part_hashes` has.
-  Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
+  // For a pod that shares memory with `root`, and for Make, where that is null.
+  Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
 
   const berth_pod& view() const { return view_; }
   // spec.nodeName and status.nominatedNodeName; empty when not set.
@@ -130,6 +129,7 @@ class Pod final : public ObjectBase {
   std::string_view nominated_node() const { return Name(view_.nominated_node); }
   std::string_view scheduler_name() const { return Name(view_.scheduler_name); }
   bool terminating() const { return meta_.deleted_ns != 0; }
+  // By BERTH_PART_*.
   uint64_t part_hash(uint32_t part) const { return part_hashes_[part]; }
 
  private:

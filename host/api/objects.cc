@@ -1,0 +1,258 @@
+#include "host/api/objects.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "host/api/part_hash.h"
+
+namespace berth::host {
+
+Id FindValue(const berth_array& id_pairs, Id key) {
+  const auto pairs = Elements<berth_id_pair>(id_pairs);
+  // Objects have a handful of labels: a loop beats a binary search.
+  for (const berth_id_pair& pair : pairs) {
+    if (pair.key == key) return pair.value;
+  }
+  return kNoId;
+}
+
+ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids)
+    : arena_(std::move(arena)), interner_(&interner), ids_(arena_.CopyArray(ids)) {}
+
+ObjectMemory::ObjectMemory(ObjectMemory&& other) noexcept
+    : arena_(std::move(other.arena_)),
+      interner_(other.interner_),
+      ids_(std::exchange(other.ids_, {})) {}
+
+ObjectMemory::~ObjectMemory() {
+  for (const Id id : ids_) interner_->Release(id);
+}
+
+ObjectBase::ObjectBase(ObjectMemory memory, const berth_meta& meta)
+    : memory_(std::move(memory)), meta_(meta) {
+  meta_.struct_size = sizeof(meta_);
+}
+
+std::string ObjectBase::Key() const {
+  const std::string_view name_space = ns();
+  std::string key;
+  key.reserve(name_space.size() + 1 + name().size());
+  if (meta_.ns != kNoId) key.append(name_space).append(1, '/');
+  return key.append(name());
+}
+
+// What a derived object has of its own: a few ids, a few bytes. An object derived from a derived
+// one copies these, so that it needs the root alone.
+class Derivation {
+ public:
+  explicit Derivation(Interner& interner) : interner_(interner) {}
+  ~Derivation() {
+    for (const Id id : ids_) interner_.Release(id);
+  }
+  Derivation(const Derivation&) = delete;
+  Derivation& operator=(const Derivation&) = delete;
+
+  berth_str Copy(std::string_view text) { return AsStr(arena_.CopyString(text)); }
+
+  template <class T>
+  std::span<T> NewArray(size_t count) {
+    return arena_.NewArray<T>(count);
+  }
+
+  // An id that somebody else holds, and whom the new object may outlive.
+  Id Share(Id id) {
+    interner_.AddRef(id);
+    if (id > kEmptyId) ids_.push_back(id);
+    return id;
+  }
+
+  Id Intern(std::string_view text) {
+    const Id id = interner_.Intern(text);
+    if (id > kEmptyId) ids_.push_back(id);
+    return id;
+  }
+
+  ObjectMemory Finish() {
+    ObjectMemory memory(std::move(arena_), interner_, ids_);
+    ids_.clear();
+    return memory;
+  }
+
+ private:
+  static constexpr size_t kFirstChunk = 128;
+
+  Arena arena_{kFirstChunk};
+  Interner& interner_;
+  std::vector<Id> ids_;
+};
+
+// ---- Pods -------------------------------------------------------------------------------------
+
+PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta) {
+  auto pod = std::make_shared<Pod>(Private(), std::move(memory), view, meta, nullptr);
+  HashParts(pod->view_, kAllParts, pod->interner(), pod->part_hashes_.data());
+  return pod;
+}
+
+Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root)
+    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+  view_.struct_size = sizeof(view_);
+  view_.meta = &meta_;
+  view_.part_hashes = AsArray(std::span<uint64_t>(part_hashes_));
+}
+
+class PodDeriver {
+ public:
+  explicit PodDeriver(const PodRef& pod)
+      : pod_(pod), derivation_(pod->interner()), view_(pod->view_), meta_(pod->meta_) {}
+
+  void SetResourceVersion(std::string_view resource_version) {
+    meta_.resource_version = derivation_.Copy(resource_version);
+    changed_ |= BERTH_PART(IDENTITY);
+  }
+
+  void SetNode(Id node_name) {
+    view_.node_name = node_name;
+    changed_ |= BERTH_PART(NODE_NAME);
+  }
+
+  void SetNominatedNode(std::string_view node_name) {
+    nominated_is_new_ = true;
+    view_.nominated_node = node_name.empty() ? kNoId : derivation_.Intern(node_name);
+    changed_ |= BERTH_PART(NOMINATION);
+  }
+
+  void SetPodScheduled(const PodStatusPatch::Condition& patch) {
+    const Id type = derivation_.Intern("PodScheduled");
+    const auto before = Elements<berth_condition>(view_.conditions);
+    const auto found = std::find_if(before.begin(), before.end(),
+                                    [type](const berth_condition& c) { return c.type == type; });
+    const size_t at = static_cast<size_t>(found - before.begin());
+    const std::span<berth_condition> after =
+        derivation_.NewArray<berth_condition>(std::max(before.size(), at + 1));
+    std::copy(before.begin(), before.end(), after.begin());
+    berth_condition& condition = after[at];
+    if (condition.status != patch.status) condition.transition_ns = patch.transition_ns;
+    condition.type = type;
+    condition.status = patch.status;
+    condition.reason = patch.reason.empty() ? kNoId : derivation_.Intern(patch.reason);
+    ShareConditions(after, at);
+    view_.conditions = AsArray(after);
+    conditions_are_new_ = true;
+    changed_ |= BERTH_PART(STATUS);
+  }
+
+  PodRef Finish() {
+    derivation_.Share(view_.node_name);
+    if (!nominated_is_new_) derivation_.Share(view_.nominated_node);
+    const PodRef root = pod_->root_ ? pod_->root_ : pod_;
+    if (!conditions_are_new_ && view_.conditions.data != root->view_.conditions.data) {
+      CopyConditions();
+    }
+    const auto pod =
+        std::make_shared<Pod>(Pod::Private(), derivation_.Finish(), view_, meta_, root);
+    pod->part_hashes_ = pod_->part_hashes_;
+    HashParts(pod->view_, changed_, pod->interner(), pod->part_hashes_.data());
+    return pod;
+  }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  // Holds the ids of all conditions but the one at `except`.
+  void ShareConditions(std::span<const berth_condition> conditions, size_t except) {
+    for (size_t i = 0; i < conditions.size(); ++i) {
+      if (i == except) continue;
+      derivation_.Share(conditions[i].type);
+      derivation_.Share(conditions[i].reason);
+    }
+  }
+
+  void CopyConditions() {
+    const auto before = Elements<berth_condition>(view_.conditions);
+    const std::span<berth_condition> after = derivation_.NewArray<berth_condition>(before.size());
+    std::copy(before.begin(), before.end(), after.begin());
+    ShareConditions(after, kNone);
+    view_.conditions = AsArray(after);
+  }
+
+  const PodRef& pod_;
+  Derivation derivation_;
+  berth_pod view_;
+  berth_meta meta_;
+  uint64_t changed_ = 0;
+  bool nominated_is_new_ = false;
+  bool conditions_are_new_ = false;
+};
+
+PodRef WithResourceVersion(const PodRef& pod, std::string_view resource_version) {
+  PodDeriver deriver(pod);
+  deriver.SetResourceVersion(resource_version);
+  return deriver.Finish();
+}
+
+PodRef WithNode(const PodRef& pod, Id node_name, std::string_view resource_version) {
+  PodDeriver deriver(pod);
+  deriver.SetResourceVersion(resource_version);
+  deriver.SetNode(node_name);
+  return deriver.Finish();
+}
+
+PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
+                  std::string_view resource_version) {
+  PodDeriver deriver(pod);
+  deriver.SetResourceVersion(resource_version);
+  if (patch.nominated_node) deriver.SetNominatedNode(*patch.nominated_node);
+  if (patch.pod_scheduled) deriver.SetPodScheduled(*patch.pod_scheduled);
+  return deriver.Finish();
+}
+
+// ---- Nodes ------------------------------------------------------------------------------------
+
+NodeRef Node::Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta) {
+  return std::make_shared<Node>(Private(), std::move(memory), view, meta, nullptr);
+}
+
+Node::Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta,
+           NodeRef root)
+    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+  view_.struct_size = sizeof(view_);
+  view_.meta = &meta_;
+}
+
+NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version) {
+  Derivation derivation(node->interner());
+  berth_meta meta = node->meta();
+  meta.resource_version = derivation.Copy(resource_version);
+  return std::make_shared<Node>(Node::Private(), derivation.Finish(), node->view_, meta,
+                                node->root_ ? node->root_ : node);
+}
+
+// ---- Objects of all other kinds ---------------------------------------------------------------
+
+ObjectRef Object::Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta) {
+  return std::make_shared<Object>(Private(), std::move(memory), view, meta, nullptr);
+}
+
+Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
+               ObjectRef root)
+    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+  view_.struct_size = sizeof(view_);
+  view_.meta = &meta_;
+}
+
+ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version) {
+  Derivation derivation(object->interner());
+  berth_meta meta = object->meta();
+  meta.resource_version = derivation.Copy(resource_version);
+  return std::make_shared<Object>(Object::Private(), derivation.Finish(), object->view_, meta,
+                                  object->root_ ? object->root_ : object);
+}
+
+const ObjectBase& Base(const AnyObject& object) {
+  return std::visit([](const auto& ref) -> const ObjectBase& { return *ref; }, object);
+}
+
+}  // namespace berth::host
