@@ -25,8 +25,9 @@ if(BERTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros ${BERTH_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
-  if(BERTH_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  if(BERTH_PCH)
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+                        "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
 endif()
 
@@ -39,8 +40,7 @@ function(berth_precompile_headers)
   set(standard <algorithm> <array> <atomic> <chrono> <compare> <condition_variable> <cstddef>
       <cstdint> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <span> <string>
       <string_view> <thread> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector>)
-  file(WRITE ${PROJECT_BINARY_DIR}/pch.cc.in "// Carries a precompiled header.\n")
-  configure_file(${PROJECT_BINARY_DIR}/pch.cc.in ${PROJECT_BINARY_DIR}/pch.cc COPYONLY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cc CONTENT "// Carries a precompiled header.\n")
   add_library(host_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cc)
   target_link_libraries(host_pch PRIVATE berth_warnings)
   target_precompile_headers(host_pch PRIVATE ${standard})

@@ -1,7 +1,7 @@
 """Everything that the build uses comes from .ci/packages.txt: packages.py <build folder>.
 
 Looks at what was really used: headers (the build's dependency log), shared libraries (of every
-binary), CMake packages and tools (CMake's cache). Each must belong to a Debian package in the closure
+binary), CMake packages and tools (CMake's cache), and at the tools of the tests. Each must belong to a Debian package in the closure
 of the list. What no package owns (a compiler in a home folder) is not judged.
 """
 
@@ -14,6 +14,8 @@ import sys
 import tree
 
 LIST = ".ci/packages.txt"
+# What the tests' scripts start by name.
+TOOLS = ("clang", "clang++", "clang-format", "clang-tidy", "git", "ldd", "nm", "pkg-config", "python3")
 
 
 def run(*command):
@@ -26,17 +28,19 @@ def listed():
 
 
 def closure(names):
-    """The packages in `names` and, of what is installed, all that they depend on."""
-    depends, provided = {}, {}
+    """The packages in `names`, the essential ones, and, of what is installed, all they depend on."""
+    depends, provided, todo = {}, {}, list(names)
     status = run("dpkg-query", "-W", "-f",
-                 "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\n")
+                 "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\t${Essential}\n")
     for line in status.splitlines():
-        package, needs, provides = line.split("\t")
+        package, needs, provides, essential = line.split("\t")
+        if essential == "yes":
+            todo.append(package)
         words = [re.split(r"[ (:]", word.strip())[0] for word in re.split(r"[,|]", needs)]
         depends.setdefault(package, set()).update(filter(None, words))
         for virtual in provides.split(","):
             provided.setdefault(re.split(r"[ (:]", virtual.strip())[0], set()).add(package)
-    seen, todo = set(), list(names)
+    seen = set()
     while todo:
         name = todo.pop()
         if name in seen:
@@ -110,8 +114,7 @@ def owners(paths):
         for line in run("dpkg", "-S", *names[start:start + 500]).splitlines():
             packages, _, path = line.partition(": ")
             if path in candidates:
-                package = packages.split(",")[0].split(":")[0]
-                owned[candidates[path]] = package
+                owned[candidates[path]] = packages.split(",")[0].split(":")[0]
     return owned
 
 
@@ -123,11 +126,15 @@ def main():
     findings = tree.Findings("packages")
     names = listed()
     allowed = closure(names)
-    used = {**used_headers(build), **used_libraries(build), **used_by_cmake(build)}
+    used = {**used_headers(build), **used_libraries(build), **used_by_cmake(build),
+            **{shutil.which(tool): "the tests" for tool in TOOLS if shutil.which(tool)}}
     owned = owners(used)
+    missing = {}
     for path, package in sorted(owned.items()):
         if package not in allowed:
-            findings.add(LIST, 1, f"{package} is missing: {path} is used by {used[path]}")
+            missing.setdefault(package, path)
+    for package, path in missing.items():
+        findings.add(LIST, 1, f"{package} is missing: {path} is used by {used[path]}")
     findings.end(len(owned))
 
 
