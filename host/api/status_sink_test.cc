@@ -1,0 +1,61 @@
+#include "host/api/status_sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(StatusSink, KeepsReasonsInOrderAndCopiesThem) {
+  StatusSink sink;
+  std::string text = "node(s) had untolerated taint";
+  sink.raw()->add_reason(sink.raw(), BorrowText(text));
+  text.assign(text.size(), 'x');
+  sink.raw()->add_reason(sink.raw(), {nullptr, 0});
+  EXPECT_THAT(sink.reasons(), ElementsAre("node(s) had untolerated taint", ""));
+}
+
+TEST(StatusSink, KeepsEveryArgumentError) {
+  StatusSink sink;
+  sink.raw()->add_argument_error(sink.raw(), BorrowText("/a"), BorrowText("expected 1, found 2"));
+  sink.raw()->add_argument_error(sink.raw(), BorrowText(""), BorrowText("unknown"));
+  EXPECT_THAT(sink.argument_errors(), ElementsAre(ArgumentError{"/a", "expected 1, found 2"},
+                                                  ArgumentError{"", "unknown"}));
+}
+
+TEST(StatusSink, ClearLeavesNothingOfThePreviousCall) {
+  StatusSink sink;
+  sink.raw()->add_reason(sink.raw(), BorrowText("a"));
+  sink.raw()->add_argument_error(sink.raw(), BorrowText("/a"), BorrowText("b"));
+  sink.Clear();
+  EXPECT_THAT(sink.reasons(), IsEmpty());
+  EXPECT_THAT(sink.argument_errors(), IsEmpty());
+}
+
+TEST(StatusSink, JoinsReasonsWithCommas) {
+  StatusSink sink;
+  EXPECT_EQ(sink.JoinReasons(), "");
+  sink.raw()->add_reason(sink.raw(), BorrowText("Insufficient cpu"));
+  EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu");
+  sink.raw()->add_reason(sink.raw(), BorrowText("Insufficient memory"));
+  EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu, Insufficient memory");
+}
+
+TEST(StatusSink, TellsAReaderItsSize) {
+  StatusSink sink;
+  EXPECT_TRUE(BERTH_HAS(sink.raw(), berth_status, add_argument_error));
+}
+
+TEST(CodeName, SpellsCodesAsKubernetesDoes) {
+  EXPECT_EQ(CodeName(BERTH_SUCCESS), "Success");
+  EXPECT_EQ(CodeName(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE), "UnschedulableAndUnresolvable");
+  EXPECT_EQ(CodeName(BERTH_PENDING), "Pending");
+  EXPECT_EQ(CodeName(BERTH_PENDING + 1), "Unknown");
+  EXPECT_EQ(CodeName(-1), "Unknown");
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,121 @@
+// One plugin, created for one profile.
+#ifndef BERTH_HOST_LOADER_PLUGIN_INSTANCE_H_
+#define BERTH_HOST_LOADER_PLUGIN_INSTANCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/loader/load_error.h"
+#include "host/loader/plugin_library.h"
+#include "host/loader/plugin_points.h"
+
+namespace berth::host {
+
+inline constexpr uint32_t kMaxReasons = 64;            // The bits of a reason mask.
+inline constexpr uint32_t kMaxSlotAlign = 64;          // bytes
+inline constexpr uint32_t kMaxSlotSize = 1u << 24;     // bytes
+
+struct ColumnRequest {
+  std::string name;
+  uint32_t type = 0;      // BERTH_TYPE_*
+  bool optional = false;  // The plugin works without it.
+};
+
+// The type of the column of this name, BERTH_TYPE_*; 0 when there is none.
+using ColumnTypeOf = std::function<uint32_t(std::string_view name)>;
+
+struct InstanceOptions {
+  std::shared_ptr<PluginLibrary> library;
+  std::string plugin;                 // "NodeResourcesFit"
+  std::string profile;                // The profile that it works for.
+  const berth_host* host = nullptr;   // Lifetime: outlives the instance.
+  const berth_value* args = nullptr;  // Lifetime: until Create() returns.
+  ColumnTypeOf column_type_of;
+};
+
+// Owns a berth_plugin: created and checked once, then read-only, then quiesced and destroyed. What the
+// plugin handed over is copied, so that no call site asks for sizes or lifetimes.
+// Threading: Create(), Quiesce() and the destructor are [load]; all else may be read by any thread.
+class PluginInstance {
+ public:
+  // Errors: kUnknownPlugin, and kMissingService to kTooManyReasons. What was created is destroyed.
+  static LoadResult<std::unique_ptr<PluginInstance>> Create(const InstanceOptions& options);
+
+  PluginInstance(const PluginInstance&) = delete;
+  PluginInstance& operator=(const PluginInstance&) = delete;
+  ~PluginInstance();
+
+  // Stops the plugin's threads and timers; after it returns the plugin calls nobody. Idempotent.
+  void Quiesce();
+
+  const std::string& name() const { return info_->name; }
+  const std::string& profile() const { return profile_; }
+  const PluginInfo& info() const { return *info_; }
+  const PluginLibrary& library() const { return *library_; }
+  // The first argument of every function of its points.
+  void* self() const { return raw_->self; }
+
+  // In the order in which blocks carry them.
+  std::span<const ColumnRequest> columns() const { return columns_; }
+  // In the order of berth_cycle.slots; size and align are usable as they are, and `construct`, `clone`
+  // and `destroy` keep their meaning of NULL.
+  std::span<const berth_slot> slots() const { return slots_; }
+  // The constant part of the reason table: entry i is bit i.
+  std::span<const std::string> reasons() const { return reasons_; }
+
+  // The extension points; null where the plugin has none. Lifetime: this object's.
+  const berth_pre_enqueue* pre_enqueue() const { return Get(points_.pre_enqueue); }
+  const berth_enqueue_extensions* enqueue_extensions() const {
+    return Get(points_.enqueue_extensions);
+  }
+  const berth_queue_sort* queue_sort() const { return Get(points_.queue_sort); }
+  const berth_pre_filter* pre_filter() const { return Get(points_.pre_filter); }
+  const berth_filter* filter() const { return Get(points_.filter); }
+  const berth_post_filter* post_filter() const { return Get(points_.post_filter); }
+  const berth_pre_score* pre_score() const { return Get(points_.pre_score); }
+  const berth_score* score() const { return Get(points_.score); }
+  const berth_reserve* reserve() const { return Get(points_.reserve); }
+  const berth_permit* permit() const { return Get(points_.permit); }
+  const berth_pre_bind* pre_bind() const { return Get(points_.pre_bind); }
+  const berth_bind* bind() const { return Get(points_.bind); }
+  const berth_post_bind* post_bind() const { return Get(points_.post_bind); }
+  const berth_changes* changes() const { return Get(points_.changes); }
+
+ private:
+  PluginInstance(const InstanceOptions& options, const PluginInfo* info, berth_plugin* raw);
+
+  template <class T>
+  static const T* Get(const std::optional<T>& point) {
+    return point.has_value() ? &*point : nullptr;
+  }
+
+  LoadError Refusal(LoadErrorCode code, std::string expected, std::string found) const;
+  std::optional<LoadError> CheckShape() const;
+  std::optional<LoadError> CopyPoints();
+  std::optional<LoadError> CopyColumns(const ColumnTypeOf& column_type_of);
+  std::optional<LoadError> CopySlots();
+  std::optional<LoadError> CopyReasons();
+
+  std::shared_ptr<PluginLibrary> library_;
+  const PluginInfo* info_;
+  std::string profile_;
+  berth_plugin* raw_;
+  bool quiesced_ = false;
+  PluginPoints points_;
+  std::vector<ColumnRequest> columns_;
+  std::vector<berth_slot> slots_;
+  std::vector<std::unique_ptr<std::string>> slot_types_;  // What slots_[i].type_id points at.
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_LOADER_PLUGIN_INSTANCE_H_

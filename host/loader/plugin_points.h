@@ -1,0 +1,59 @@
+// The structs of one instance's extension points, in the host's own memory.
+#ifndef BERTH_HOST_LOADER_PLUGIN_POINTS_H_
+#define BERTH_HOST_LOADER_PLUGIN_POINTS_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/loader/load_error.h"
+
+namespace berth::host {
+
+// True for the id of an extension point that this host calls.
+bool IsKnownPoint(std::string_view id);
+
+// Copies, so that nobody who calls a point asks for its size: a struct from an older plugin is extended
+// with zeros, one from a newer plugin cut off, and `struct_size` is ours. What a struct points at
+// (dependence, interests) is copied too.
+// Must not: move or be copied; structs point into it.
+struct PluginPoints {
+  PluginPoints() = default;
+  PluginPoints(const PluginPoints&) = delete;
+  PluginPoints& operator=(const PluginPoints&) = delete;
+
+  std::optional<berth_pre_enqueue> pre_enqueue;
+  std::optional<berth_enqueue_extensions> enqueue_extensions;
+  std::optional<berth_queue_sort> queue_sort;
+  std::optional<berth_pre_filter> pre_filter;
+  std::optional<berth_filter> filter;
+  std::optional<berth_post_filter> post_filter;
+  std::optional<berth_pre_score> pre_score;
+  std::optional<berth_score> score;
+  std::optional<berth_reserve> reserve;
+  std::optional<berth_permit> permit;
+  std::optional<berth_pre_bind> pre_bind;
+  std::optional<berth_bind> bind;
+  std::optional<berth_post_bind> post_bind;
+  std::optional<berth_changes> changes;
+
+  std::optional<berth_dependence> filter_dependence;
+  std::optional<berth_dependence> score_dependence;
+  std::vector<berth_event_interest> interests;
+  std::vector<std::unique_ptr<std::string>> interest_kinds;
+};
+
+// Asks `plugin` for the point `id` and fills in the member of `points` that it belongs to. An id that
+// this host does not know is passed over.
+// Errors: kMissingPoint, kBadPoint; `path` and `plugin` are left to the caller.
+std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string& id,
+                                   PluginPoints* points);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_LOADER_PLUGIN_POINTS_H_
