@@ -1,8 +1,9 @@
 // Content hashing: 64 bits, seedless, the same in every process and on every machine that we build
 // for, so that hashes may be compared, combined and logged.
 //
-// The construction is wyhash's: 64x64 -> 128-bit multiplications, folded. It is fast and well mixed,
-// and it is not a defence against chosen collisions: whoever looks up by hash compares the text too.
+// The construction is wyhash's: 64x64 -> 128-bit multiplications, folded. It is fast and well
+// mixed, and it is no defence against chosen collisions: whoever looks up by hash compares the
+// text too.
 #ifndef BERTH_HOST_API_HASH_H_
 #define BERTH_HOST_API_HASH_H_
 

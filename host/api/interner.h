@@ -22,8 +22,9 @@ using Id = uint32_t;
 inline constexpr Id kNoId = 0;     // Names nothing. Its text is empty and its hash 0.
 inline constexpr Id kEmptyId = 1;  // The empty string. Never freed.
 
-// Ids are counted: who keeps an id keeps a reference. An entry whose count drops to 0 stays, and may
-// be interned again under the same id, until Sweep() frees it; only then is its id given out anew.
+// Ids are counted: who keeps an id keeps a reference. An entry whose count drops to 0 stays, and
+// may be interned again under the same id, until Sweep() frees it; only then is its id given out
+// anew.
 //
 // Threading: all functions from any thread. Text() and Hash() take no lock.
 // Lifetime: an id, and the text it stands for, is valid while a reference to it is held; without

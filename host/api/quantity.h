@@ -69,8 +69,8 @@ class Quantity {
 //   number   ::= digits | digits "." | digits "." digits | "." digits
 //   suffix   ::= "" | n u m k M G T P E | Ki Mi Gi Ti Pi Ei | (e|E) [+-] digits
 //
-// "1E" is one exa; an exponent needs digits. Finer than nano rounds away from zero. More than 2^63-1
-// units becomes 2^63-1.
+// "1E" is one exa; an exponent needs digits. Finer than nano rounds away from zero. More than
+// 2^63-1 units becomes 2^63-1.
 //
 // Differs from upstream where upstream is an accident:
 // - A text without a digit ("", ".", "-", "m", "Gi") is an error; upstream reads "m" as 0.

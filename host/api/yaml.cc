@@ -1,0 +1,499 @@
+#include "host/api/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <exception>
+#include <istream>
+#include <optional>
+#include <streambuf>
+#include <unordered_set>
+#include <utility>
+
+#include "host/api/assert.h"
+#include "host/api/hash.h"
+#include "host/api/yaml_text.h"
+
+namespace berth::host {
+namespace {
+
+constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
+
+// The only way out of the parser's callbacks. Ends in YamlToJson().
+class Refusal : public std::exception {
+ public:
+  explicit Refusal(Status status) : status_(std::move(status)) {}
+  const Status& status() const { return status_; }
+  const char* what() const noexcept override { return "refused"; }
+
+ private:
+  Status status_;
+};
+
+[[noreturn]] void Refuse(ErrorCode code, const YAML::Mark& mark, std::string_view message) {
+  throw Refusal(AtPlace(code, int64_t{mark.line} + 1, int64_t{mark.column} + 1, message));
+}
+
+std::string Quoted(std::string_view text) {
+  constexpr size_t kShown = 60;
+  std::string quoted = "\"";
+  quoted.append(text.substr(0, kShown)).append(text.size() > kShown ? "...\"" : "\"");
+  return quoted;
+}
+
+// Writes the events of one document as JSON. An anchored node is remembered as its JSON text, an
+// alias is a copy of it.
+class JsonWriter : public YAML::EventHandler {
+ public:
+  JsonWriter(std::string_view text, const YamlLimits& limits) : text_(text), limits_(limits) {}
+
+  std::vector<JsonDocument> TakeDocuments() { return std::move(documents_); }
+
+  // Called after the last document. yaml-cpp takes the end of the text for the end of a quoted
+  // scalar where a line break stands before it; a manifest cut short must not pass for a whole one.
+  void CheckEnd() const {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    size_t at = static_cast<size_t>(last_scalar_.pos);
+    while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
+      at = text_.find_first_not_of(kBlanks, text_.find_first_of(kBlanks, at));
+    }
+    if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;
+    const char quote = text_[at];
+    for (++at; at < text_.size(); ++at) {
+      const bool escape = quote == '"' ? text_[at] == '\\' : text_.substr(at, 2) == "''";
+      if (escape) {
+        ++at;
+      } else if (text_[at] == quote) {
+        return;
+      }
+    }
+    Refuse(ErrorCode::kInvalidArgument, last_scalar_, "the quoted scalar has no end");
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    CheckDocumentStart(mark);
+    json_.clear();
+    anchors_.clear();
+    root_line_ = 0;
+  }
+
+  void OnDocumentEnd() override {
+    BERTH_ASSERT(frames_.empty());
+    json_bytes_ += json_.size();
+    if (json_ != "null") documents_.push_back({std::move(json_), root_line_});
+    json_.clear();
+  }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (ExpectsKey()) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    const size_t begin = BeginValue(mark);
+    json_ += "null";
+    EndValue({mark, begin, anchor, 1, 0});
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    last_scalar_ = mark;
+    if (ExpectsKey()) return AddKey(mark, tag, anchor, value);
+    const size_t begin = BeginValue(mark);
+    AppendScalar(mark, tag, value);
+    EndValue({mark, begin, anchor, 1, 0});
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t id) override {
+    const Anchor* anchor = id < anchors_.size() ? &anchors_[id] : nullptr;
+    if (anchor == nullptr || anchor->json.empty()) {
+      Refuse(ErrorCode::kInvalidArgument, mark, "the alias stands within the node it names");
+    }
+    ++aliases_;
+    alias_nodes_ += anchor->nodes;
+    CheckExpansion(mark, anchor->json.size());
+    if (ExpectsKey()) return AddAliasKey(mark, *anchor);
+    CheckDepth(mark, anchor->height);
+    const size_t begin = BeginValue(mark);
+    json_ += anchor->json;
+    EndValue({mark, begin, 0, 0, anchor->height});
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, tag, "seq", anchor);
+    json_ += '[';
+  }
+
+  void OnSequenceEnd() override {
+    json_ += ']';
+    Close();
+  }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, tag, "map", anchor);
+    frames_.back().mapping = true;
+    frames_.back().expects_key = true;
+    json_ += '{';
+  }
+
+  void OnMapEnd() override {
+    for (const std::string& merge : std::exchange(frames_.back().merges, {})) AppendMerge(merge);
+    json_ += '}';
+    Close();
+  }
+
+ private:
+  struct Anchor {
+    std::string json;  // Empty until its node is complete.
+    uint64_t nodes = 0;
+    uint32_t height = 0;
+  };
+
+  // A complete node: where its JSON begins, and what it weighs.
+  struct Value {
+    YAML::Mark mark;
+    size_t begin = 0;
+    YAML::anchor_t anchor = 0;
+    uint64_t nodes = 0;   // Written out here: 0 for an alias, whose nodes are counted already.
+    uint32_t height = 0;  // Collections within each other, its own included.
+  };
+
+  // An open mapping or sequence.
+  struct Frame {
+    YAML::Mark mark;
+    size_t begin = 0;
+    YAML::anchor_t anchor = 0;
+    uint64_t nodes_before = 0;
+    uint32_t height = 0;  // Of its highest child.
+    bool mapping = false;
+    bool expects_key = false;
+    bool merging = false;   // The value to come is that of "<<".
+    size_t first_key = 0;   // In keys_.
+    std::unordered_set<std::string> many_keys;
+    std::vector<std::string> merges;
+  };
+
+  // A key of an open mapping, by its place in json_, quotes included.
+  struct Key {
+    uint64_t hash;
+    size_t begin;
+    size_t size;
+  };
+
+  // Looked through one by one; a mapping with more keys gets a set.
+  static constexpr size_t kFewKeys = 32;
+
+  bool ExpectsKey() const { return !frames_.empty() && frames_.back().expects_key; }
+
+  // yaml-cpp begins a new document wherever the last one ended. YAML wants "---" there, unless the
+  // last one was ended by "...".
+  void CheckDocumentStart(const YAML::Mark& mark) {
+    const bool first = !std::exchange(seen_document_, true);
+    const size_t at = static_cast<size_t>(mark.pos);
+    if (first || text_.substr(at, 3) == "---") return;
+    std::string_view before = text_.substr(0, std::min(at, text_.size()));
+    while (!before.empty()) {
+      const size_t line_begin = before.rfind('\n', before.size() - 1) + 1;
+      std::string_view line = before.substr(line_begin);
+      if (line.starts_with("...")) return;
+      line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+      if (!line.empty() && line[0] != '#') break;
+      before = before.substr(0, line_begin == 0 ? 0 : line_begin - 1);
+    }
+    Refuse(ErrorCode::kInvalidArgument, mark,
+           "expected the end of the document, or --- and another one");
+  }
+
+  void CheckDepth(const YAML::Mark& mark, uint32_t more) const {
+    if (frames_.size() + more <= limits_.max_depth) return;
+    Refuse(ErrorCode::kOutOfRange, mark,
+           "expected at most " + std::to_string(limits_.max_depth) +
+               " mappings and sequences within each other");
+  }
+
+  void CheckNodes(const YAML::Mark& mark) const {
+    if (nodes_ + alias_nodes_ <= limits_.max_nodes) return;
+    Refuse(ErrorCode::kOutOfRange, mark,
+           "expected at most " + std::to_string(limits_.max_nodes) + " nodes");
+  }
+
+  // Called before `bytes` are copied for an alias or an anchor.
+  void CheckExpansion(const YAML::Mark& mark, size_t bytes) {
+    CheckNodes(mark);
+    if (alias_nodes_ > limits_.free_alias_nodes &&
+        alias_nodes_ / limits_.max_alias_ratio > nodes_ + aliases_) {
+      Refuse(ErrorCode::kOutOfRange, mark,
+             "expected fewer aliases: they make more than " +
+                 std::to_string(limits_.max_alias_ratio) + " times of what is written out");
+    }
+    copied_bytes_ += bytes;
+    if (copied_bytes_ + json_bytes_ + json_.size() > limits_.max_json_bytes) {
+      Refuse(ErrorCode::kOutOfRange, mark,
+             "expected at most " + std::to_string(limits_.max_json_bytes) +
+                 " bytes of JSON, aliases expanded");
+    }
+  }
+
+  size_t BeginValue(const YAML::Mark& mark) {
+    if (frames_.empty()) {
+      root_line_ = mark.line + 1;
+    } else if (!frames_.back().mapping && json_.back() != '[') {
+      json_ += ',';
+    }
+    return json_.size();
+  }
+
+  void EndValue(const Value& value) {
+    nodes_ += value.nodes;
+    CheckNodes(value.mark);
+    if (value.anchor != 0) Remember(value, json_.substr(value.begin), value.nodes);
+    FinishInParent(value);
+  }
+
+  void FinishInParent(const Value& value) {
+    if (frames_.empty()) return;
+    Frame& parent = frames_.back();
+    parent.height = std::max(parent.height, value.height);
+    if (!parent.mapping) return;
+    if (std::exchange(parent.merging, false)) TakeMerge(parent, value);
+    parent.expects_key = true;
+  }
+
+  void Remember(const Value& value, std::string json, uint64_t nodes) {
+    CheckExpansion(value.mark, json.size());
+    if (anchors_.size() <= value.anchor) anchors_.resize(value.anchor + 1);
+    anchors_[value.anchor] = {std::move(json), nodes, value.height};
+  }
+
+  void Open(const YAML::Mark& mark, const std::string& tag, std::string_view kind,
+            YAML::anchor_t anchor) {
+    if (ExpectsKey()) Refuse(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
+    const bool plain = tag.empty() || tag == "?" || tag == "!";
+    if (!plain && tag != std::string(kTagPrefix).append(kind)) RefuseTag(mark, tag);
+    CheckDepth(mark, 1);
+    Frame frame;
+    frame.mark = mark;
+    frame.begin = BeginValue(mark);
+    frame.anchor = anchor;
+    frame.nodes_before = nodes_ + alias_nodes_;
+    frame.first_key = keys_.size();
+    frames_.push_back(std::move(frame));
+  }
+
+  void Close() {
+    const Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    keys_.resize(frame.first_key);
+    ++nodes_;
+    CheckNodes(frame.mark);
+    const Value value = {frame.mark, frame.begin, frame.anchor, 1, frame.height + 1};
+    if (frame.anchor != 0) {
+      Remember(value, json_.substr(frame.begin), nodes_ + alias_nodes_ - frame.nodes_before);
+    }
+    FinishInParent(value);
+  }
+
+  [[noreturn]] static void RefuseTag(const YAML::Mark& mark, const std::string& tag) {
+    Refuse(ErrorCode::kUnsupported, mark, "the tag " + Quoted(tag) + " is not supported here");
+  }
+
+  ScalarKind Resolve(const YAML::Mark& mark, const std::string& tag, const std::string& value) {
+    if (tag == "!") return ScalarKind::kString;
+    const bool plain = tag.empty() || tag == "?";
+    if (!plain && !tag.starts_with(kTagPrefix)) RefuseTag(mark, tag);
+    const std::string_view name =
+        plain ? std::string_view() : std::string_view(tag).substr(kTagPrefix.size());
+    if (name == "str" || name == "timestamp") return ScalarKind::kString;
+    const ScalarKind kind = ResolvePlainScalar(value, scalar_);
+    if (kind == ScalarKind::kNotFinite) {
+      Refuse(ErrorCode::kInvalidArgument, mark, "JSON has no " + Quoted(value));
+    }
+    if (kind == ScalarKind::kTooLarge) {
+      Refuse(ErrorCode::kInvalidArgument, mark, Quoted(value) + " is beyond 64 bits");
+    }
+    if (plain) return kind;
+    const std::optional<bool> fits = FitsTag(name, kind);
+    if (!fits) RefuseTag(mark, tag);
+    if (!*fits) {
+      Refuse(ErrorCode::kInvalidArgument, mark,
+             Quoted(value) + " is no " + std::string(name) + ", as its tag says");
+    }
+    return kind;
+  }
+
+  static std::optional<bool> FitsTag(std::string_view name, ScalarKind kind) {
+    if (name == "null") return kind == ScalarKind::kNull;
+    if (name == "bool") return kind == ScalarKind::kBool;
+    if (name == "int") return kind == ScalarKind::kInt;
+    if (name == "float") return kind == ScalarKind::kFloat || kind == ScalarKind::kInt;
+    return std::nullopt;
+  }
+
+  void AppendScalar(const YAML::Mark& mark, const std::string& tag, const std::string& value) {
+    if (Resolve(mark, tag, value) == ScalarKind::kString) {
+      AppendJsonString(value, json_);
+    } else {
+      json_ += scalar_;
+    }
+  }
+
+  void AddKey(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+              const std::string& value) {
+    const bool merge_tag = tag == std::string(kTagPrefix) + "merge";
+    if (value == "<<" && (tag == "?" || merge_tag)) return BeginMerge();
+    const ScalarKind kind = Resolve(mark, tag, value);
+    if (kind == ScalarKind::kNull) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    std::string text;
+    AppendJsonString(kind == ScalarKind::kString ? value : scalar_, text);
+    ++nodes_;
+    if (anchor != 0) {
+      Value key;
+      key.mark = mark;
+      key.anchor = anchor;
+      Remember(key, kind == ScalarKind::kString ? text : scalar_, 1);
+    }
+    WriteKey(mark, text);
+  }
+
+  void AddAliasKey(const YAML::Mark& mark, const Anchor& anchor) {
+    if (anchor.height != 0) Refuse(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
+    if (anchor.json == "null") Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    WriteKey(mark, anchor.json[0] == '"' ? anchor.json : '"' + anchor.json + '"');
+  }
+
+  void WriteKey(const YAML::Mark& mark, const std::string& key) {
+    if (!AddDistinctKey(key)) {
+      Refuse(ErrorCode::kInvalidArgument, mark,
+             "the key " + key.substr(0, 80) + " stands in this mapping already");
+    }
+    frames_.back().expects_key = false;
+  }
+
+  // Appends `"key":` unless the mapping has it. `key` is quoted.
+  bool AddDistinctKey(const std::string& key) {
+    Frame& frame = frames_.back();
+    const uint64_t hash = HashBytes(key);
+    if (HasKey(frame, key, hash)) return false;
+    if (json_.back() != '{') json_ += ',';
+    keys_.push_back({hash, json_.size(), key.size()});
+    json_.append(key).append(1, ':');
+    if (!frame.many_keys.empty()) {
+      frame.many_keys.insert(key);
+    } else if (keys_.size() - frame.first_key > kFewKeys) {
+      for (size_t i = frame.first_key; i < keys_.size(); ++i) {
+        frame.many_keys.emplace(json_, keys_[i].begin, keys_[i].size);
+      }
+    }
+    return true;
+  }
+
+  bool HasKey(const Frame& frame, const std::string& key, uint64_t hash) const {
+    if (!frame.many_keys.empty()) return frame.many_keys.contains(key);
+    for (size_t i = frame.first_key; i < keys_.size(); ++i) {
+      const Key& known = keys_[i];
+      if (known.hash == hash && json_.compare(known.begin, known.size, key) == 0) return true;
+    }
+    return false;
+  }
+
+  void BeginMerge() {
+    frames_.back().merging = true;
+    frames_.back().expects_key = false;
+  }
+
+  // Moves the value of "<<" out of the text; it is written when the mapping's own keys are known.
+  void TakeMerge(Frame& frame, const Value& value) {
+    std::string merge = json_.substr(value.begin);
+    json_.resize(value.begin);
+    bool mappings = merge[0] == '{';
+    if (merge[0] == '[') {
+      mappings = true;
+      for (size_t at = 1; merge[at] != ']';) {
+        mappings = mappings && merge[at] == '{';
+        at = EndOfJsonValue(merge, at);
+        at += merge[at] == ',';
+      }
+    }
+    if (!mappings) {
+      Refuse(ErrorCode::kInvalidArgument, value.mark,
+             "expected a mapping, or a sequence of mappings, behind <<");
+    }
+    frame.merges.push_back(std::move(merge));
+  }
+
+  void AppendMerge(std::string_view merge) {
+    if (merge[0] == '{') return AppendMissingPairs(merge);
+    for (size_t at = 1; merge[at] != ']';) {
+      const size_t end = EndOfJsonValue(merge, at);
+      AppendMissingPairs(merge.substr(at, end - at));
+      at = end + (merge[end] == ',');
+    }
+  }
+
+  void AppendMissingPairs(std::string_view mapping) {
+    for (size_t at = 1; mapping[at] != '}';) {
+      const size_t key_end = EndOfJsonValue(mapping, at);
+      const size_t value_end = EndOfJsonValue(mapping, key_end + 1);
+      if (AddDistinctKey(std::string(mapping.substr(at, key_end - at)))) {
+        json_.append(mapping, key_end + 1, value_end - key_end - 1);
+      }
+      at = value_end + (mapping[value_end] == ',');
+    }
+  }
+
+  std::string_view text_;
+  const YamlLimits& limits_;
+  std::vector<JsonDocument> documents_;
+  std::string json_;
+  std::string scalar_;
+  YAML::Mark last_scalar_;
+  std::vector<Frame> frames_;
+  std::vector<Key> keys_;
+  std::vector<Anchor> anchors_;  // By yaml-cpp's number, which begins at 1 in each document.
+  int32_t root_line_ = 0;
+  bool seen_document_ = false;
+  uint64_t nodes_ = 0;
+  uint64_t aliases_ = 0;
+  uint64_t alias_nodes_ = 0;
+  size_t json_bytes_ = 0;
+  size_t copied_bytes_ = 0;
+};
+
+// Reads a borrowed text without copying it.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+}  // namespace
+
+Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    return AtPlace(ErrorCode::kOutOfRange, 1, 1,
+                   "expected at most " + std::to_string(limits.max_bytes) + " bytes, found " +
+                       std::to_string(text.size()));
+  }
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (Status status = CheckCharacters(text); !status.ok()) return status;
+  JsonWriter writer(text, limits);
+  try {
+    ViewBuffer buffer(text);
+    std::istream stream(&buffer);
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(writer)) {
+    }
+    writer.CheckEnd();
+  } catch (const Refusal& refusal) {
+    return refusal.status();
+  } catch (const YAML::Exception& e) {
+    return AtPlace(ErrorCode::kInvalidArgument, int64_t{e.mark.line} + 1,
+                   int64_t{e.mark.column} + 1, e.msg);
+  }
+  return writer.TakeDocuments();
+}
+
+}  // namespace berth::host

@@ -1,0 +1,278 @@
+#include "host/api/yaml_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+
+#include "host/api/assert.h"
+
+namespace berth::host {
+namespace {
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+struct Word {
+  std::string_view text;
+  ScalarKind kind;
+  std::string_view json;
+};
+
+// Lower case; Capitalised and CAPITALS are tried too.
+constexpr std::array kWords = {
+    Word{"true", ScalarKind::kBool, "true"},   Word{"false", ScalarKind::kBool, "false"},
+    Word{"yes", ScalarKind::kBool, "true"},    Word{"no", ScalarKind::kBool, "false"},
+    Word{"on", ScalarKind::kBool, "true"},     Word{"off", ScalarKind::kBool, "false"},
+    Word{"y", ScalarKind::kBool, "true"},      Word{"n", ScalarKind::kBool, "false"},
+    Word{"null", ScalarKind::kNull, "null"},   Word{"~", ScalarKind::kNull, "null"},
+};
+
+constexpr std::array<std::string_view, 9> kNotFinite = {
+    ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"};
+constexpr std::array<std::string_view, 3> kMinusInf = {"-.inf", "-.Inf", "-.INF"};
+
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// `text` is `word`, Word or WORD.
+bool IsWord(std::string_view text, std::string_view word) {
+  if (text.size() != word.size()) return false;
+  bool rest_upper = true;
+  bool rest_lower = true;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (Lower(text[i]) != word[i]) return false;
+    if (i == 0) continue;
+    rest_upper = rest_upper && IsUpper(text[i]);
+    rest_lower = rest_lower && !IsUpper(text[i]);
+  }
+  return rest_lower || (rest_upper && IsUpper(text[0]));
+}
+
+// The base that Go's strconv.ParseInt(text, 0, 64) sees, and the digits behind its prefix.
+int32_t TakeBase(std::string_view& digits) {
+  if (digits.size() < 2 || digits[0] != '0') return 10;
+  int32_t base = 8;
+  size_t prefix = 1;
+  switch (Lower(digits[1])) {
+    case 'x': base = 16; prefix = 2; break;
+    case 'b': base = 2; prefix = 2; break;
+    case 'o': prefix = 2; break;
+    default: break;
+  }
+  digits.remove_prefix(prefix);
+  return base;
+}
+
+ScalarKind ResolveInt(std::string_view text, std::string& json) {
+  const bool negative = text[0] == '-';
+  std::string_view digits = text;
+  if (text[0] == '-' || text[0] == '+') digits.remove_prefix(1);
+  const int32_t base = TakeBase(digits);
+  uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  if (error == std::errc::invalid_argument || stop != end) return ScalarKind::kString;
+  const bool fits = error == std::errc() &&
+                    (!negative || value <= uint64_t{1} << 63) &&
+                    (text[0] != '+' || value < uint64_t{1} << 63);
+  // A decimal goes on to be a float.
+  if (!fits) return base == 10 ? ScalarKind::kString : ScalarKind::kTooLarge;
+  json = negative && value != 0 ? "-" : "";
+  json += std::to_string(value);
+  return ScalarKind::kInt;
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+bool LooksLikeFloat(std::string_view text) {
+  size_t i = 0;
+  const auto sign = [&] {
+    if (i < text.size() && (text[i] == '-' || text[i] == '+')) ++i;
+  };
+  const auto digits = [&] {
+    const size_t begin = i;
+    while (i < text.size() && IsDigit(text[i])) ++i;
+    return i - begin;
+  };
+  sign();
+  const size_t whole = digits();
+  size_t fraction = 0;
+  if (i < text.size() && text[i] == '.') {
+    ++i;
+    fraction = digits();
+  }
+  if (whole + fraction == 0) return false;
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    ++i;
+    sign();
+    if (digits() == 0) return false;
+  }
+  return i == text.size();
+}
+
+ScalarKind ResolveFloat(std::string_view text, std::string& json) {
+  if (!LooksLikeFloat(text)) return ScalarKind::kString;
+  if (text[0] == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    // from_chars does not say in which direction. Too small is 0, too large stays text.
+    value = std::strtod(std::string(text).c_str(), nullptr);
+    if (!std::isfinite(value)) return ScalarKind::kString;
+  }
+  // encoding/json's choice between the notations.
+  const double magnitude = std::fabs(value);
+  const bool plain = value == 0 || (magnitude >= 1e-6 && magnitude < 1e21);
+  std::array<char, 64> buffer;
+  const auto [end, failed] =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                    plain ? std::chars_format::fixed : std::chars_format::scientific);
+  BERTH_ASSERT(failed == std::errc());
+  json.assign(buffer.data(), end);
+  return ScalarKind::kFloat;
+}
+
+ScalarKind ResolveNumber(std::string_view text, std::string& json) {
+  std::string without_underscores;
+  if (text.find('_') != std::string_view::npos) {
+    for (const char c : text) {
+      if (c != '_') without_underscores += c;
+    }
+    text = without_underscores;
+  }
+  const ScalarKind kind = ResolveInt(text, json);
+  return kind == ScalarKind::kString ? ResolveFloat(text, json) : kind;
+}
+
+// The length of the UTF-8 sequence at `at`, 0 where there is none that is valid.
+size_t Utf8Length(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) {
+    return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint8_t{0};
+  };
+  const uint8_t lead = byte(0);
+  size_t length = 0;
+  uint32_t least = 0;
+  if (lead < 0x80) return 1;
+  if (lead >> 5 == 0x6) { length = 2; least = 0x80; }
+  if (lead >> 4 == 0xe) { length = 3; least = 0x800; }
+  if (lead >> 3 == 0x1e) { length = 4; least = 0x10000; }
+  if (length == 0) return 0;
+  uint32_t rune = lead & (0x7fU >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if (byte(i) >> 6 != 2) return 0;
+    rune = rune << 6 | (byte(i) & 0x3fU);
+  }
+  const bool surrogate = rune >= 0xd800 && rune < 0xe000;
+  return rune < least || rune > 0x10ffff || surrogate ? 0 : length;
+}
+
+}  // namespace
+
+ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
+  if (text.empty()) {
+    json = "null";
+    return ScalarKind::kNull;
+  }
+  switch (text[0]) {
+    case 'y': case 'Y': case 'n': case 'N': case 't': case 'T':
+    case 'f': case 'F': case 'o': case 'O': case '~':
+      if (text.size() > 5) return ScalarKind::kString;
+      for (const Word& word : kWords) {
+        if (!IsWord(text, word.text)) continue;
+        json = word.json;
+        return word.kind;
+      }
+      return ScalarKind::kString;
+    case '.': case '+': case '-':
+      for (const std::string_view name : kNotFinite) {
+        if (text == name) return ScalarKind::kNotFinite;
+      }
+      for (const std::string_view name : kMinusInf) {
+        if (text == name) return ScalarKind::kNotFinite;
+      }
+      // Underscores are ignored behind a sign and a digit alone.
+      return text[0] == '.' ? ResolveFloat(text, json) : ResolveNumber(text, json);
+    default:
+      return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
+  }
+}
+
+void AppendJsonString(std::string_view text, std::string& json) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  json += '"';
+  size_t copied = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<uint8_t>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') [[likely]] continue;
+    json.append(text, copied, i - copied);
+    copied = i + 1;
+    json += '\\';
+    switch (c) {
+      case '"': json += '"'; break;
+      case '\\': json += '\\'; break;
+      case '\n': json += 'n'; break;
+      case '\t': json += 't'; break;
+      case '\r': json += 'r'; break;
+      default: json.append("u00").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
+    }
+  }
+  json.append(text, copied, text.size() - copied);
+  json += '"';
+}
+
+size_t EndOfJsonValue(std::string_view json, size_t begin) {
+  size_t depth = 0;
+  for (size_t i = begin; i < json.size(); ++i) {
+    switch (json[i]) {
+      case '"':
+        for (++i; json[i] != '"'; ++i) i += json[i] == '\\';
+        if (depth == 0) return i + 1;
+        break;
+      case '{': case '[':
+        ++depth;
+        break;
+      case '}': case ']':
+        if (depth == 0) return i;
+        if (--depth == 0) return i + 1;
+        break;
+      case ',':
+        if (depth == 0) return i;
+        break;
+      default: break;
+    }
+  }
+  return json.size();
+}
+
+Status AtPlace(ErrorCode code, int64_t line, int64_t column, std::string_view message) {
+  return Status(code, std::string("line ")
+                          .append(std::to_string(line))
+                          .append(", column ")
+                          .append(std::to_string(column))
+                          .append(": ")
+                          .append(message));
+}
+
+Status CheckCharacters(std::string_view text) {
+  size_t line = 1;
+  size_t line_begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const auto c = static_cast<uint8_t>(text[at]);
+    const bool control = (c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f;
+    const size_t length = control ? 0 : Utf8Length(text, at);
+    if (length == 0) {
+      return AtPlace(ErrorCode::kInvalidArgument, static_cast<int64_t>(line),
+                     static_cast<int64_t>(at - line_begin + 1),
+                     control ? "control characters are not allowed" : "this is not valid UTF-8");
+    }
+    at += length;
+    if (c == '\n') {
+      ++line;
+      line_begin = at;
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace berth::host
