@@ -1,0 +1,78 @@
+// MakeNode("a"): a node, with the pods on it.
+#ifndef BERTH_TESTING_NODE_SPEC_H_
+#define BERTH_TESTING_NODE_SPEC_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/testing/pod_spec.h>
+
+namespace berth::testing {
+
+// A value, as PodSpec. A node without a word has room for 110 pods, and no other resource.
+//
+//   MakeNode("a").CpuMilli(4000).Memory("8Gi").Label("zone", "z1").Pod(MakePod("web").CpuMilli(500))
+struct NodeSpec : MetaSpec<NodeSpec> {
+  bool unschedulable = false;
+  std::vector<TaintSpec> taints;
+  Amounts allocatable = {{"pods", 110}};
+  Amounts capacity; // what is not named is as allocatable
+  std::vector<ConditionSpec> conditions;
+  std::vector<ImageSpec> images;
+  std::vector<std::string> declared_features;
+  std::vector<PodSpec> pods;
+
+  NodeSpec& Unschedulable() { return unschedulable = true, *this; }
+  NodeSpec& Taint(std::string key, std::string value = "",
+                  uint32_t effect = BERTH_EFFECT_NO_SCHEDULE) {
+    return taints.push_back({std::move(key), std::move(value), effect}), *this;
+  }
+  NodeSpec& Allocatable(const std::string& resource, std::string_view quantity) {
+    return allocatable[resource] = ParseAmount(resource, quantity), *this;
+  }
+  NodeSpec& Allocatable(const std::string& resource, int64_t units) {
+    return allocatable[resource] = units, *this;
+  }
+  NodeSpec& CpuMilli(int64_t milli) { return Allocatable("cpu", milli); }
+  NodeSpec& Memory(int64_t bytes) { return Allocatable("memory", bytes); }
+  NodeSpec& Memory(std::string_view quantity) { return Allocatable("memory", quantity); }
+  NodeSpec& Pods(int64_t count) { return Allocatable("pods", count); }
+  NodeSpec& Capacity(const std::string& resource, std::string_view quantity) {
+    return capacity[resource] = ParseAmount(resource, quantity), *this;
+  }
+  NodeSpec& Condition(ConditionSpec c) { return conditions.push_back(std::move(c)), *this; }
+  NodeSpec& Image(std::string reference, int64_t size) {
+    return images.push_back({{std::move(reference)}, size}), *this;
+  }
+  NodeSpec& Feature(std::string text) { return declared_features.push_back(std::move(text)), *this; }
+
+  // A pod that runs here.
+  NodeSpec& Pod(PodSpec pod) {
+    if (pod.node_name.empty()) pod.node_name = name;
+    if (pod.phase == BERTH_PHASE_PENDING) pod.phase = BERTH_PHASE_RUNNING;
+    return pods.push_back(std::move(pod)), *this;
+  }
+  // Pods that take so much in sum, where nothing else about them matters.
+  NodeSpec& UsedCpuMilli(int64_t milli) { return Pod(Filler().CpuMilli(milli)); }
+  NodeSpec& UsedMemory(int64_t bytes) { return Pod(Filler().Memory(bytes)); }
+  NodeSpec& Used(const std::string& resource, std::string_view quantity) {
+    return Pod(Filler().Request(resource, quantity));
+  }
+
+ private:
+  PodSpec Filler() const { return MakePod(name + "-used-" + std::to_string(pods.size())); }
+};
+
+inline NodeSpec MakeNode(std::string name) {
+  NodeSpec node;
+  node.uid = "uid-" + name;
+  node.name = std::move(name);
+  return node;
+}
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_NODE_SPEC_H_

@@ -1,0 +1,183 @@
+// MakePod("web"): a pod, said in as few words as the test needs.
+#ifndef BERTH_TESTING_POD_SPEC_H_
+#define BERTH_TESTING_POD_SPEC_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/testing/spec.h>
+
+namespace berth::testing {
+
+// A value: copy it, change it, put it into a table of cases. What is not said is as the API server defaults it.
+//
+//   MakePod("web").Label("app", "web").CpuMilli(500).Tolerate("dedicated", "web")
+//   MakePod("db").Container("db").Request("cpu", "2").Sidecar("proxy").Request("cpu", "100m")
+struct PodSpec : MetaSpec<PodSpec> {
+  std::string scheduler_name = "default-scheduler";
+  std::string node_name;
+  std::optional<int32_t> priority;
+  std::string priority_class;
+  uint32_t preemption_policy = BERTH_PREEMPT_LOWER_PRIORITY;
+  std::string runtime_class;
+  std::string os;
+  bool host_network = false;
+  bool host_users = true;
+  bool restart_always = true;
+  std::map<std::string, std::string> node_selector;
+  std::optional<std::vector<NodeTermSpec>> required_node_terms;
+  std::vector<NodeTermSpec> preferred_node_terms;
+  std::vector<PodTermSpec> required_pod_terms;
+  std::vector<PodTermSpec> preferred_pod_terms;
+  std::vector<PodTermSpec> required_pod_anti_terms;
+  std::vector<PodTermSpec> preferred_pod_anti_terms;
+  std::vector<TolerationSpec> tolerations;
+  std::vector<SpreadSpec> spreads;
+  std::vector<ContainerSpec> containers;
+  std::vector<ContainerSpec> init_containers;
+  Amounts pod_requests; // spec.resources.requests
+  Amounts overhead;
+  std::vector<VolumeSpec> volumes;
+  std::vector<std::string> gates;
+  std::vector<ResourceClaimSpec> claims;
+  std::string pod_group;
+  std::string nominated_node;
+  uint32_t phase = BERTH_PHASE_PENDING;
+  int64_t started_ns = 0;
+  std::vector<ConditionSpec> conditions;
+
+  PodSpec& Namespace(std::string text) { return ns = std::move(text), *this; }
+  PodSpec& SchedulerName(std::string text) { return scheduler_name = std::move(text), *this; }
+  PodSpec& NodeName(std::string text) { return node_name = std::move(text), *this; }
+  PodSpec& Priority(int32_t value) { return priority = value, *this; }
+  PodSpec& PriorityClass(std::string text) { return priority_class = std::move(text), *this; }
+  PodSpec& NeverPreempts() { return preemption_policy = BERTH_PREEMPT_NEVER, *this; }
+  PodSpec& RuntimeClass(std::string text) { return runtime_class = std::move(text), *this; }
+  PodSpec& Os(std::string text) { return os = std::move(text), *this; }
+  PodSpec& HostNetwork() { return host_network = true, *this; }
+  PodSpec& HostUsersFalse() { return host_users = false, *this; }
+  PodSpec& RestartNever() { return restart_always = false, *this; }
+  PodSpec& Group(std::string text) { return pod_group = std::move(text), *this; }
+  PodSpec& Nominated(std::string node) { return nominated_node = std::move(node), *this; }
+  PodSpec& Phase(uint32_t value) { return phase = value, *this; }
+  PodSpec& StartedNs(int64_t ns_since_1970) { return started_ns = ns_since_1970, *this; }
+  PodSpec& Gate(std::string text) { return gates.push_back(std::move(text)), *this; }
+  PodSpec& Volume(VolumeSpec volume) { return volumes.push_back(std::move(volume)), *this; }
+  PodSpec& Claim(ResourceClaimSpec claim) { return claims.push_back(std::move(claim)), *this; }
+  PodSpec& Condition(ConditionSpec c) { return conditions.push_back(std::move(c)), *this; }
+
+  // Where it may run.
+  PodSpec& NodeSelector(const std::string& key, std::string value) {
+    return node_selector[key] = std::move(value), *this;
+  }
+  // One more required term; one of all of them must hold.
+  PodSpec& NodeAffinity(NodeTermSpec term) {
+    if (!required_node_terms) required_node_terms.emplace();
+    return required_node_terms->push_back(std::move(term)), *this;
+  }
+  PodSpec& NodeAffinity(Requirements expressions) {
+    return NodeAffinity(NodeTermSpec{std::move(expressions)});
+  }
+  PodSpec& PreferredNodeAffinity(int32_t weight, Requirements expressions) {
+    preferred_node_terms.push_back({std::move(expressions), {}, weight});
+    return *this;
+  }
+  PodSpec& PodAffinity(std::string topology_key, Requirements selector) {
+    required_pod_terms.push_back(Term(std::move(topology_key), std::move(selector), 0));
+    return *this;
+  }
+  PodSpec& PodAntiAffinity(std::string topology_key, Requirements selector) {
+    required_pod_anti_terms.push_back(Term(std::move(topology_key), std::move(selector), 0));
+    return *this;
+  }
+  PodSpec& PreferredPodAffinity(int32_t weight, std::string topology_key, Requirements selector) {
+    preferred_pod_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
+    return *this;
+  }
+  PodSpec& PreferredPodAntiAffinity(int32_t weight, std::string topology_key, Requirements selector) {
+    preferred_pod_anti_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
+    return *this;
+  }
+  PodSpec& Toleration(TolerationSpec t) { return tolerations.push_back(std::move(t)), *this; }
+  PodSpec& Tolerate(std::string key, std::string value, uint32_t effect = 0) {
+    return Toleration({std::move(key), std::move(value), BERTH_TOLERATION_EQUAL, effect});
+  }
+  PodSpec& TolerateKey(std::string key, uint32_t effect = 0) {
+    return Toleration({std::move(key), "", BERTH_TOLERATION_EXISTS, effect});
+  }
+  PodSpec& Spread(SpreadSpec spread) { return spreads.push_back(std::move(spread)), *this; }
+  PodSpec& Spread(int32_t max_skew, std::string topology_key, Requirements selector,
+                  uint32_t when_unsatisfiable = BERTH_DO_NOT_SCHEDULE) {
+    return Spread({std::move(topology_key), SelectorSpec{std::move(selector)}, max_skew, 1,
+                   when_unsatisfiable});
+  }
+
+  // What it runs. Request() and the like speak of the container that was named last, or of a container "c".
+  PodSpec& Container(std::string text) { return AddContainer(std::move(text), false, false); }
+  PodSpec& InitContainer(std::string text) { return AddContainer(std::move(text), true, false); }
+  PodSpec& Sidecar(std::string text) { return AddContainer(std::move(text), true, true); }
+  PodSpec& Request(const std::string& resource, std::string_view quantity) {
+    return Last().requests[resource] = ParseAmount(resource, quantity), *this;
+  }
+  PodSpec& Request(const std::string& resource, int64_t units) {
+    return Last().requests[resource] = units, *this;
+  }
+  PodSpec& CpuMilli(int64_t milli) { return Request("cpu", milli); }
+  PodSpec& Memory(int64_t bytes) { return Request("memory", bytes); }
+  PodSpec& Memory(std::string_view quantity) { return Request("memory", quantity); }
+  PodSpec& Limit(const std::string& resource, std::string_view quantity) {
+    return Last().limits[resource] = ParseAmount(resource, quantity), *this;
+  }
+  PodSpec& Allocated(const std::string& resource, std::string_view quantity) {
+    return Last().allocated[resource] = ParseAmount(resource, quantity), *this;
+  }
+  PodSpec& Image(std::string text) { return Last().image = std::move(text), *this; }
+  PodSpec& Port(PortSpec port) { return Last().ports.push_back(std::move(port)), *this; }
+  PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP, std::string host_ip = "") {
+    return Port({port, port, protocol, std::move(host_ip)});
+  }
+  PodSpec& Overhead(const std::string& resource, std::string_view quantity) {
+    return overhead[resource] = ParseAmount(resource, quantity), *this;
+  }
+  PodSpec& PodLevelRequest(const std::string& resource, std::string_view quantity) {
+    return pod_requests[resource] = ParseAmount(resource, quantity), *this;
+  }
+  PodSpec& PersistentClaim(std::string volume, std::string claim) {
+    return Volume({std::move(volume), BERTH_VOLUME_CLAIM, std::move(claim)});
+  }
+
+ private:
+  static PodTermSpec Term(std::string topology_key, Requirements selector, int32_t weight) {
+    return {std::move(topology_key), SelectorSpec{std::move(selector)}, {}, {}, weight};
+  }
+  PodSpec& AddContainer(std::string text, bool init, bool sidecar) {
+    auto& list = init ? init_containers : containers;
+    list.push_back({std::move(text), "", sidecar});
+    last_is_init_ = init;
+    return *this;
+  }
+  ContainerSpec& Last() {
+    if (last_is_init_) return init_containers.back();
+    if (containers.empty()) Container("c");
+    return containers.back();
+  }
+
+  bool last_is_init_ = false;
+};
+
+inline PodSpec MakePod(std::string name) {
+  PodSpec pod;
+  pod.ns = "default";
+  pod.uid = "uid-" + name;
+  pod.name = std::move(name);
+  return pod;
+}
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_POD_SPEC_H_

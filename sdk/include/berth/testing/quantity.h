@@ -1,0 +1,100 @@
+// Amounts of resources as a test writes them: "500m", "1.5Gi", 4.
+#ifndef BERTH_TESTING_QUANTITY_H_
+#define BERTH_TESTING_QUANTITY_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace berth::testing {
+
+// A mistake in the test itself: says so and ends the process.
+[[noreturn]] inline void Misuse(const std::string& text) {
+  std::fprintf(stderr, "berth::testing: %s\n", text.c_str());
+  std::abort();
+}
+
+// By name of the resource, in its integer unit: "cpu" in thousandths, everything else as it stands.
+using Amounts = std::map<std::string, int64_t>;
+
+namespace internal {
+
+struct QuantitySuffix {
+  std::string_view text;
+  int64_t numerator;
+  int64_t denominator;
+};
+
+inline constexpr QuantitySuffix kQuantitySuffixes[] = {
+    {"", 1, 1},
+    {"n", 1, 1'000'000'000},
+    {"u", 1, 1'000'000},
+    {"m", 1, 1'000},
+    {"k", 1'000, 1},
+    {"M", 1'000'000, 1},
+    {"G", 1'000'000'000, 1},
+    {"T", 1'000'000'000'000, 1},
+    {"P", 1'000'000'000'000'000, 1},
+    {"Ki", int64_t{1} << 10, 1},
+    {"Mi", int64_t{1} << 20, 1},
+    {"Gi", int64_t{1} << 30, 1},
+    {"Ti", int64_t{1} << 40, 1},
+    {"Pi", int64_t{1} << 50, 1},
+};
+
+inline const QuantitySuffix* FindQuantitySuffix(std::string_view text) {
+  for (const QuantitySuffix& suffix : kQuantitySuffixes) {
+    if (suffix.text == text) return &suffix;
+  }
+  return nullptr;
+}
+
+}  // namespace internal
+
+// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G T P Ki Mi Gi Ti Pi.
+// Anything else ends the test.
+inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
+  const auto refuse = [text](const char* why) {
+    Misuse("\"" + std::string(text) + "\" is no quantity: " + why);
+  };
+  int64_t numerator = 0;
+  int64_t denominator = 1;
+  bool seen_digit = false;
+  bool seen_point = false;
+  size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.' && !seen_point) {
+      seen_point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') break;
+    seen_digit = true;
+    if (__builtin_mul_overflow(numerator, int64_t{10}, &numerator) ||
+        __builtin_add_overflow(numerator, c - '0', &numerator) ||
+        (seen_point && __builtin_mul_overflow(denominator, int64_t{10}, &denominator))) {
+      refuse("too many digits");
+    }
+  }
+  if (!seen_digit) refuse("expected digits such as in \"500m\" or \"1.5Gi\"");
+  const auto* suffix = internal::FindQuantitySuffix(text.substr(i));
+  if (suffix == nullptr) refuse("expected no suffix or one of n u m k M G T P Ki Mi Gi Ti Pi");
+  if (__builtin_mul_overflow(numerator, suffix->numerator, &numerator) ||
+      __builtin_mul_overflow(numerator, scale, &numerator) ||
+      __builtin_mul_overflow(denominator, suffix->denominator, &denominator)) {
+    refuse("too large");
+  }
+  return numerator / denominator + (numerator % denominator != 0 ? 1 : 0);
+}
+
+// The amount of resource `name` that `text` says, in the resource's unit.
+inline int64_t ParseAmount(std::string_view name, std::string_view text) {
+  return ParseQuantity(text, name == "cpu" ? 1000 : 1);
+}
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_QUANTITY_H_
