@@ -96,7 +96,7 @@ TEST(ResultDeathTest, TheValueOfAnErrorIsAnAssertionThatSaysTheError) {
 }
 
 TEST(ResultDeathTest, SuccessWithoutAValueIsAnAssertion) {
-  EXPECT_DEATH(Result<std::string>{Status::Ok()}, "assertion failed");
+  EXPECT_DEATH((void)Result<std::string>(Status::Ok()), "assertion failed");
 }
 
 }  // namespace

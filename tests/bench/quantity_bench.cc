@@ -14,7 +14,7 @@ void BM_ParseQuantity(benchmark::State& state, const char* literal) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(text.data());
     const Result<Quantity> quantity = ParseQuantity(text);
-    benchmark::DoNotOptimize(quantity->MilliValue());
+    benchmark::DoNotOptimize(quantity->Value());
   }
 }
 
