@@ -37,6 +37,10 @@ class Refusal : public std::exception {
   throw Refusal(AtPlace(code, int64_t{mark.line} + 1, int64_t{mark.column} + 1, message));
 }
 
+bool IsCoreTag(std::string_view tag, std::string_view name) {
+  return tag.starts_with(kTagPrefix) && tag.substr(kTagPrefix.size()) == name;
+}
+
 std::string Quoted(std::string_view text) {
   constexpr size_t kShown = 60;
   std::string quoted = "\"";
@@ -270,7 +274,7 @@ class JsonWriter : public YAML::EventHandler {
             YAML::anchor_t anchor) {
     if (ExpectsKey()) Refuse(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
     const bool plain = tag.empty() || tag == "?" || tag == "!";
-    if (!plain && tag != std::string(kTagPrefix).append(kind)) RefuseTag(mark, tag);
+    if (!plain && !IsCoreTag(tag, kind)) RefuseTag(mark, tag);
     CheckDepth(mark, 1);
     Frame frame;
     frame.mark = mark;
@@ -340,18 +344,15 @@ class JsonWriter : public YAML::EventHandler {
 
   void AddKey(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
               const std::string& value) {
-    const bool merge_tag = tag == std::string(kTagPrefix) + "merge";
-    if (value == "<<" && (tag == "?" || merge_tag)) return BeginMerge();
+    if (value == "<<" && (tag == "?" || IsCoreTag(tag, "merge"))) return BeginMerge();
     const ScalarKind kind = Resolve(mark, tag, value);
     if (kind == ScalarKind::kNull) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
     std::string text;
     AppendJsonString(kind == ScalarKind::kString ? value : scalar_, text);
     ++nodes_;
     if (anchor != 0) {
-      Value key;
-      key.mark = mark;
-      key.anchor = anchor;
-      Remember(key, kind == ScalarKind::kString ? text : scalar_, 1);
+      const std::string& json = kind == ScalarKind::kString ? text : scalar_;
+      Remember({mark, 0, anchor, 1, 0}, json, 1);
     }
     WriteKey(mark, text);
   }
