@@ -64,8 +64,8 @@ class JsonWriter : public YAML::EventHandler {
     while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
       at = text_.find_first_not_of(kBlanks, text_.find_first_of(kBlanks, at));
     }
-    if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;
-    const char quote = text_[at];
+    const char quote = at < text_.size() ? text_[at] : '\0';
+    if (quote != '"' && quote != '\'') return;
     for (++at; at < text_.size(); ++at) {
       const bool escape = quote == '"' ? text_[at] == '\\' : text_.substr(at, 2) == "''";
       if (escape) {
@@ -159,7 +159,7 @@ class JsonWriter : public YAML::EventHandler {
     YAML::Mark mark;
     size_t begin = 0;
     YAML::anchor_t anchor = 0;
-    uint64_t nodes = 0;   // Written out here: 0 for an alias, whose nodes are counted already.
+    uint64_t nodes = 0;   // Its own included; 0 for an alias, whose nodes are counted already.
     uint32_t height = 0;  // Collections within each other, its own included.
   };
 
@@ -251,7 +251,7 @@ class JsonWriter : public YAML::EventHandler {
   void EndValue(const Value& value) {
     nodes_ += value.nodes;
     CheckNodes(value.mark);
-    if (value.anchor != 0) Remember(value, json_.substr(value.begin), value.nodes);
+    if (value.anchor != 0) Remember(value, json_.substr(value.begin));
     FinishInParent(value);
   }
 
@@ -264,10 +264,10 @@ class JsonWriter : public YAML::EventHandler {
     parent.expects_key = true;
   }
 
-  void Remember(const Value& value, std::string json, uint64_t nodes) {
+  void Remember(const Value& value, std::string json) {
     CheckExpansion(value.mark, json.size());
     if (anchors_.size() <= value.anchor) anchors_.resize(value.anchor + 1);
-    anchors_[value.anchor] = {std::move(json), nodes, value.height};
+    anchors_[value.anchor] = {std::move(json), value.nodes, value.height};
   }
 
   void Open(const YAML::Mark& mark, const std::string& tag, std::string_view kind,
@@ -291,10 +291,9 @@ class JsonWriter : public YAML::EventHandler {
     keys_.resize(frame.first_key);
     ++nodes_;
     CheckNodes(frame.mark);
-    const Value value = {frame.mark, frame.begin, frame.anchor, 1, frame.height + 1};
-    if (frame.anchor != 0) {
-      Remember(value, json_.substr(frame.begin), nodes_ + alias_nodes_ - frame.nodes_before);
-    }
+    const uint64_t nodes = nodes_ + alias_nodes_ - frame.nodes_before;
+    const Value value = {frame.mark, frame.begin, frame.anchor, nodes, frame.height + 1};
+    if (frame.anchor != 0) Remember(value, json_.substr(frame.begin));
     FinishInParent(value);
   }
 
@@ -347,12 +346,12 @@ class JsonWriter : public YAML::EventHandler {
     if (value == "<<" && (tag == "?" || IsCoreTag(tag, "merge"))) return BeginMerge();
     const ScalarKind kind = Resolve(mark, tag, value);
     if (kind == ScalarKind::kNull) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    ++nodes_;
     std::string text;
     AppendJsonString(kind == ScalarKind::kString ? value : scalar_, text);
-    ++nodes_;
     if (anchor != 0) {
       const std::string& json = kind == ScalarKind::kString ? text : scalar_;
-      Remember({mark, 0, anchor, 1, 0}, json, 1);
+      Remember({mark, 0, anchor, 1, 0}, json);
     }
     WriteKey(mark, text);
   }

@@ -79,7 +79,8 @@ ScalarKind ResolveInt(std::string_view text, std::string& json) {
                     (text[0] != '+' || value < uint64_t{1} << 63);
   // A decimal goes on to be a float.
   if (!fits) return base == 10 ? ScalarKind::kString : ScalarKind::kTooLarge;
-  json = negative && value != 0 ? "-" : "";
+  json.clear();
+  if (negative && value != 0) json += '-';
   json += std::to_string(value);
   return ScalarKind::kInt;
 }
