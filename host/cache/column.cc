@@ -1,0 +1,181 @@
+#include "host/cache/column.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace berth::host {
+namespace {
+
+struct FixedName {
+  std::string_view name;
+  ColumnRule rule;
+  uint32_t type;
+};
+
+constexpr std::array kFixedNames{
+    FixedName{"name", ColumnRule::kName, BERTH_TYPE_ID},
+    FixedName{"unschedulable", ColumnRule::kUnschedulable, BERTH_TYPE_U8},
+    FixedName{"alloc.cpu", ColumnRule::kAllocCpu, BERTH_TYPE_I64},
+    FixedName{"alloc.memory", ColumnRule::kAllocMemory, BERTH_TYPE_I64},
+    FixedName{"alloc.ephemeral-storage", ColumnRule::kAllocEphemeralStorage, BERTH_TYPE_I64},
+    FixedName{"alloc.pods", ColumnRule::kAllocPods, BERTH_TYPE_I64},
+    FixedName{"req.cpu", ColumnRule::kReqCpu, BERTH_TYPE_I64},
+    FixedName{"req.memory", ColumnRule::kReqMemory, BERTH_TYPE_I64},
+    FixedName{"req.ephemeral-storage", ColumnRule::kReqEphemeralStorage, BERTH_TYPE_I64},
+    FixedName{"nonzero.cpu", ColumnRule::kNonzeroCpu, BERTH_TYPE_I64},
+    FixedName{"nonzero.memory", ColumnRule::kNonzeroMemory, BERTH_TYPE_I64},
+    FixedName{"pods.count", ColumnRule::kPodsCount, BERTH_TYPE_I64},
+    FixedName{"taints", ColumnRule::kTaints, BERTH_TYPE_ARRAY},
+    FixedName{"taints.hard", ColumnRule::kTaintsHard, BERTH_TYPE_U32},
+    FixedName{"taints.soft", ColumnRule::kTaintsSoft, BERTH_TYPE_U32},
+    FixedName{"images", ColumnRule::kImages, BERTH_TYPE_ARRAY},
+    FixedName{"features", ColumnRule::kFeatures, BERTH_TYPE_ARRAY},
+};
+
+struct NamePrefix {
+  std::string_view prefix;
+  ColumnRule rule;
+  uint32_t type;
+};
+
+constexpr std::array kPrefixes{
+    NamePrefix{"alloc:", ColumnRule::kAllocScalar, BERTH_TYPE_I64},
+    NamePrefix{"req:", ColumnRule::kReqScalar, BERTH_TYPE_I64},
+    NamePrefix{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
+};
+
+// "alloc:cpu" and "req:memory" name resources that have a column of their own.
+std::string Canonical(std::string_view name) {
+  std::string canonical(name);
+  const size_t colon = canonical.find(':');
+  if (colon == std::string::npos || canonical.starts_with("label:")) return canonical;
+  std::string dotted = canonical;
+  dotted[colon] = '.';
+  const bool fixed = std::ranges::any_of(
+      kFixedNames, [&](const FixedName& known) { return known.name == dotted; });
+  return fixed ? dotted : canonical;
+}
+
+template <class T>
+void Store(void* out, T value) {
+  std::memcpy(out, &value, sizeof(value));
+}
+
+uint32_t CountTaints(const berth_node& node, bool soft) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < node.taints.count; ++i) {
+    const bool prefers =
+        BERTH_AT(berth_taint, node.taints, i)->effect == BERTH_EFFECT_PREFER_NO_SCHEDULE;
+    count += prefers == soft;
+  }
+  return count;
+}
+
+berth_id LabelValue(const berth_meta& meta, Id key) {
+  for (uint32_t i = 0; i < meta.labels.count; ++i) {
+    const auto* label = BERTH_AT(berth_id_pair, meta.labels, i);
+    if (label->key == key) return label->value;
+  }
+  return BERTH_ID_NONE;
+}
+
+}  // namespace
+
+int64_t ScalarAmount(const berth_resources& resources, Id name) {
+  for (uint32_t i = 0; i < resources.scalars.count; ++i) {
+    const auto* scalar = BERTH_AT(berth_quantity, resources.scalars, i);
+    if (scalar->name == name) return scalar->value;
+  }
+  return 0;
+}
+
+ColumnSpec::ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interner& interner)
+    : rule_(rule), type_(type), name_(std::move(name)), ids_(interner) {}
+
+Result<ColumnSpec> ColumnSpec::Parse(std::string_view name, Interner& interner) {
+  std::string canonical = Canonical(name);
+  for (const FixedName& known : kFixedNames) {
+    if (known.name == canonical) {
+      return ColumnSpec(known.rule, known.type, std::move(canonical), interner);
+    }
+  }
+  for (const NamePrefix& known : kPrefixes) {
+    if (!canonical.starts_with(known.prefix) || canonical.size() == known.prefix.size()) continue;
+    ColumnSpec spec(known.rule, known.type, canonical, interner);
+    spec.argument_ = spec.ids_.Intern(std::string_view(canonical).substr(known.prefix.size()));
+    return spec;
+  }
+  return Status::NotFound("no column \"" + std::string(name) +
+                          "\": expected a name of the catalogue in berth/abi.h, "
+                          "alloc:<resource>, req:<resource> or label:<key>");
+}
+
+uint32_t ColumnSpec::width() const {
+  switch (type_) {
+    case BERTH_TYPE_I64: return sizeof(int64_t);
+    case BERTH_TYPE_U32: return sizeof(uint32_t);
+    case BERTH_TYPE_ID: return sizeof(berth_id);
+    case BERTH_TYPE_U8: return sizeof(uint8_t);
+    default: return sizeof(berth_array);
+  }
+}
+
+void ColumnSpec::NodeValue(const berth_node& node, void* out) const {
+  switch (rule_) {
+    case ColumnRule::kName: return Store<berth_id>(out, node.name);
+    case ColumnRule::kUnschedulable: return Store<uint8_t>(out, node.unschedulable != 0);
+    case ColumnRule::kAllocCpu: return Store<int64_t>(out, node.allocatable->milli_cpu);
+    case ColumnRule::kAllocMemory: return Store<int64_t>(out, node.allocatable->memory);
+    case ColumnRule::kAllocEphemeralStorage:
+      return Store<int64_t>(out, node.allocatable->ephemeral_storage);
+    case ColumnRule::kAllocPods: return Store<int64_t>(out, node.allocatable->pods);
+    case ColumnRule::kAllocScalar:
+      return Store<int64_t>(out, ScalarAmount(*node.allocatable, argument_));
+    case ColumnRule::kTaints: return Store<berth_array>(out, node.taints);
+    case ColumnRule::kTaintsHard: return Store<uint32_t>(out, CountTaints(node, false));
+    case ColumnRule::kTaintsSoft: return Store<uint32_t>(out, CountTaints(node, true));
+    case ColumnRule::kLabel: return Store<berth_id>(out, LabelValue(*node.meta, argument_));
+    case ColumnRule::kImages: return Store<berth_array>(out, node.images);
+    case ColumnRule::kFeatures: return Store<berth_array>(out, node.declared_features);
+    default: BERTH_ASSERT_MSG(false, "column %s is a sum over pods", name_.c_str());
+  }
+}
+
+int64_t ColumnSpec::PodAmount(const berth_pod& pod) const {
+  switch (rule_) {
+    case ColumnRule::kReqCpu: return pod.accounted->milli_cpu;
+    case ColumnRule::kReqMemory: return pod.accounted->memory;
+    case ColumnRule::kReqEphemeralStorage: return pod.accounted->ephemeral_storage;
+    case ColumnRule::kReqScalar: return ScalarAmount(*pod.accounted, argument_);
+    case ColumnRule::kNonzeroCpu: return pod.nonzero_milli_cpu;
+    case ColumnRule::kNonzeroMemory: return pod.nonzero_memory;
+    case ColumnRule::kPodsCount: return 1;
+    default: BERTH_ASSERT_MSG(false, "column %s is not a sum over pods", name_.c_str());
+  }
+}
+
+namespace {
+constexpr std::align_val_t kCacheLine{64};
+}  // namespace
+
+void ColumnStorage::Free::operator()(std::byte* memory) const {
+  ::operator delete[](memory, kCacheLine);
+}
+
+void ColumnStorage::Resize(uint32_t rows) {
+  if (rows <= capacity_) return;
+  const uint32_t capacity = std::max<uint32_t>({64, rows, capacity_ * 2});
+  auto* memory = static_cast<std::byte*>(::operator new[](size_t{capacity} * width_, kCacheLine));
+  const size_t used = size_t{capacity_} * width_;
+  if (used > 0) std::memcpy(memory, data_.get(), used);
+  std::memset(memory + used, 0, size_t{capacity} * width_ - used);
+  data_.reset(memory);
+  capacity_ = capacity;
+}
+
+void ColumnStorage::Clear(uint32_t row) { std::memset(At(row), 0, width_); }
+
+}  // namespace berth::host

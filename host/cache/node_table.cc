@@ -1,0 +1,200 @@
+#include "host/cache/node_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::host {
+
+// --- nodes --------------------------------------------------------------------------------------
+
+Row NodeTable::SetNode(NodeRef node) {
+  BERTH_ASSERT(node != nullptr);
+  const auto found = row_by_name_.find(node->name());
+  const Row row = found != row_by_name_.end() ? found->second : NewRow(node->name());
+  if (!IsLive(row)) {
+    ++node_count_;
+    ++shape_;
+  }
+  // The old object's ids must outlive the columns that hold them: drop it last.
+  const NodeRef old = std::exchange(node_refs_[row], std::move(node));
+  nodes_[row] = &node_refs_[row]->view();
+  WriteNodeColumns(row);
+  Touch(row);
+  return row;
+}
+
+Row NodeTable::RemoveNode(std::string_view name) {
+  const Row row = FindNode(name);
+  if (row == kNoRow) return kNoRow;
+  --node_count_;
+  ++shape_;
+  nodes_[row] = nullptr;
+  ClearNodeColumns(row);
+  node_refs_[row].reset();
+  Touch(row);
+  if (pod_refs_[row].empty()) ReleaseRow(row);
+  return row;
+}
+
+// --- pods ---------------------------------------------------------------------------------------
+
+Row NodeTable::RowForPodsOf(std::string_view name) {
+  const auto found = row_by_name_.find(name);
+  return found != row_by_name_.end() ? found->second : NewRow(name);
+}
+
+void NodeTable::AddPod(Row row, PodRef pod) {
+  BERTH_ASSERT(row < row_count());
+  BERTH_ASSERT(pod != nullptr);
+  AddToPodColumns(row, pod->view(), 1);
+  pod_views_[row].push_back(&pod->view());
+  pod_refs_[row].push_back(std::move(pod));
+  pod_lists_[row] = {pod_views_[row].data(), pod_views_[row].size()};
+  Touch(row);
+}
+
+void NodeTable::RemovePod(Row row, const berth_pod* pod) {
+  BERTH_ASSERT(row < row_count());
+  auto& views = pod_views_[row];
+  auto& refs = pod_refs_[row];
+  const auto found = std::ranges::find(views, pod);
+  BERTH_ASSERT_MSG(found != views.end(), "pod is not on row %u", row);
+  const auto index = static_cast<size_t>(found - views.begin());
+  AddToPodColumns(row, *pod, -1);
+  std::swap(views[index], views.back());
+  std::swap(refs[index], refs.back());
+  views.pop_back();
+  refs.pop_back();
+  pod_lists_[row] = {views.data(), views.size()};
+  Touch(row);
+  if (refs.empty() && !IsLive(row)) ReleaseRow(row);
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+Row NodeTable::FindNode(std::string_view name) const {
+  const auto found = row_by_name_.find(name);
+  return found != row_by_name_.end() && IsLive(found->second) ? found->second : kNoRow;
+}
+
+Row NodeTable::NewRow(std::string_view name) {
+  Row row = row_count();
+  if (!free_rows_.empty()) {
+    // The lowest free row, so that the table stays dense and its order does not depend on history
+    // more than it must.
+    const auto lowest = std::ranges::min_element(free_rows_);
+    row = *lowest;
+    *lowest = free_rows_.back();
+    free_rows_.pop_back();
+  } else {
+    nodes_.push_back(nullptr);
+    node_refs_.emplace_back();
+    names_.emplace_back();
+    pod_refs_.emplace_back();
+    pod_views_.emplace_back();
+    pod_lists_.push_back({nullptr, 0});
+    row_numbers_.push_back(row);
+    generations_.push_back(0);
+    for (const auto& column : columns_) {
+      if (column != nullptr) column->storage.Resize(row_count());
+    }
+  }
+  names_[row] = name;
+  row_by_name_.emplace(name, row);
+  Touch(row);
+  return row;
+}
+
+void NodeTable::ReleaseRow(Row row) {
+  BERTH_ASSERT(!IsLive(row));
+  BERTH_ASSERT(pod_refs_[row].empty());
+  row_by_name_.erase(names_[row]);
+  names_[row].clear();
+  free_rows_.push_back(row);
+}
+
+// --- columns ------------------------------------------------------------------------------------
+
+Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
+  auto found = column_by_name_.find(name);
+  if (found == column_by_name_.end()) {
+    Result<ColumnSpec> spec = ColumnSpec::Parse(name, interner_);
+    if (!spec.ok()) return std::move(spec).status();
+    found = column_by_name_.find(spec->name());
+    if (found == column_by_name_.end()) {
+      auto column = std::make_unique<Column>(std::move(spec).value());
+      FillColumn(*column);
+      const auto free =
+          std::ranges::find_if(columns_, [](const auto& slot) { return slot == nullptr; });
+      const auto index = static_cast<ColumnIndex>(free - columns_.begin());
+      found = column_by_name_.emplace(column->spec.name(), index).first;
+      if (free == columns_.end()) columns_.emplace_back();
+      columns_[index] = std::move(column);
+    }
+  }
+  columns_[found->second]->last_use = ++uses_;
+  return found->second;
+}
+
+void NodeTable::UnpinColumn(ColumnIndex column) {
+  BERTH_ASSERT(columns_[column]->pins > 0);
+  --columns_[column]->pins;
+}
+
+void NodeTable::DropIdleColumns(size_t bytes) {
+  size_t idle_bytes = 0;
+  std::vector<ColumnIndex> idle;
+  for (ColumnIndex i = 0; i < columns_.size(); ++i) {
+    if (columns_[i] == nullptr || columns_[i]->pins > 0) continue;
+    idle.push_back(i);
+    idle_bytes += columns_[i]->storage.bytes();
+  }
+  std::ranges::sort(idle, {}, [this](ColumnIndex i) { return columns_[i]->last_use; });
+  for (const ColumnIndex index : idle) {
+    if (idle_bytes <= bytes) return;
+    idle_bytes -= columns_[index]->storage.bytes();
+    column_by_name_.erase(columns_[index]->spec.name());
+    columns_[index].reset();
+  }
+}
+
+void NodeTable::FillColumn(Column& column) {
+  column.storage.Resize(std::max<uint32_t>(row_count(), 1));
+  for (Row row = 0; row < row_count(); ++row) {
+    if (!column.spec.of_pods()) {
+      if (IsLive(row)) column.spec.NodeValue(*nodes_[row], column.storage.At(row));
+      continue;
+    }
+    uint64_t sum = 0;
+    for (const berth_pod* pod : pod_views_[row]) {
+      sum += static_cast<uint64_t>(column.spec.PodAmount(*pod));
+    }
+    *static_cast<int64_t*>(column.storage.At(row)) = static_cast<int64_t>(sum);
+  }
+}
+
+void NodeTable::WriteNodeColumns(Row row) {
+  for (const auto& column : columns_) {
+    if (column == nullptr || column->spec.of_pods()) continue;
+    column->spec.NodeValue(*nodes_[row], column->storage.At(row));
+  }
+}
+
+void NodeTable::ClearNodeColumns(Row row) {
+  for (const auto& column : columns_) {
+    if (column != nullptr && !column->spec.of_pods()) column->storage.Clear(row);
+  }
+}
+
+void NodeTable::AddToPodColumns(Row row, const berth_pod& pod, int64_t sign) {
+  for (const auto& column : columns_) {
+    if (column == nullptr || !column->spec.of_pods()) continue;
+    auto* value = static_cast<int64_t*>(column->storage.At(row));
+    // Wraps rather than saturates: what a pod added, its removal takes away exactly.
+    const uint64_t amount =
+        static_cast<uint64_t>(sign) * static_cast<uint64_t>(column->spec.PodAmount(pod));
+    *value = static_cast<int64_t>(static_cast<uint64_t>(*value) + amount);
+  }
+}
+
+}  // namespace berth::host

@@ -1,0 +1,173 @@
+#include "host/runtime/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/runtime/arguments.h"
+
+namespace berth::host {
+namespace {
+
+struct DefaultPlugin {
+  std::string_view name;
+  int64_t score_weight;
+};
+
+// kube-scheduler 1.36's MultiPoint order; weights are those of Score.
+constexpr std::array<DefaultPlugin, 20> kDefaultPlugins{{
+    {"SchedulingGates", 0},
+    {"PrioritySort", 0},
+    {"NodeUnschedulable", 0},
+    {"NodeName", 0},
+    {"TaintToleration", 3},
+    {"NodeAffinity", 2},
+    {"NodePorts", 0},
+    {"NodeResourcesFit", 1},
+    {"VolumeRestrictions", 0},
+    {"NodeVolumeLimits", 0},
+    {"VolumeBinding", 0},
+    {"VolumeZone", 0},
+    {"PodTopologySpread", 2},
+    {"InterPodAffinity", 2},
+    {"DynamicResources", 2},
+    {"DefaultPreemption", 0},
+    {"NodeResourcesBalancedAllocation", 1},
+    {"ImageLocality", 1},
+    {"DefaultBinder", 0},
+    {"NodeDeclaredFeatures", 0},
+}};
+
+constexpr auto kDefaultNames = [] {
+  std::array<std::string_view, kDefaultPlugins.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kDefaultPlugins[i].name;
+  return names;
+}();
+
+std::string Where(const PlanSpec::Plugin& spec) {
+  return spec.where.empty() ? std::string() : spec.where + ": ";
+}
+
+}  // namespace
+
+// --- building -----------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCatalog& catalog,
+                                          HostServices& services, NodeTable& table) {
+  std::unique_ptr<Plan> plan(new Plan(table));
+  plan->scheduler_name_ = spec.scheduler_name;
+  std::string errors;
+  const auto note = [&errors](const Status& status) {
+    if (status.ok()) return;
+    if (!errors.empty()) errors += '\n';
+    errors += status.message();
+  };
+  // Uses hold indices and instances hold pointers: the vector must not move.
+  plan->plugins_.reserve(spec.plugins.size());
+  for (const PlanSpec::Plugin& plugin : spec.plugins) {
+    note(plan->AddPlugin(plugin, catalog, services));
+  }
+  if (errors.empty()) {
+    for (const PointInfo& info : kPoints) {
+      note(plan->AddUses(info.point, spec.points[static_cast<size_t>(info.point)]));
+    }
+    if (plan->At(Point::kQueueSort).size() != 1) {
+      note(Status::InvalidArgument("profile " + spec.scheduler_name +
+                                   ": expected exactly one QueueSort plugin, found " +
+                                   std::to_string(plan->At(Point::kQueueSort).size())));
+    }
+    if (plan->At(Point::kBind).empty()) {
+      note(Status::InvalidArgument("profile " + spec.scheduler_name +
+                                   ": expected at least one Bind plugin, found none"));
+    }
+  }
+  if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
+  return plan;
+}
+
+Plan::~Plan() {
+  for (const PlannedPlugin& plugin : plugins_) {
+    for (const ColumnIndex column : plugin.columns) {
+      if (column != kNoColumn) table_.UnpinColumn(column);
+    }
+  }
+}
+
+Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
+                       HostServices& services) {
+  auto found = catalog.Find(spec.name);
+  if (!found.ok()) return found.error().ToStatus();
+  if (std::ranges::find(plugins_, spec.name, &PlannedPlugin::name) != plugins_.end()) {
+    return Status::InvalidArgument(Where(spec) + "plugin \"" + spec.name + "\" is listed twice");
+  }
+  PlannedPlugin plugin;
+  plugin.name = spec.name;
+  plugin.host = std::make_unique<InstanceHost>(services, spec.name, found->info->kinds);
+  const auto args = spec.args.is_null() ? nullptr : ArgumentsFromJson(spec.args, spec.where);
+  InstanceOptions options;
+  options.library = found->library;
+  options.plugin = spec.name;
+  options.profile = scheduler_name_;
+  options.host = plugin.host->abi();
+  options.args = args.get();
+  options.column_type_of = [&services](std::string_view name) -> uint32_t {
+    const auto column = ColumnSpec::Parse(name, services.interner);
+    return column.ok() ? column->type() : 0;
+  };
+  auto instance = PluginInstance::Create(options);
+  if (!instance.ok()) return instance.error().ToStatus();
+  plugin.instance = std::move(instance).value();
+  plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
+  if (Status status = BindColumns(plugin); !status.ok()) return status;
+  plugins_.push_back(std::move(plugin));
+  return {};
+}
+
+Status Plan::BindColumns(PlannedPlugin& plugin) {
+  for (const ColumnRequest& request : plugin.instance->columns()) {
+    const Result<ColumnIndex> column = table_.ColumnFor(request.name);
+    if (!column.ok() && !request.optional) return column.status().Annotate(plugin.name);
+    plugin.columns.push_back(column.ok() ? *column : kNoColumn);
+    if (column.ok()) table_.PinColumn(*column);
+  }
+  return {};
+}
+
+Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
+  for (const PlanSpec::Use& use : uses) {
+    const auto plugin = std::ranges::find(plugins_, use.plugin, &PlannedPlugin::name);
+    const std::string where = "profile " + scheduler_name_ + ": " +
+                              std::string(InfoOf(point).name) + ": plugin \"" + use.plugin + "\"";
+    if (plugin == plugins_.end()) {
+      return Status::InvalidArgument(where + " is not among the profile's plugins");
+    }
+    const auto& points = plugin->instance->info().points;
+    if (std::ranges::find(points, InfoOf(point).id) == points.end()) {
+      return Status::InvalidArgument(where + " does not implement this extension point");
+    }
+    points_[static_cast<size_t>(point)].push_back(
+        {static_cast<uint32_t>(plugin - plugins_.begin()), use.weight == 0 ? 1 : use.weight});
+  }
+  return {};
+}
+
+// --- the default --------------------------------------------------------------------------------
+
+PlanSpec DefaultPlanSpec(const PluginCatalog& catalog) {
+  PlanSpec spec;
+  for (const DefaultPlugin& known : kDefaultPlugins) {
+    const auto found = catalog.plugins().find(known.name);
+    if (found == catalog.plugins().end()) continue;
+    spec.plugins.push_back({std::string(known.name), nullptr, ""});
+    for (const std::string& id : found->second.info->points) {
+      const PointInfo* info = FindPoint(id);
+      if (info == nullptr) continue;
+      spec.points[static_cast<size_t>(info->point)].push_back(
+          {std::string(known.name), known.score_weight});
+    }
+  }
+  return spec;
+}
+
+std::span<const std::string_view> DefaultPluginNames() { return kDefaultNames; }
+
+}  // namespace berth::host

@@ -1,0 +1,99 @@
+// A plan: one profile made executable. Which plugin instances there are, and which of them run at
+// each extension point, in which order and with which weight.
+#ifndef BERTH_HOST_RUNTIME_PLAN_H_
+#define BERTH_HOST_RUNTIME_PLAN_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <berth/abi.h>
+
+#include "host/api/status.h"
+#include "host/cache/node_table.h"
+#include "host/loader/plugin_catalog.h"
+#include "host/loader/plugin_instance.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/point.h"
+
+namespace berth::host {
+
+// An optional column that this host does not have.
+inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
+
+// What a plan is built from.
+struct PlanSpec {
+  struct Plugin {
+    std::string name;
+    nlohmann::json args;  // Null: none.
+    std::string where;    // What messages about the arguments begin with.
+  };
+  struct Use {
+    std::string plugin;
+    int64_t weight = 1;  // Of its score; 0 counts as 1, as kube-scheduler has it.
+  };
+
+  std::string scheduler_name = "default-scheduler";
+  std::vector<Plugin> plugins;
+  std::array<std::vector<Use>, kPointCount> points;
+};
+
+// One instance and what the host knows of it.
+struct PlannedPlugin {
+  std::string name;
+  std::unique_ptr<InstanceHost> host;
+  std::unique_ptr<PluginInstance> instance;
+  std::vector<ColumnIndex> columns;  // Pinned, in the order of its requests.
+  std::vector<std::string> reasons;  // The constant part of its table.
+};
+
+struct PlannedUse {
+  uint32_t plugin;  // Into Plan::plugins().
+  int64_t weight;
+};
+
+// Threading: built and dropped on the scheduling thread; immutable in between.
+// Lifetime: the catalogue, the services and the table must outlive it.
+class Plan {
+ public:
+  // Creates every instance, in order. Errors: all of them at once, one a line.
+  static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
+                                             HostServices& services, NodeTable& table);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const std::string& scheduler_name() const { return scheduler_name_; }
+  std::span<const PlannedPlugin> plugins() const { return plugins_; }
+  std::span<const PlannedUse> At(Point point) const { return points_[static_cast<size_t>(point)]; }
+
+ private:
+  explicit Plan(NodeTable& table) : table_(table) {}
+
+  Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
+                   HostServices& services);
+  Status BindColumns(PlannedPlugin& plugin);
+  Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
+
+  NodeTable& table_;
+  std::string scheduler_name_;
+  std::vector<PlannedPlugin> plugins_;
+  std::array<std::vector<PlannedUse>, kPointCount> points_;
+};
+
+// Upstream's default profile, as far as the catalogue has its plugins: set, order and weights.
+// (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go)
+PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
+
+// The names of upstream's default plugins, in order.
+std::span<const std::string_view> DefaultPluginNames();
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_PLAN_H_

@@ -1,0 +1,120 @@
+// One plugin within one attempt: its cycle state, the columns it sees, its reason table.
+#ifndef BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
+#define BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/api/status.h"
+#include "host/cache/node_table.h"
+#include "host/cache/private_rows.h"
+#include "host/runtime/plan.h"
+#include "host/runtime/selection.h"
+
+namespace berth::host {
+
+// The memory of one instance's cycle state.
+// Lifetime: of one attempt, binding included. The instance must outlive it.
+class SlotSet {
+ public:
+  SlotSet() = default;
+  ~SlotSet() { Destroy(); }
+  SlotSet(const SlotSet&) = delete;
+  SlotSet& operator=(const SlotSet&) = delete;
+
+  // Constructs every slot of the instance. The memory is kept from attempt to attempt.
+  void Construct(const PlannedPlugin& plugin);
+  // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
+  Status CloneFrom(const SlotSet& other);
+  void Destroy();
+
+  void* const* data() const { return slots_.data(); }
+
+ private:
+  void Reserve(const PlannedPlugin& plugin);
+
+  const PlannedPlugin* plugin_ = nullptr;  // Null: nothing is constructed.
+  size_t constructed_ = 0;
+  std::vector<void*> slots_;
+  std::unique_ptr<std::byte[]> memory_;
+  size_t memory_size_ = 0;
+};
+
+// Threading: the scheduling thread; BlockFor() from the thread that runs the block.
+class PluginCycle {
+ public:
+  PluginCycle(const PlannedPlugin& plugin, NodeTable& table);
+  PluginCycle(const PluginCycle&) = delete;
+  PluginCycle& operator=(const PluginCycle&) = delete;
+
+  // A new attempt for `pod`: fresh state, the static columns, the constant reasons.
+  void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel);
+  // Destroys the cycle state.
+  void End() { slots_.Destroy(); }
+
+  const berth_cycle* abi() const { return &abi_; }
+  const PlannedPlugin& plugin() const { return plugin_; }
+  static PluginCycle* FromAbi(const berth_cycle* cycle);
+
+  // berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
+  Result<uint32_t> BindColumn(std::string_view name);
+  void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }
+
+  // The bit of a text added in PreFilter, or -1 when the table is full.
+  int32_t AddReason(std::string_view text);
+  // Every text of the mask, in the order of its bits.
+  std::vector<std::string> ReasonTexts(uint64_t mask) const;
+  std::string_view ReasonText(uint32_t bit) const;
+
+  // The block for rows of the table as this plugin sees it. `columns` is scratch of the caller that
+  // must outlive the block. `selected` may be empty of meaning: n_selected == count means all.
+  berth_block BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
+                       std::vector<berth_column>& columns) const;
+  // The same for private rows, all of them selected.
+  berth_block BlockFor(PrivateRows& rows, std::vector<berth_column>& columns) const;
+
+  bool skip_filter = false;
+  bool skip_score = false;
+
+ private:
+  void AddColumn(ColumnIndex column);
+
+  const PlannedPlugin& plugin_;
+  NodeTable& table_;
+  berth_cycle abi_{};
+  SlotSet slots_;
+  std::vector<ColumnIndex> columns_;
+  std::vector<berth_column> table_columns_;  // Row 0 of each.
+  std::vector<std::string> added_reasons_;
+  bool binding_allowed_ = false;
+};
+
+// All rows of a selection as the berth_nodes that PreFilter, PreScore and PostFilter get.
+class NodesView {
+ public:
+  NodesView(const PluginCycle& cycle, const Selection& selection);
+  NodesView(const NodesView&) = delete;
+  NodesView& operator=(const NodesView&) = delete;
+
+  const berth_nodes* abi() const { return &abi_; }
+
+ private:
+  static const berth_block* Block(const berth_nodes* self, uint32_t index) noexcept;
+
+  const PluginCycle& cycle_;
+  const Selection& selection_;
+  berth_nodes abi_;
+  berth_block block_{};
+  std::vector<berth_column> columns_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_

@@ -1,0 +1,150 @@
+#include "host/runtime/run_filter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "host/api/status_sink.h"
+
+namespace berth::host {
+namespace {
+
+bool IsVerdict(uint8_t code) {
+  return code == BERTH_SUCCESS || code == BERTH_ERROR || code == BERTH_UNSCHEDULABLE ||
+         code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE || code == BERTH_PENDING;
+}
+
+PluginStatus Failed(const std::string& plugin, const std::string& why) {
+  return {BERTH_ERROR, plugin, {"running \"" + plugin + "\" filter plugin: " + why}};
+}
+
+PluginStatus CallFailed(const std::string& plugin, berth_code code, const StatusSink& sink) {
+  const std::string text = sink.JoinReasons();
+  return Failed(plugin, text.empty() ? "plugin answered " + std::string(CodeName(code)) : text);
+}
+
+// The scratch of one pass; outputs are indexed by block index.
+class FilterPass {
+ public:
+  explicit FilterPass(Attempt& attempt) : attempt_(attempt) {
+    for (const PlannedUse& use : attempt.plan().At(Point::kFilter)) {
+      if (!attempt.cycle(use.plugin).skip_filter) uses_.push_back(use.plugin);
+    }
+    out_ = {.struct_size = sizeof(berth_filter_out),
+            .reserved = 0,
+            .codes = codes_.data(),
+            .reasons = reasons_.data()};
+  }
+
+  PluginStatus Run(const Selection::Block& block) {
+    const auto selected = attempt_.candidates->SelectedOf(block);
+    std::ranges::copy(selected, survivors_.begin());
+    n_ = block.n_selected;
+    for (const uint32_t plugin : uses_) {
+      if (n_ == 0) return {};
+      if (PluginStatus status = RunPlugin(plugin, block); !status.ok()) return status;
+    }
+    attempt_.feasible.Append(block.first_row, block.count, std::span(survivors_).first(n_));
+    return {};
+  }
+
+ private:
+  PluginStatus RunPlugin(uint32_t plugin, const Selection::Block& block) {
+    const PluginCycle& cycle = attempt_.cycle(plugin);
+    const PluginInstance& instance = *cycle.plugin().instance;
+    const berth_block view =
+        cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
+    const berth_code code =
+        instance.filter()->filter(instance.self(), cycle.abi(), &view, &out_, sink_.raw());
+    if (code != BERTH_SUCCESS) {
+      return CallFailed(cycle.plugin().name, code, sink_);
+    }
+    return AllPassed() ? PluginStatus{} : Sift(plugin, block.first_row);
+  }
+
+  // The common case, without a branch per node.
+  bool AllPassed() const {
+    uint8_t any = 0;
+    if (survivors_[n_ - 1] == n_ - 1) {  // 0 .. n-1: a plain run that vectorises.
+      for (uint32_t i = 0; i < n_; ++i) any |= codes_[i];
+    } else {
+      for (uint32_t i = 0; i < n_; ++i) any |= codes_[survivors_[i]];
+    }
+    return any == BERTH_SUCCESS;
+  }
+
+  // Records the rejected and keeps the rest.
+  PluginStatus Sift(uint32_t plugin, Row first_row) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n_; ++i) {
+      const uint32_t index = survivors_[i];
+      const uint8_t code = codes_[index];
+      if (code == BERTH_SUCCESS) {
+        survivors_[kept++] = index;
+        continue;
+      }
+      if (code == BERTH_ERROR || !IsVerdict(code)) return NodeFailed(plugin, first_row, index);
+      attempt_.verdicts[first_row + index] = {reasons_[index], plugin, code};
+    }
+    n_ = kept;
+    return {};
+  }
+
+  PluginStatus NodeFailed(uint32_t plugin, Row first_row, uint32_t index) const {
+    const PluginCycle& cycle = attempt_.cycle(plugin);
+    if (!IsVerdict(codes_[index])) {
+      return Failed(cycle.plugin().name,
+                    "verdict " + std::to_string(codes_[index]) + " for node " +
+                        std::string(attempt_.table().node(first_row + index)->name()) +
+                        " is none that Filter may give");
+    }
+    PluginStatus status{BERTH_ERROR, "", cycle.ReasonTexts(reasons_[index])};
+    return Failed(cycle.plugin().name, status.Message());
+  }
+
+  Attempt& attempt_;
+  std::vector<uint32_t> uses_;
+  std::array<uint32_t, kBlockRows> survivors_;
+  uint32_t n_ = 0;
+  alignas(64) std::array<uint8_t, kBlockRows> codes_;
+  alignas(64) std::array<uint64_t, kBlockRows> reasons_;
+  berth_filter_out out_{};
+  std::vector<berth_column> columns_;
+  StatusSink sink_;
+};
+
+}  // namespace
+
+PluginStatus RunFilter(Attempt& attempt) {
+  attempt.feasible.Clear();
+  FilterPass pass(attempt);
+  for (const Selection::Block& block : attempt.candidates->blocks()) {
+    if (PluginStatus status = pass.Run(block); !status.ok()) return status;
+  }
+  return {};
+}
+
+PluginStatus RunFilterOnPrivateRow(std::span<const std::unique_ptr<PluginCycle>> state,
+                                   const Plan& plan, PrivateRows& rows, uint32_t index) {
+  std::vector<uint8_t> codes(rows.size());
+  std::vector<uint64_t> reasons(rows.size());
+  std::vector<berth_column> columns;
+  StatusSink sink;
+  berth_filter_out out{.struct_size = sizeof(berth_filter_out),
+                       .reserved = 0,
+                       .codes = codes.data(),
+                       .reasons = reasons.data()};
+  for (const PlannedUse& use : plan.At(Point::kFilter)) {
+    const PluginCycle& cycle = *state[use.plugin];
+    if (cycle.skip_filter) continue;
+    const PluginInstance& instance = *cycle.plugin().instance;
+    const berth_block block = cycle.BlockFor(rows, columns);
+    const berth_code code =
+        instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
+    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin().name, code, sink);
+    if (codes[index] == BERTH_SUCCESS) continue;
+    return {codes[index], cycle.plugin().name, cycle.ReasonTexts(reasons[index])};
+  }
+  return {};
+}
+
+}  // namespace berth::host

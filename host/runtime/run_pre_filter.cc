@@ -1,0 +1,121 @@
+#include "host/runtime/run_pre_filter.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "host/api/status_sink.h"
+
+namespace berth::host {
+namespace {
+
+// Where one plugin's PreFilter puts what it finds.
+class PreFilterOut {
+ public:
+  PreFilterOut(PluginCycle& cycle, const NodeTable& table)
+      : cycle_(cycle),
+        table_(table),
+        abi_{.struct_size = sizeof(berth_pre_filter_out),
+             .reserved = 0,
+             .impl = this,
+             .only_nodes = OnlyNodes,
+             .add_reason = AddReason} {}
+  PreFilterOut(const PreFilterOut&) = delete;
+  PreFilterOut& operator=(const PreFilterOut&) = delete;
+
+  berth_pre_filter_out* abi() { return &abi_; }
+  // Ascending rows; none when the plugin named no nodes.
+  std::optional<std::vector<Row>>& rows() { return rows_; }
+
+ private:
+  static void OnlyNodes(berth_pre_filter_out* self, const berth_str* names,
+                        uint64_t count) noexcept {
+    auto& out = *static_cast<PreFilterOut*>(self->impl);
+    auto& rows = out.rows_.emplace();
+    for (uint64_t i = 0; i < count; ++i) {
+      const Row row = out.table_.FindNode(Text(names[i]));
+      if (row != kNoRow) rows.push_back(row);
+    }
+    std::ranges::sort(rows);
+    const auto repeats = std::ranges::unique(rows);
+    rows.erase(repeats.begin(), repeats.end());
+  }
+
+  static int32_t AddReason(berth_pre_filter_out* self, berth_str text) noexcept {
+    return static_cast<PreFilterOut*>(self->impl)->cycle_.AddReason(Text(text));
+  }
+
+  PluginCycle& cycle_;
+  const NodeTable& table_;
+  std::optional<std::vector<Row>> rows_;
+  berth_pre_filter_out abi_;
+};
+
+void Intersect(Attempt& attempt, const std::string& plugin, std::vector<Row> rows) {
+  attempt.subset_plugins.push_back(plugin);
+  std::ranges::sort(attempt.subset_plugins);
+  if (!attempt.subset.has_value()) {
+    attempt.subset = std::move(rows);
+    return;
+  }
+  std::vector<Row> both;
+  std::ranges::set_intersection(*attempt.subset, rows, std::back_inserter(both));
+  attempt.subset = std::move(both);
+}
+
+PluginStatus EmptySubset(const Attempt& attempt) {
+  const auto& plugins = attempt.subset_plugins;
+  PluginStatus status{BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "", {}};
+  if (plugins.size() == 1) {
+    status.reasons = {"node(s) didn't satisfy plugin " + plugins.front()};
+    return status;
+  }
+  std::string names;
+  for (const std::string& plugin : plugins) names += (names.empty() ? "" : " ") + plugin;
+  status.reasons = {"node(s) didn't satisfy plugin(s) [" + names + "] simultaneously"};
+  return status;
+}
+
+PluginStatus Failed(const std::string& plugin, berth_code code, const std::string& text) {
+  const std::string why = text.empty() ? "plugin answered " + std::string(CodeName(code)) : text;
+  return {BERTH_ERROR, plugin, {"running PreFilter plugin \"" + plugin + "\": " + why}};
+}
+
+}  // namespace
+
+PluginStatus RunPreFilter(Attempt& attempt) {
+  StatusSink sink;
+  for (const PlannedUse& use : attempt.plan().At(Point::kPreFilter)) {
+    PluginCycle& cycle = attempt.cycle(use.plugin);
+    const PlannedPlugin& plugin = cycle.plugin();
+    PreFilterOut out(cycle, attempt.table());
+    NodesView all(cycle, attempt.live_rows());
+    sink.Clear();
+    cycle.set_binding_allowed(true);
+    const berth_code code = plugin.instance->pre_filter()->pre_filter(
+        plugin.instance->self(), cycle.abi(), all.abi(), out.abi(), sink.raw());
+    cycle.set_binding_allowed(false);
+
+    if (code == BERTH_SKIP) {
+      cycle.skip_filter = true;
+      continue;
+    }
+    if (code == BERTH_UNSCHEDULABLE || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+      const auto reasons = sink.reasons();
+      attempt.pre_filter_rejection =
+          PluginStatus{code, plugin.name, {reasons.begin(), reasons.end()}};
+      if (code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) return {};
+      continue;
+    }
+    if (code != BERTH_SUCCESS) return Failed(plugin.name, code, sink.JoinReasons());
+    if (!out.rows().has_value()) continue;
+    Intersect(attempt, plugin.name, std::move(*out.rows()));
+    if (attempt.subset->empty()) {
+      attempt.pre_filter_rejection = EmptySubset(attempt);
+      return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace berth::host

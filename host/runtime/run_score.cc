@@ -1,0 +1,159 @@
+#include "host/runtime/run_score.h"
+
+#include <algorithm>
+#include <array>
+
+#include "host/api/status_sink.h"
+
+namespace berth::host {
+namespace {
+
+std::string Why(berth_code code, const StatusSink& sink) {
+  const std::string text = sink.JoinReasons();
+  return text.empty() ? "plugin answered " + std::string(CodeName(code)) : text;
+}
+
+PluginStatus Failed(const std::string& plugin, std::string text) {
+  return {BERTH_ERROR, plugin, {std::move(text)}};
+}
+
+// Asks one plugin for the raw scores of all feasible rows.
+PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
+                       std::vector<int64_t>& raw) {
+  const PluginInstance& instance = *cycle.plugin().instance;
+  alignas(64) std::array<int64_t, kBlockRows> out;
+  std::vector<berth_column> columns;
+  StatusSink sink;
+  raw.clear();
+  for (const Selection::Block& block : attempt.feasible.blocks()) {
+    const auto selected = attempt.feasible.SelectedOf(block);
+    const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
+    const berth_code code =
+        instance.score()->score(instance.self(), cycle.abi(), &view, out.data(), sink.raw());
+    if (code != BERTH_SUCCESS) {
+      return Failed(cycle.plugin().name, "running Score plugins: plugin \"" + cycle.plugin().name +
+                                             "\" failed with: " + Why(code, sink));
+    }
+    for (const uint32_t index : selected) raw.push_back(out[index]);
+  }
+  return {};
+}
+
+PluginStatus NormalizeRows(const Attempt& attempt, const PluginCycle& cycle,
+                           std::span<const uint32_t> rows, std::vector<int64_t>& scores) {
+  const PluginInstance& instance = *cycle.plugin().instance;
+  const berth_score& score = *instance.score();
+  if (score.normalize_mode != BERTH_NORMALIZE_CUSTOM) {
+    Normalize(score.normalize_mode, scores);
+    return {};
+  }
+  StatusSink sink;
+  berth_scores io{.struct_size = sizeof(berth_scores),
+                  .count = attempt.feasible.size(),
+                  .rows = rows.data(),
+                  .scores = scores.data()};
+  const berth_code code = score.normalize(instance.self(), cycle.abi(), &io, sink.raw());
+  if (code == BERTH_SUCCESS) return {};
+  return Failed(cycle.plugin().name, "running Normalize on Score plugins: plugin \"" +
+                                         cycle.plugin().name +
+                                         "\" failed with: " + Why(code, sink));
+}
+
+PluginStatus CheckRange(const std::string& plugin, std::span<const int64_t> scores) {
+  for (const int64_t score : scores) {
+    if (score >= 0 && score <= BERTH_SCORE_MAX) continue;
+    return Failed(plugin, "applying score defaultWeights on Score plugins: plugin \"" + plugin +
+                              "\" returns an invalid score " + std::to_string(score) +
+                              ", it should in the range of [0, 100] after normalizing");
+  }
+  return {};
+}
+
+// The feasible rows' numbers, for custom normalisation.
+std::vector<uint32_t> FeasibleRows(const Attempt& attempt) {
+  std::vector<uint32_t> rows;
+  rows.reserve(attempt.feasible.size());
+  for (const Selection::Block& block : attempt.feasible.blocks()) {
+    for (const uint32_t index : attempt.feasible.SelectedOf(block)) {
+      rows.push_back(block.first_row + index);
+    }
+  }
+  return rows;
+}
+
+bool NormalizesItself(const PluginCycle& cycle) {
+  return cycle.plugin().instance->score()->normalize_mode == BERTH_NORMALIZE_CUSTOM;
+}
+
+}  // namespace
+
+PluginStatus RunPreScore(Attempt& attempt) {
+  StatusSink sink;
+  for (const PlannedUse& use : attempt.plan().At(Point::kPreScore)) {
+    PluginCycle& cycle = attempt.cycle(use.plugin);
+    const PlannedPlugin& plugin = cycle.plugin();
+    const NodesView feasible(cycle, attempt.feasible);
+    const NodesView all(cycle, attempt.live_rows());
+    sink.Clear();
+    cycle.set_binding_allowed(true);
+    const berth_code code = plugin.instance->pre_score()->pre_score(
+        plugin.instance->self(), cycle.abi(), feasible.abi(), all.abi(), sink.raw());
+    cycle.set_binding_allowed(false);
+    if (code == BERTH_SKIP) {
+      cycle.skip_score = true;
+    } else if (code != BERTH_SUCCESS) {
+      return Failed(plugin.name,
+                    "running PreScore plugin \"" + plugin.name + "\": " + Why(code, sink));
+    }
+  }
+  return {};
+}
+
+PluginStatus RunScore(Attempt& attempt) {
+  attempt.score_count = 0;
+  attempt.totals.assign(attempt.feasible.size(), 0);
+  std::vector<uint32_t> rows;
+  for (const PlannedUse& use : attempt.plan().At(Point::kScore)) {
+    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    if (cycle.skip_score) continue;
+    if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
+    ScoreColumn& column = attempt.scores[attempt.score_count++];
+    column.plugin = use.plugin;
+    column.weight = use.weight;
+    if (PluginStatus status = ScoreRows(attempt, cycle, column.raw); !status.ok()) return status;
+    if (rows.empty() && NormalizesItself(cycle)) rows = FeasibleRows(attempt);
+    column.normalized = column.raw;
+    PluginStatus status = NormalizeRows(attempt, cycle, rows, column.normalized);
+    if (!status.ok()) return status;
+    status = CheckRange(cycle.plugin().name, column.normalized);
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < attempt.totals.size(); ++i) {
+      attempt.totals[i] += column.weight * column.normalized[i];
+    }
+  }
+  attempt.scored = true;
+  return {};
+}
+
+void Normalize(uint32_t mode, std::span<int64_t> scores) {
+  if (mode == BERTH_NORMALIZE_NONE || scores.empty()) return;
+  const auto [low, high] = std::ranges::minmax(scores);
+  if (mode == BERTH_NORMALIZE_MIN_MAX) {
+    const int64_t spread = high - low;
+    for (int64_t& score : scores)
+      score = spread == 0 ? 0 : BERTH_SCORE_MAX * (score - low) / spread;
+    return;
+  }
+  const bool reverse = mode == BERTH_NORMALIZE_MAX_REVERSED;
+  const int64_t max = std::max<int64_t>(high, 0);
+  if (max == 0) {
+    if (reverse) std::ranges::fill(scores, int64_t{BERTH_SCORE_MAX});
+    return;
+  }
+  for (int64_t& score : scores) {
+    score = BERTH_SCORE_MAX * score / max;
+    if (reverse) score = BERTH_SCORE_MAX - score;
+  }
+}
+
+}  // namespace berth::host

@@ -1,0 +1,52 @@
+#include "host/runtime/selection.h"
+
+#include <algorithm>
+#include <array>
+
+#include "host/api/assert.h"
+
+namespace berth::host {
+
+void Selection::AssignLive(const NodeTable& table) {
+  Clear();
+  std::array<uint32_t, kBlockRows> selected;
+  for (Row first = 0; first < table.row_count(); first += kBlockRows) {
+    const uint32_t count = std::min(kBlockRows, table.row_count() - first);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      selected[n] = i;
+      n += table.IsLive(first + i);
+    }
+    Append(first, count, std::span(selected).first(n));
+  }
+}
+
+void Selection::AssignRows(const NodeTable& table, std::span<const Row> rows) {
+  Clear();
+  std::array<uint32_t, kBlockRows> selected;
+  size_t next = 0;
+  while (next < rows.size()) {
+    const Row first = rows[next] / kBlockRows * kBlockRows;
+    uint32_t n = 0;
+    for (; next < rows.size() && rows[next] < first + kBlockRows; ++next) {
+      BERTH_ASSERT(table.IsLive(rows[next]));
+      selected[n++] = rows[next] - first;
+    }
+    Append(first, std::min(kBlockRows, table.row_count() - first), std::span(selected).first(n));
+  }
+}
+
+Row Selection::At(uint32_t k) const {
+  BERTH_ASSERT(k < size());
+  const auto after = std::ranges::upper_bound(blocks_, k, {}, &Block::begin);
+  return (after - 1)->first_row + indices_[k];
+}
+
+bool Selection::Contains(Row row) const {
+  const Row first = row / kBlockRows * kBlockRows;
+  const auto block = std::ranges::lower_bound(blocks_, first, {}, &Block::first_row);
+  if (block == blocks_.end() || block->first_row != first) return false;
+  return std::ranges::binary_search(SelectedOf(*block), row - first);
+}
+
+}  // namespace berth::host
