@@ -129,9 +129,9 @@ struct Lease {
 };
 
 struct ApiRequest {
-  std::string verb;  // "GET", "POST", "PUT", "PATCH", "DELETE".
-  std::string path;  // "/api/v1/persistentvolumes/pv-1", with its query.
-  std::string body;  // JSON.
+  std::string verb;        // "GET", "POST", "PUT", "PATCH", "DELETE".
+  std::string path;        // "/api/v1/persistentvolumes/pv-1", with its query.
+  std::string body;        // JSON.
   int64_t timeout_ns = 0;  // 0: the client's own.
 };
 

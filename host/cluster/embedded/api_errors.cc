@@ -1,0 +1,76 @@
+#include "host/cluster/embedded/api_errors.h"
+
+#include <initializer_list>
+
+namespace berth::host {
+namespace {
+
+std::string Concat(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text.append(part);
+  return text;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+// "Pod" of "v1/Pod".
+std::string_view ShortKind(std::string_view kind) {
+  return kind.substr(kind.find_last_of('/') + 1);
+}
+
+}  // namespace
+
+std::string ResourceOf(std::string_view kind) {
+  std::string resource = Lower(ShortKind(kind));
+  if (resource.ends_with('s')) {
+    resource.append("es");
+  } else if (resource.ends_with('y')) {
+    resource.replace(resource.size() - 1, 1, "ies");
+  } else {
+    resource.append("s");
+  }
+  const size_t first = kind.find('/');
+  const bool has_group = first != std::string_view::npos && first != kind.find_last_of('/');
+  if (has_group) resource.append(1, '.').append(kind.substr(0, first));
+  return resource;
+}
+
+Status NotFoundError(std::string_view kind, std::string_view name) {
+  return Status::NotFound(Concat({ResourceOf(kind), " \"", name, "\" not found"}));
+}
+
+Status AlreadyExistsError(std::string_view kind, std::string_view name) {
+  return Status::AlreadyExists(Concat({ResourceOf(kind), " \"", name, "\" already exists"}));
+}
+
+Status ConflictError(std::string_view resource, std::string_view name, std::string_view why) {
+  return Status::Conflict(
+      Concat({"Operation cannot be fulfilled on ", resource, " \"", name, "\": ", why}));
+}
+
+Status UidConflictError(std::string_view resource, std::string_view name, std::string_view expected,
+                        std::string_view found) {
+  return ConflictError(resource, name,
+                       Concat({"Precondition failed: UID in precondition: ", expected,
+                               ", UID in object meta: ", found}));
+}
+
+Status StaleError(std::string_view kind, std::string_view name) {
+  return ConflictError(ResourceOf(kind), name,
+                       "the object has been modified; please apply your changes to the latest "
+                       "version and try again");
+}
+
+Status InvalidError(std::string_view kind, std::string_view name, std::string_view field,
+                    std::string_view why) {
+  return Status::InvalidArgument(
+      Concat({ShortKind(kind), " \"", name, "\" is invalid: ", field, ": ", why}));
+}
+
+}  // namespace berth::host

@@ -1,0 +1,336 @@
+#include "host/cluster/embedded/embedded_cluster.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+#include "host/api/assert.h"
+#include "host/cluster/embedded/api_errors.h"
+#include "host/cluster/embedded/with_meta.h"
+
+namespace berth::host {
+namespace {
+
+std::string_view KindOf(const AnyObject& object) {
+  if (std::holds_alternative<PodRef>(object)) return kPodKind;
+  if (std::holds_alternative<NodeRef>(object)) return kNodeKind;
+  return std::get<ObjectRef>(object)->kind();
+}
+
+std::string KeyOf(std::string_view ns, std::string_view name) {
+  std::string key(ns);
+  if (!ns.empty()) key.append(1, '/');
+  return key.append(name);
+}
+
+bool IsFinished(const Pod& pod) {
+  const uint32_t phase = pod.view().phase;
+  return phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED;
+}
+
+// Whether watchers of its kind are told of it.
+bool IsWatched(const AnyObject& object) {
+  const PodRef* pod = std::get_if<PodRef>(&object);
+  return pod == nullptr || !IsFinished(**pod);
+}
+
+// Shaped like a UUID, different for each number, and the same in every run.
+std::string MakeUid(uint64_t number) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "00000000-0000-4000-8000-%012llx",
+                static_cast<unsigned long long>(number));
+  return text;
+}
+
+// kube-apiserver: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition.
+constexpr std::string_view kGatedMessage =
+    "Scheduling is blocked due to non-empty scheduling gates";
+
+bool NeedsGatedCondition(const Pod& pod) {
+  if (pod.view().scheduling_gates.count == 0) return false;
+  const auto conditions = Elements<berth_condition>(pod.view().conditions);
+  return std::none_of(conditions.begin(), conditions.end(), [&pod](const berth_condition& c) {
+    return pod.Name(c.type) == "PodScheduled";
+  });
+}
+
+PodRef WithGatedCondition(const PodRef& pod, int64_t now_ns) {
+  PodStatusPatch patch;
+  patch.pod_scheduled =
+      PodStatusPatch::Condition{BERTH_CONDITION_FALSE, "SchedulingGated", kGatedMessage, now_ns};
+  return WithStatus(pod, patch, pod->resource_version());
+}
+
+}  // namespace
+
+class EmbeddedCluster::WatchHandle final : public Watch {
+ public:
+  WatchHandle(EmbeddedCluster& cluster, uint64_t watch) : cluster_(cluster), watch_(watch) {}
+  ~WatchHandle() override { cluster_.EndWatch(watch_); }
+
+ private:
+  EmbeddedCluster& cluster_;
+  const uint64_t watch_;
+};
+
+EmbeddedCluster::EmbeddedCluster(Options options) : options_(std::move(options)) {
+  BERTH_ASSERT(options_.now_ns);
+}
+
+EmbeddedCluster::~EmbeddedCluster() {
+  BERTH_ASSERT_MSG(open_watches_ == 0, "%zu watches outlive their client", open_watches_);
+}
+
+// ---- The rest of the cluster --------------------------------------------------------------------
+
+Status EmbeddedCluster::Load(AnyObject object) {
+  const std::string_view kind = KindOf(object);
+  const std::string key = Base(object).Key();
+  const Store* store = FindStore(kind);
+  if (store != nullptr && store->objects.contains(key)) {
+    return Status::AlreadyExists(std::string("duplicate ").append(kind).append(" ").append(key));
+  }
+  return Create(std::move(object)).status();
+}
+
+Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
+  const std::string_view kind = KindOf(object);
+  const ObjectBase& base = Base(object);
+  if (base.name().empty()) return InvalidError(kind, "", "metadata.name", "Required value");
+  if (kind == kPodKind && base.ns().empty()) {
+    return InvalidError(kind, base.name(), "metadata.namespace", "Required value");
+  }
+  Store& store = StoreOf(kind);
+  std::string key = base.Key();
+  if (store.objects.contains(key)) return AlreadyExistsError(kind, base.name());
+
+  Entry& entry = store.objects[std::move(key)];
+  entry.object = AsCreated(std::move(object));
+  const PodRef* pod = std::get_if<PodRef>(&entry.object);
+  if (pod != nullptr) {
+    if (NeedsGatedCondition(**pod)) {
+      entry.object = WithGatedCondition(*pod, options_.now_ns());
+      entry.scheduled_message = kGatedMessage;
+    }
+    if ((*pod)->terminating()) entry.grace_seconds = kDefaultGraceSeconds;
+  }
+  if (IsWatched(entry.object)) Notify(store, {WatchType::kAdded, entry.object, {}, false});
+  return entry.object;
+}
+
+Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
+  const std::string_view kind = KindOf(object);
+  const ObjectBase& base = Base(object);
+  Store& store = StoreOf(kind);
+  const Place place = store.objects.find(base.Key());
+  if (place == store.objects.end()) return NotFoundError(kind, base.name());
+  Entry& entry = place->second;
+  const ObjectBase& stored = Base(entry.object);
+  if (!base.uid().empty() && base.uid() != stored.uid()) {
+    return UidConflictError(ResourceOf(kind), base.name(), base.uid(), stored.uid());
+  }
+  if (!base.resource_version().empty() && base.resource_version() != stored.resource_version()) {
+    return StaleError(kind, base.name());
+  }
+  if (const PodRef* pod = std::get_if<PodRef>(&object)) {
+    if ((*pod)->node_name() != std::get<PodRef>(entry.object)->node_name()) {
+      return InvalidError(kind, base.name(), "spec.nodeName",
+                          "Forbidden: pod updates may not change it");
+    }
+  }
+  ServerMeta meta = MetaOf(stored);
+  const std::string version = NextVersion();
+  meta.resource_version = version;
+  Replace(store, entry, WithMeta(object, meta));
+  return entry.object;
+}
+
+Status EmbeddedCluster::Delete(std::string_view kind, std::string_view ns, std::string_view name) {
+  if (kind == kPodKind) return DeleteNow({ns, name, {}}, std::nullopt);
+  Store& store = StoreOf(kind);
+  const Place place = store.objects.find(KeyOf(ns, name));
+  if (place == store.objects.end()) return NotFoundError(kind, name);
+  Erase(store, place);
+  return Status::Ok();
+}
+
+Status EmbeddedCluster::FinishDeletion(const PodName& name) {
+  const Result<Place> place = FindPodPlace(name, "pods");
+  if (!place.ok()) return place.status();
+  if (!std::get<PodRef>((*place)->second.object)->terminating()) {
+    return InvalidError(kPodKind, name.name, "metadata.deletionTimestamp", "Required value");
+  }
+  Erase(StoreOf(kPodKind), *place);
+  return Status::Ok();
+}
+
+// ---- What there is ------------------------------------------------------------------------------
+
+std::optional<AnyObject> EmbeddedCluster::Find(std::string_view kind, std::string_view ns,
+                                               std::string_view name) const {
+  const Entry* entry = FindEntry(kind, ns, name);
+  if (entry == nullptr) return std::nullopt;
+  return entry->object;
+}
+
+PodRef EmbeddedCluster::FindPod(std::string_view ns, std::string_view name) const {
+  const Entry* entry = FindEntry(kPodKind, ns, name);
+  return entry == nullptr ? nullptr : std::get<PodRef>(entry->object);
+}
+
+NodeRef EmbeddedCluster::FindNode(std::string_view name) const {
+  const Entry* entry = FindEntry(kNodeKind, {}, name);
+  return entry == nullptr ? nullptr : std::get<NodeRef>(entry->object);
+}
+
+std::vector<AnyObject> EmbeddedCluster::List(std::string_view kind) const {
+  std::vector<AnyObject> list;
+  const Store* store = FindStore(kind);
+  if (store == nullptr) return list;
+  list.reserve(store->objects.size());
+  for (const auto& [key, entry] : store->objects) list.push_back(entry.object);
+  return list;
+}
+
+std::string_view EmbeddedCluster::PodScheduledMessage(std::string_view ns,
+                                                      std::string_view name) const {
+  const Entry* entry = FindEntry(kPodKind, ns, name);
+  return entry == nullptr ? std::string_view() : entry->scheduled_message;
+}
+
+// ---- Delivery -----------------------------------------------------------------------------------
+
+bool EmbeddedCluster::DeliverOne() {
+  BERTH_ASSERT_MSG(!delivering_, "a delivery must not deliver");
+  if (line_.empty()) return false;
+  Delivery first = std::move(line_.front());
+  line_.pop_front();
+  Run(std::move(first));
+  return true;
+}
+
+size_t EmbeddedCluster::Deliver() {
+  size_t delivered = 0;
+  while (DeliverOne()) ++delivered;
+  return delivered;
+}
+
+void EmbeddedCluster::Run(Delivery delivery) {
+  delivering_ = true;
+  if (ForWatch* change = std::get_if<ForWatch>(&delivery)) {
+    // The line holds nothing for a watch that has ended.
+    sinks_.at(change->watch)->OnEvents({&change->event, 1});
+  } else {
+    std::get<std::function<void()>>(delivery)();
+  }
+  delivering_ = false;
+}
+
+std::unique_ptr<Watch> EmbeddedCluster::StartWatch(std::string_view kind, WatchSink& sink) {
+  const uint64_t watch = ++last_watch_;
+  ++open_watches_;
+  auto handle = std::make_unique<WatchHandle>(*this, watch);
+  if (stopped_) return handle;
+  sinks_.emplace(watch, &sink);
+  Store& store = StoreOf(kind);
+  store.watches.push_back(watch);
+  for (const auto& [key, entry] : store.objects) {
+    if (!IsWatched(entry.object)) continue;
+    line_.push_back(ForWatch{watch, {WatchType::kAdded, entry.object, {}, false}});
+  }
+  line_.push_back(ForWatch{watch, {WatchType::kSynced, {}, {}, false}});
+  return handle;
+}
+
+void EmbeddedCluster::EndWatch(uint64_t watch) {
+  --open_watches_;
+  if (sinks_.erase(watch) == 0) return;
+  for (auto& [kind, store] : stores_) std::erase(store.watches, watch);
+  std::erase_if(line_, [watch](const Delivery& delivery) {
+    const ForWatch* change = std::get_if<ForWatch>(&delivery);
+    return change != nullptr && change->watch == watch;
+  });
+}
+
+void EmbeddedCluster::Notify(const Store& store, WatchEvent event) {
+  for (const uint64_t watch : store.watches) line_.push_back(ForWatch{watch, event});
+}
+
+void EmbeddedCluster::Stop() {
+  BERTH_ASSERT_MSG(!delivering_, "a delivery must not stop its client");
+  stopped_ = true;
+  sinks_.clear();
+  for (auto& [kind, store] : stores_) store.watches.clear();
+  std::erase_if(
+      line_, [](const Delivery& delivery) { return std::holds_alternative<ForWatch>(delivery); });
+  for (size_t open = line_.size(); open > 0; --open) DeliverOne();
+}
+
+// ---- The stores ---------------------------------------------------------------------------------
+
+EmbeddedCluster::Store& EmbeddedCluster::StoreOf(std::string_view kind) {
+  const auto found = stores_.find(kind);
+  return found != stores_.end() ? found->second : stores_[std::string(kind)];
+}
+
+const EmbeddedCluster::Store* EmbeddedCluster::FindStore(std::string_view kind) const {
+  const auto found = stores_.find(kind);
+  return found == stores_.end() ? nullptr : &found->second;
+}
+
+const EmbeddedCluster::Entry* EmbeddedCluster::FindEntry(std::string_view kind, std::string_view ns,
+                                                         std::string_view name) const {
+  const Store* store = FindStore(kind);
+  if (store == nullptr) return nullptr;
+  const auto found = store->objects.find(KeyOf(ns, name));
+  return found == store->objects.end() ? nullptr : &found->second;
+}
+
+Result<EmbeddedCluster::Place> EmbeddedCluster::FindPodPlace(const PodName& name,
+                                                             std::string_view resource) {
+  Store& store = StoreOf(kPodKind);
+  const Place place = store.objects.find(KeyOf(name.ns, name.name));
+  if (place == store.objects.end()) return NotFoundError(kPodKind, name.name);
+  const std::string_view uid = Base(place->second.object).uid();
+  if (!name.uid.empty() && name.uid != uid) {
+    return UidConflictError(resource, name.name, name.uid, uid);
+  }
+  return place;
+}
+
+AnyObject EmbeddedCluster::AsCreated(AnyObject object) {
+  const std::string version = NextVersion();
+  ServerMeta meta = MetaOf(Base(object));
+  if (!meta.uid.empty() && meta.created_ns != 0) return WithResourceVersion(object, version);
+  const std::string uid = meta.uid.empty() ? MakeUid(++last_uid_) : std::string(meta.uid);
+  meta.uid = uid;
+  meta.resource_version = version;
+  if (meta.created_ns == 0) meta.created_ns = options_.now_ns();
+  return WithMeta(object, meta);
+}
+
+void EmbeddedCluster::Replace(Store& store, Entry& entry, AnyObject now) {
+  AnyObject before = std::exchange(entry.object, std::move(now));
+  const bool was_watched = IsWatched(before);
+  const bool is_watched = IsWatched(entry.object);
+  if (was_watched && is_watched) {
+    Notify(store, {WatchType::kModified, entry.object, std::move(before), false});
+  } else if (was_watched) {
+    // apiserver: storage/cacher: what leaves the selector is deleted as it was, in the new version.
+    AnyObject last = WithResourceVersion(before, Base(entry.object).resource_version());
+    Notify(store, {WatchType::kDeleted, std::move(last), std::move(before), false});
+  } else if (is_watched) {
+    Notify(store, {WatchType::kAdded, entry.object, {}, false});
+  }
+}
+
+void EmbeddedCluster::Erase(Store& store, Place place) {
+  const AnyObject before = std::move(place->second.object);
+  store.objects.erase(place);
+  const std::string version = NextVersion();
+  if (!IsWatched(before)) return;
+  Notify(store, {WatchType::kDeleted, WithResourceVersion(before, version), before, false});
+}
+
+}  // namespace berth::host

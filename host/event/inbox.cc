@@ -1,0 +1,58 @@
+#include "host/event/inbox.h"
+
+#include <chrono>
+
+#include "host/api/assert.h"
+
+namespace berth::host {
+
+void ThreadWaker::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  condition_.notify_one();
+}
+
+bool ThreadWaker::Wait(int64_t timeout_ns) {
+  // A time-out as long as the clock's range would overflow it.
+  constexpr int64_t kLongest = int64_t{24} * 3600 * 1'000'000'000;
+  if (timeout_ns > kLongest) timeout_ns = kLongest;
+  std::unique_lock lock(mutex_);
+  if (timeout_ns > 0) {
+    condition_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return woken_; });
+  }
+  return std::exchange(woken_, false);
+}
+
+void Inbox::Push(Task task) {
+  BERTH_ASSERT(task);
+  bool was_empty = false;
+  {
+    const std::lock_guard lock(mutex_);
+    was_empty = tasks_.empty();
+    tasks_.push_back(std::move(task));
+    size_.store(tasks_.size(), std::memory_order_relaxed);
+  }
+  if (was_empty && waker_ != nullptr) waker_->Wake();
+}
+
+size_t Inbox::Drain() {
+  BERTH_ASSERT_MSG(!is_draining_, "a task must not drain the inbox that it came through");
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.swap(draining_);
+    size_.store(0, std::memory_order_relaxed);
+  }
+  is_draining_ = true;
+  const size_t count = draining_.size();
+  for (Task& task : draining_) {
+    task();
+    task = nullptr;  // What it holds is not needed until the last one is through.
+  }
+  draining_.clear();
+  is_draining_ = false;
+  return count;
+}
+
+}  // namespace berth::host
