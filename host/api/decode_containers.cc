@@ -1,0 +1,131 @@
+#include "host/api/decode_parts.h"
+
+namespace berth::host {
+namespace {
+
+constexpr Word kProtocols[] = {{"TCP", BERTH_PROTOCOL_TCP},
+                               {"UDP", BERTH_PROTOCOL_UDP},
+                               {"SCTP", BERTH_PROTOCOL_SCTP}};
+
+bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
+  const size_t mark = reader.ports.size();
+  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
+    berth_port port = {};
+    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      switch (field.hash) {
+        case "containerPort"_field: return reader.ReadInt32(v, &port.container_port);
+        case "hostPort"_field: return reader.ReadInt32(v, &port.host_port);
+        case "hostIP"_field: return reader.ReadName(v, &port.host_ip);
+        case "protocol"_field: return reader.ReadWord(v, kProtocols, &port.protocol);
+        default: return true;
+      }
+    });
+    if (port.protocol == 0) port.protocol = BERTH_PROTOCOL_TCP;
+    reader.ports.Push(port);
+    return read;
+  });
+  if (ok) *ports = AsArray(reader.ports.Take(mark, reader.arena()));
+  return ok;
+}
+
+// A limit without a request is the request too.
+bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* container) {
+  reader.resources.Clear();
+  reader.limits.Clear();
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "requests"_field: return ReadResources(reader, v, &reader.resources);
+      case "limits"_field: return ReadResources(reader, v, &reader.limits);
+      default: return true;
+    }
+  });
+  container->limits = reader.limits.Store(reader.arena());
+  reader.resources.Fill(*container->limits);
+  container->requests = SameResources(reader.resources.view(), *container->limits)
+                            ? container->limits
+                            : reader.resources.Store(reader.arena());
+  return ok;
+}
+
+// As kubelets report images: with a tag.
+Id NormalImage(Reader& reader, std::string_view image) {
+  if (image.empty()) return kNoId;
+  const size_t colon = image.rfind(':');
+  const size_t slash = image.rfind('/');
+  const bool has_tag = colon != image.npos && (slash == image.npos || colon > slash);
+  if (has_tag) return reader.Intern(image);
+  return reader.Intern(std::string(image).append(":latest"));
+}
+
+bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "name"_field: return reader.ReadString(v, &container->name);
+      case "image"_field: {
+        std::string_view image;
+        if (!reader.ReadText(v, &image)) return false;
+        container->image = image.empty() ? kNoId : reader.Intern(image);
+        container->image_normal = NormalImage(reader, image);
+        return true;
+      }
+      case "resources"_field: return ReadContainerResources(reader, v, container);
+      case "ports"_field: return ReadPorts(reader, v, &container->ports);
+      case "restartPolicy"_field: {
+        std::string_view policy;
+        if (!reader.ReadText(v, &policy)) return false;
+        container->flags = policy == "Always" ? BERTH_CONTAINER_SIDECAR : 0;
+        return true;
+      }
+      default: return true;
+    }
+  });
+}
+
+// Absent requests within `resources` are none; absent `resources` are not set.
+bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* status) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "name"_field: {
+        std::string_view name;
+        if (!reader.ReadText(v, &name)) return false;
+        status->name = name;
+        return true;
+      }
+      case "allocatedResources"_field: return ReadResources(reader, v, &status->allocated);
+      case "resources"_field:
+        status->requests = &kNoResources;
+        return reader.ForEachField(v, [&](const Field& inner, JsonValue& list) {
+          if (inner.hash != "requests"_field) return true;
+          return ReadResources(reader, list, &status->requests);
+        });
+      default: return true;
+    }
+  });
+}
+
+}  // namespace
+
+bool ReadContainers(Reader& reader, JsonValue& value, std::span<berth_container>* containers) {
+  const size_t mark = reader.containers.size();
+  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
+    berth_container container = {};
+    container.requests = &kNoResources;
+    container.limits = &kNoResources;
+    if (!ReadContainer(reader, element, &container)) return false;
+    reader.containers.Push(container);
+    return true;
+  });
+  if (ok) *containers = reader.containers.Take(mark, reader.arena());
+  return ok;
+}
+
+bool ReadContainerStatuses(Reader& reader, JsonValue& value) {
+  return reader.ForEachElement(value, [&](JsonValue& element) {
+    ContainerStatus status;
+    if (!ReadContainerStatus(reader, element, &status)) return false;
+    reader.container_statuses.Push(status);
+    return true;
+  });
+}
+
+}  // namespace berth::host

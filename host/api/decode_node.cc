@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include "host/api/decode_parts.h"
+
+namespace berth::host {
+namespace {
+
+bool ReadTaints(Reader& reader, JsonValue& value, berth_array* taints) {
+  const size_t mark = reader.taints.size();
+  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
+    berth_taint taint = {kNoId, kEmptyId, 0, 0};
+    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      switch (field.hash) {
+        case "key"_field: return reader.ReadName(v, &taint.key);
+        case "value"_field: return reader.ReadId(v, &taint.value);
+        case "effect"_field: return ReadEffect(reader, v, &taint.effect);
+        default: return true;
+      }
+    });
+    reader.taints.Push(taint);
+    return read;
+  });
+  if (ok) *taints = AsArray(reader.taints.Take(mark, reader.arena()));
+  return ok;
+}
+
+bool ReadImages(Reader& reader, JsonValue& value, berth_array* images) {
+  const size_t mark = reader.images.size();
+  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
+    berth_image image = {};
+    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      switch (field.hash) {
+        case "names"_field: return reader.ReadIds(v, &image.names);
+        case "sizeBytes"_field: return reader.ReadInt64(v, &image.size);
+        default: return true;
+      }
+    });
+    reader.images.Push(image);
+    return read;
+  });
+  if (ok) *images = AsArray(reader.images.Take(mark, reader.arena()));
+  return ok;
+}
+
+bool ReadFeatures(Reader& reader, JsonValue& value, berth_array* features) {
+  const size_t mark = reader.id_list.size();
+  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
+    Id id = kNoId;
+    if (!reader.ReadId(element, &id)) return false;
+    reader.id_list.Push(id);
+    return true;
+  });
+  if (!ok) return false;
+  std::ranges::sort(reader.id_list.Since(mark));
+  *features = AsArray(reader.id_list.Take(mark, reader.arena()));
+  return true;
+}
+
+struct NodeParts {
+  berth_node node = {};
+  berth_meta meta = {};
+};
+
+bool ReadNodeSpec(Reader& reader, JsonValue& value, berth_node* node) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "taints"_field: return ReadTaints(reader, v, &node->taints);
+      case "unschedulable"_field: {
+        bool unschedulable = false;
+        if (!reader.ReadBool(v, &unschedulable)) return false;
+        node->unschedulable = unschedulable ? 1 : 0;
+        return true;
+      }
+      default: return true;
+    }
+  });
+}
+
+bool ReadNodeStatus(Reader& reader, JsonValue& value, berth_node* node) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "capacity"_field: return ReadResources(reader, v, &node->capacity);
+      case "allocatable"_field: return ReadResources(reader, v, &node->allocatable);
+      case "conditions"_field: return ReadConditions(reader, v, &node->conditions);
+      case "images"_field: return ReadImages(reader, v, &node->images);
+      case "declaredFeatures"_field: return ReadFeatures(reader, v, &node->declared_features);
+      default: return true;
+    }
+  });
+}
+
+bool ReadParts(Reader& reader, JsonObject& object, NodeParts* parts) {
+  if (!KeepFields(reader, object, reader.options().node_fields, &parts->meta.fields)) return false;
+  const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "metadata"_field: return ReadMeta(reader, v, &parts->meta);
+      case "spec"_field: return ReadNodeSpec(reader, v, &parts->node);
+      case "status"_field: return ReadNodeStatus(reader, v, &parts->node);
+      case "apiVersion"_field: return ExpectText(reader, v, "v1");
+      case "kind"_field: return ExpectText(reader, v, "Node");
+      default: return true;
+    }
+  });
+  return ok && ExpectName(reader, parts->meta);
+}
+
+}  // namespace
+
+bool ReadNode(Reader& reader, JsonObject& object, NodeRef* result) {
+  reader.Begin(reader.size_hints.node);
+  NodeParts parts;
+  if (!ReadParts(reader, object, &parts)) return false;
+  berth_node& node = parts.node;
+  if (node.capacity == nullptr) node.capacity = &kNoResources;
+  if (node.allocatable == nullptr) node.allocatable = node.capacity;
+  node.name = reader.Intern(Text(parts.meta.name));
+  parts.meta.ns = kNoId;
+  reader.size_hints.node = reader.SuggestSize();
+  *result = Node::Make(reader.Finish(), node, parts.meta);
+  return true;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,356 @@
+#include <algorithm>
+#include <string>
+
+#include "host/api/decode_parts.h"
+
+namespace berth::host {
+namespace {
+
+constexpr Word kPreemptionPolicies[] = {{"PreemptLowerPriority", BERTH_PREEMPT_LOWER_PRIORITY},
+                                        {"Never", BERTH_PREEMPT_NEVER}};
+constexpr Word kPhases[] = {{"Pending", BERTH_PHASE_PENDING},
+                            {"Running", BERTH_PHASE_RUNNING},
+                            {"Succeeded", BERTH_PHASE_SUCCEEDED},
+                            {"Failed", BERTH_PHASE_FAILED},
+                            {"Unknown", BERTH_PHASE_UNKNOWN}};
+
+// Reads the fields of a pod in whatever order they come; what depends on several of them is worked
+// out when all are known.
+class PodReader {
+ public:
+  explicit PodReader(Reader& reader) : reader_(reader) {}
+
+  bool Read(JsonObject& object);
+  PodRef Finish();
+
+ private:
+  bool ReadSpec(JsonValue& value);
+  bool ReadSpecField(const Field& field, JsonValue& value);
+  bool ReadIdentityField(const Field& field, JsonValue& value);
+  bool ReadStatus(JsonValue& value);
+  bool ReadStatusField(const Field& field, JsonValue& value);
+  bool ReadNested(JsonValue& value, uint64_t name, Id* id);
+  bool ReadNestedText(JsonValue& value, uint64_t name, berth_str* text);
+  bool ReadGates(JsonValue& value);
+  bool ReadClaims(JsonValue& value);
+  bool ReadClaimStatuses(JsonValue& value);
+  bool ReadPodResources(JsonValue& value);
+  bool SetFlag(JsonValue& value, uint32_t flag, bool when);
+
+  void ApplyDefaults();
+  void ApplyHostNetwork(std::span<berth_container> containers);
+  void NameEphemeralVolumes();
+  void NameGeneratedClaims();
+  void SumRequests();
+  void CollectHostPorts();
+  bool IsResizeInfeasible() const;
+
+  Reader& reader_;
+  berth_pod pod_ = {};
+  berth_meta meta_ = {};
+  berth_affinity affinity_ = {};
+  std::span<berth_container> containers_;
+  std::span<berth_container> init_containers_;
+  std::span<berth_volume> volumes_;
+  std::span<berth_resource_claim> claims_;
+  std::span<berth_str_pair> claim_statuses_;  // Name of the claim in the pod, generated claim.
+  Stack<KeyMerge> merges_;
+  const berth_resources* pod_requests_ = nullptr;
+  const berth_resources* pod_limits_ = nullptr;
+  const berth_resources* status_requests_ = nullptr;
+  const berth_resources* status_allocated_ = nullptr;
+};
+
+bool PodReader::Read(JsonObject& object) {
+  pod_.restart_policy_always = 1;
+  pod_.overhead = &kNoResources;
+  if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
+  const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "metadata"_field: return ReadMeta(reader_, v, &meta_);
+      case "spec"_field: return ReadSpec(v);
+      case "status"_field: return ReadStatus(v);
+      case "apiVersion"_field: return ExpectText(reader_, v, "v1");
+      case "kind"_field: return ExpectText(reader_, v, "Pod");
+      default: return true;
+    }
+  });
+  return ok && ExpectName(reader_, meta_);
+}
+
+// ---- spec ---------------------------------------------------------------------------------------
+
+bool PodReader::ReadSpec(JsonValue& value) {
+  return reader_.ForEachField(
+      value, [this](const Field& field, JsonValue& v) { return ReadSpecField(field, v); });
+}
+
+bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
+  switch (field.hash) {
+    case "containers"_field: return ReadContainers(reader_, v, &containers_);
+    case "initContainers"_field: return ReadContainers(reader_, v, &init_containers_);
+    case "volumes"_field: return ReadVolumes(reader_, v, &volumes_);
+    case "nodeSelector"_field: return ReadIdPairs(reader_, v, &pod_.node_selector);
+    case "affinity"_field: return ReadAffinity(reader_, v, &affinity_, &merges_);
+    case "tolerations"_field: return ReadTolerations(reader_, v, &pod_.tolerations);
+    case "topologySpreadConstraints"_field:
+      return ReadSpreads(reader_, v, &pod_.spreads, &merges_);
+    case "schedulingGates"_field: return ReadGates(v);
+    case "resourceClaims"_field: return ReadClaims(v);
+    case "resources"_field: return ReadPodResources(v);
+    case "overhead"_field: return ReadResources(reader_, v, &pod_.overhead);
+    case "schedulingGroup"_field:
+      return ReadNestedText(v, "podGroupName"_field, &pod_.pod_group);
+    default: return ReadIdentityField(field, v);
+  }
+}
+
+bool PodReader::ReadIdentityField(const Field& field, JsonValue& v) {
+  switch (field.hash) {
+    case "schedulerName"_field: return reader_.ReadName(v, &pod_.scheduler_name);
+    case "nodeName"_field: return reader_.ReadName(v, &pod_.node_name);
+    case "priority"_field:
+      pod_.flags |= BERTH_POD_HAS_PRIORITY;
+      return reader_.ReadInt32(v, &pod_.priority);
+    case "preemptionPolicy"_field:
+      return reader_.ReadWord(v, kPreemptionPolicies, &pod_.preemption_policy);
+    case "priorityClassName"_field: return reader_.ReadName(v, &pod_.priority_class);
+    case "runtimeClassName"_field: return reader_.ReadName(v, &pod_.runtime_class);
+    case "os"_field: return ReadNested(v, "name"_field, &pod_.os);
+    case "restartPolicy"_field: {
+      std::string_view policy;
+      if (!reader_.ReadText(v, &policy)) return false;
+      pod_.restart_policy_always = policy.empty() || policy == "Always" ? 1 : 0;
+      return true;
+    }
+    case "hostNetwork"_field: return SetFlag(v, BERTH_POD_HOST_NETWORK, true);
+    case "hostUsers"_field: return SetFlag(v, BERTH_POD_HOST_USERS_FALSE, false);
+    default: return true;
+  }
+}
+
+bool PodReader::SetFlag(JsonValue& value, uint32_t flag, bool when) {
+  bool truth = false;
+  if (!reader_.ReadBool(value, &truth)) return false;
+  pod_.flags = truth == when ? pod_.flags | flag : pod_.flags & ~flag;
+  return true;
+}
+
+bool PodReader::ReadNested(JsonValue& value, uint64_t name, Id* id) {
+  return reader_.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    return field.hash != name || reader_.ReadName(v, id);
+  });
+}
+
+bool PodReader::ReadNestedText(JsonValue& value, uint64_t name, berth_str* text) {
+  return reader_.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    return field.hash != name || reader_.ReadString(v, text);
+  });
+}
+
+bool PodReader::ReadGates(JsonValue& value) {
+  const size_t mark = reader_.strs.size();
+  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
+    berth_str name = {};
+    if (!ReadNestedText(element, "name"_field, &name)) return false;
+    reader_.strs.Push(name);
+    return true;
+  });
+  if (ok) pod_.scheduling_gates = AsArray(reader_.strs.Take(mark, reader_.arena()));
+  return ok;
+}
+
+bool PodReader::ReadClaims(JsonValue& value) {
+  const size_t mark = reader_.claims.size();
+  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
+    berth_resource_claim claim = {};
+    const bool read = reader_.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      switch (field.hash) {
+        case "name"_field: return reader_.ReadString(v, &claim.name);
+        case "resourceClaimName"_field: return reader_.ReadString(v, &claim.claim_name);
+        case "resourceClaimTemplateName"_field:
+          return reader_.ReadString(v, &claim.template_name);
+        default: return true;
+      }
+    });
+    reader_.claims.Push(claim);
+    return read;
+  });
+  if (ok) claims_ = reader_.claims.Take(mark, reader_.arena());
+  return ok;
+}
+
+bool PodReader::ReadPodResources(JsonValue& value) {
+  return reader_.ForEachField(value, [this](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "requests"_field: return ReadPodLevelResources(reader_, v, &pod_requests_);
+      case "limits"_field: return ReadPodLevelResources(reader_, v, &pod_limits_);
+      default: return true;
+    }
+  });
+}
+
+// ---- status -------------------------------------------------------------------------------------
+
+bool PodReader::ReadStatus(JsonValue& value) {
+  return reader_.ForEachField(
+      value, [this](const Field& field, JsonValue& v) { return ReadStatusField(field, v); });
+}
+
+bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
+  switch (field.hash) {
+    case "phase"_field: return reader_.ReadWord(v, kPhases, &pod_.phase);
+    case "conditions"_field: return ReadConditions(reader_, v, &pod_.conditions);
+    case "nominatedNodeName"_field: return reader_.ReadName(v, &pod_.nominated_node);
+    case "startTime"_field: return reader_.ReadTime(v, &pod_.started_ns);
+    case "containerStatuses"_field:
+    case "initContainerStatuses"_field: return ReadContainerStatuses(reader_, v);
+    case "resourceClaimStatuses"_field: return ReadClaimStatuses(v);
+    case "allocatedResources"_field: return ReadPodLevelResources(reader_, v, &status_allocated_);
+    case "resources"_field:
+      return reader_.ForEachField(v, [this](const Field& inner, JsonValue& list) {
+        if (inner.hash != "requests"_field) return true;
+        return ReadPodLevelResources(reader_, list, &status_requests_);
+      });
+    default: return true;
+  }
+}
+
+bool PodReader::ReadClaimStatuses(JsonValue& value) {
+  const size_t mark = reader_.str_pairs.size();
+  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
+    berth_str_pair pair = {};
+    const bool read = reader_.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      switch (field.hash) {
+        case "name"_field: return reader_.ReadString(v, &pair.key);
+        case "resourceClaimName"_field: return reader_.ReadString(v, &pair.value);
+        default: return true;
+      }
+    });
+    reader_.str_pairs.Push(pair);
+    return read;
+  });
+  if (ok) claim_statuses_ = reader_.str_pairs.Take(mark, reader_.arena());
+  return ok;
+}
+
+// ---- What follows from several fields -----------------------------------------------------------
+
+void PodReader::ApplyDefaults() {
+  if (meta_.ns == kNoId) meta_.ns = reader_.Intern("default");
+  if (pod_.scheduler_name == kNoId) pod_.scheduler_name = reader_.Intern("default-scheduler");
+  if (pod_.preemption_policy == 0) pod_.preemption_policy = BERTH_PREEMPT_LOWER_PRIORITY;
+  if ((pod_.flags & BERTH_POD_HOST_NETWORK) != 0) {
+    ApplyHostNetwork(containers_);
+    ApplyHostNetwork(init_containers_);
+  }
+}
+
+void PodReader::ApplyHostNetwork(std::span<berth_container> containers) {
+  for (berth_container& container : containers) {
+    const auto ports = reader_.arena().CopyArray(Elements<berth_port>(container.ports));
+    for (berth_port& port : ports) {
+      if (port.host_port == 0) port.host_port = port.container_port;
+    }
+    container.ports = AsArray(ports);
+  }
+}
+
+void PodReader::NameEphemeralVolumes() {
+  for (berth_volume& volume : volumes_) {
+    if (volume.kind != BERTH_VOLUME_EPHEMERAL) continue;
+    std::string name(Text(meta_.name));
+    volume.source = reader_.CopyText(name.append("-").append(Text(volume.name)));
+  }
+}
+
+void PodReader::NameGeneratedClaims() {
+  for (berth_resource_claim& claim : claims_) {
+    if (claim.claim_name.len != 0) continue;
+    for (const berth_str_pair& status : claim_statuses_) {
+      if (Text(status.key) == Text(claim.name)) claim.claim_name = status.value;
+    }
+  }
+}
+
+bool PodReader::IsResizeInfeasible() const {
+  for (const berth_condition& condition : Elements<berth_condition>(pod_.conditions)) {
+    if (reader_.interner().Text(condition.type) != "PodResizePending") continue;
+    return reader_.interner().Text(condition.reason) == "Infeasible";
+  }
+  return false;
+}
+
+void PodReader::SumRequests() {
+  RequestInputs inputs = {.containers = containers_,
+                          .init_containers = init_containers_,
+                          .statuses = reader_.container_statuses.Since(0),
+                          .pod_requests = pod_requests_,
+                          .pod_status_requests = status_requests_,
+                          .pod_status_allocated = status_allocated_,
+                          .overhead = pod_.overhead,
+                          .resize_infeasible = IsResizeInfeasible()};
+  if (pod_limits_ != nullptr) {
+    // What the API server fills in: cpu and memory as the containers request them, and the limits.
+    reader_.resources.Clear();
+    if (pod_requests_ != nullptr) reader_.resources.Set(*pod_requests_);
+    berth_resources of_containers = reader_.calculator.SumContainers(inputs);
+    of_containers.present &= BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
+    of_containers.scalars = {};
+    reader_.resources.Fill(of_containers);
+    reader_.resources.Fill(*pod_limits_);
+    inputs.pod_requests = reader_.resources.Store(reader_.arena());
+  }
+  if (inputs.pod_requests != nullptr) pod_.flags |= BERTH_POD_HAS_POD_LEVEL_REQUESTS;
+
+  const PodRequests sums = reader_.calculator.Calculate(inputs, reader_.arena());
+  pod_.request = sums.request;
+  pod_.request_of_containers = sums.request_of_containers;
+  pod_.accounted = sums.accounted;
+  pod_.nonzero_milli_cpu = sums.nonzero_milli_cpu;
+  pod_.nonzero_memory = sums.nonzero_memory;
+}
+
+void PodReader::CollectHostPorts() {
+  const size_t mark = reader_.ports.size();
+  const auto collect = [this](std::span<const berth_container> containers, bool sidecars_only) {
+    for (const berth_container& container : containers) {
+      if (sidecars_only && (container.flags & BERTH_CONTAINER_SIDECAR) == 0) continue;
+      for (const berth_port& port : Elements<berth_port>(container.ports)) {
+        if (port.host_port > 0) reader_.ports.Push(port);
+      }
+    }
+  };
+  collect(containers_, false);
+  collect(init_containers_, true);
+  pod_.host_ports = AsArray(reader_.ports.Take(mark, reader_.arena()));
+}
+
+PodRef PodReader::Finish() {
+  ApplyDefaults();
+  NameEphemeralVolumes();
+  NameGeneratedClaims();
+  for (const KeyMerge& merge : merges_.Since(0)) MergeKeys(reader_, meta_.labels, merge);
+  SumRequests();
+  CollectHostPorts();
+  affinity_.struct_size = sizeof(affinity_);
+  pod_.affinity = reader_.arena().New<berth_affinity>(affinity_);
+  pod_.containers = AsArray(containers_);
+  pod_.init_containers = AsArray(init_containers_);
+  pod_.volumes = AsArray(volumes_);
+  pod_.resource_claims = AsArray(claims_);
+  reader_.size_hints.pod = reader_.SuggestSize();
+  return Pod::Make(reader_.Finish(), pod_, meta_);
+}
+
+}  // namespace
+
+bool ReadPod(Reader& reader, JsonObject& object, PodRef* pod) {
+  reader.Begin(reader.size_hints.pod);
+  PodReader pod_reader(reader);
+  if (!pod_reader.Read(object)) return false;
+  *pod = pod_reader.Finish();
+  return true;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,185 @@
+#include <charconv>
+
+#include "host/api/decode_parts.h"
+#include "host/api/selector.h"
+
+namespace berth::host {
+namespace {
+
+constexpr Word kOperators[] = {
+    {"In", BERTH_OP_IN},         {"NotIn", BERTH_OP_NOT_IN},
+    {"Exists", BERTH_OP_EXISTS}, {"DoesNotExist", BERTH_OP_DOES_NOT_EXIST},
+    {"Gt", BERTH_OP_GT},         {"Lt", BERTH_OP_LT}};
+
+// Whose requirements they are: the rules differ.
+enum class Owner { kLabelSelector, kNodeExpression, kNodeField };
+
+uint32_t FindOperator(std::string_view text) {
+  for (const Word& word : kOperators) {
+    if (word.text == text) return word.number;
+  }
+  return 0;
+}
+
+// As Go's strconv.ParseInt(text, 10, 64).
+bool ParseInt64(std::string_view text, int64_t* number) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return false;
+  }
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, *number);
+  return error == std::errc() && at == end;
+}
+
+// apimachinery/pkg/labels/selector.go: NewRequirement.
+bool IsValidExpression(const Interner& interner, berth_requirement& requirement) {
+  const auto values = Elements<Id>(requirement.values);
+  if (!IsLabelKey(interner.Text(requirement.key))) return false;
+  for (const Id value : values) {
+    if (!IsLabelValue(interner.Text(value))) return false;
+  }
+  switch (requirement.op) {
+    case BERTH_OP_IN:
+    case BERTH_OP_NOT_IN: return !values.empty();
+    case BERTH_OP_EXISTS:
+    case BERTH_OP_DOES_NOT_EXIST: return values.empty();
+    case BERTH_OP_GT:
+    case BERTH_OP_LT:
+      return values.size() == 1 && ParseInt64(interner.Text(values[0]), &requirement.number);
+    default: return false;
+  }
+}
+
+// component-helpers/scheduling/corev1/nodeaffinity: nodeSelectorRequirementsAsFieldSelector. The
+// only field of a node that there is to select is its name.
+bool IsValidField(const Interner& interner, const berth_requirement& requirement) {
+  const bool has_operator = requirement.op == BERTH_OP_IN || requirement.op == BERTH_OP_NOT_IN;
+  return has_operator && requirement.values.count == 1 &&
+         interner.Text(requirement.key) == "metadata.name";
+}
+
+bool IsValid(const Interner& interner, Owner owner, berth_requirement& requirement) {
+  if (owner == Owner::kNodeField) return IsValidField(interner, requirement);
+  const bool compares = requirement.op == BERTH_OP_GT || requirement.op == BERTH_OP_LT;
+  if (compares && owner == Owner::kLabelSelector) return false;
+  return IsValidExpression(interner, requirement);
+}
+
+bool ReadRequirement(Reader& reader, JsonValue& value, berth_requirement* requirement) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "key"_field: return reader.ReadId(v, &requirement->key);
+      case "values"_field: return reader.ReadIds(v, &requirement->values);
+      case "operator"_field: {
+        std::string_view text;
+        if (!reader.ReadText(v, &text)) return false;
+        requirement->op = FindOperator(text);
+        return true;
+      }
+      default: return true;
+    }
+  });
+}
+
+// Pushes to Reader::requirements and clears `*valid` when one of them does not parse.
+bool ReadRequirements(Reader& reader, JsonValue& value, Owner owner, bool* valid) {
+  return reader.ForEachElement(value, [&](JsonValue& element) {
+    berth_requirement requirement = {kEmptyId, 0, {nullptr, 0, sizeof(Id)}, 0};
+    if (!ReadRequirement(reader, element, &requirement)) return false;
+    if (!IsValid(reader.interner(), owner, requirement)) *valid = false;
+    reader.requirements.Push(requirement);
+    return true;
+  });
+}
+
+berth_requirement OneValue(Reader& reader, Id key, uint32_t op, Id value) {
+  const Id values[] = {value};
+  return {key, op, AsArray(reader.arena().CopyArray(std::span<const Id>(values))), 0};
+}
+
+bool ReadMatchLabels(Reader& reader, JsonValue& value, bool* valid) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& text) {
+    const Id key = reader.Intern(field.name);
+    Id label = kNoId;
+    if (!reader.ReadId(text, &label)) return false;
+    berth_requirement requirement = OneValue(reader, key, BERTH_OP_IN, label);
+    if (!IsValidExpression(reader.interner(), requirement)) *valid = false;
+    reader.requirements.Push(requirement);
+    return true;
+  });
+}
+
+bool Contains(std::span<const berth_requirement> requirements, Id key, uint32_t op, Id value) {
+  for (const berth_requirement& requirement : requirements) {
+    if (requirement.key == key && requirement.op == op && requirement.values.count == 1 &&
+        Elements<Id>(requirement.values)[0] == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void PushMerged(Reader& reader, const berth_array& pod_labels, const berth_array& keys,
+                uint32_t op, size_t mark) {
+  for (const Id key : Elements<Id>(keys)) {
+    const Id value = FindValue(pod_labels, key);
+    if (value == kNoId) continue;
+    if (Contains(reader.requirements.Since(mark), key, op, value)) continue;
+    reader.requirements.Push(OneValue(reader, key, op, value));
+  }
+}
+
+}  // namespace
+
+bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector) {
+  const size_t mark = reader.requirements.size();
+  bool valid = true;
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "matchLabels"_field: return ReadMatchLabels(reader, v, &valid);
+      case "matchExpressions"_field:
+        return ReadRequirements(reader, v, Owner::kLabelSelector, &valid);
+      default: return true;
+    }
+  });
+  if (!ok) return false;
+  *selector = reader.arena().New<berth_selector>();
+  (*selector)->struct_size = sizeof(berth_selector);
+  (*selector)->flags = valid ? 0 : BERTH_SELECTOR_INVALID;
+  (*selector)->requirements = AsArray(reader.requirements.Take(mark, reader.arena()));
+  return true;
+}
+
+bool ReadNodeSelectorTerm(Reader& reader, JsonValue& value, berth_node_term* term) {
+  bool valid = true;
+  const auto read = [&](JsonValue& list, Owner owner, berth_array* out) {
+    const size_t mark = reader.requirements.size();
+    if (!ReadRequirements(reader, list, owner, &valid)) return false;
+    *out = AsArray(reader.requirements.Take(mark, reader.arena()));
+    return true;
+  };
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "matchExpressions"_field: return read(v, Owner::kNodeExpression, &term->expressions);
+      case "matchFields"_field: return read(v, Owner::kNodeField, &term->fields);
+      default: return true;
+    }
+  });
+  term->flags = valid ? 0 : BERTH_SELECTOR_INVALID;
+  return ok;
+}
+
+void MergeKeys(Reader& reader, const berth_array& pod_labels, const KeyMerge& merge) {
+  if (merge.selector == nullptr) return;
+  const size_t mark = reader.requirements.size();
+  for (const berth_requirement& requirement :
+       Elements<berth_requirement>(merge.selector->requirements)) {
+    reader.requirements.Push(requirement);
+  }
+  PushMerged(reader, pod_labels, merge.match, BERTH_OP_IN, mark);
+  PushMerged(reader, pod_labels, merge.mismatch, BERTH_OP_NOT_IN, mark);
+  merge.selector->requirements = AsArray(reader.requirements.Take(mark, reader.arena()));
+}
+
+}  // namespace berth::host

@@ -1,0 +1,341 @@
+#include "host/api/json_reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "host/api/time.h"
+
+namespace berth::host {
+namespace {
+
+constexpr size_t kMaxFound = 48;  // How much of a wrong value a message shows.
+
+std::string_view WithoutSpaces(std::string_view text) {
+  const size_t end = text.find_last_not_of(" \t\r\n");
+  return end == text.npos ? std::string_view() : text.substr(0, end + 1);
+}
+
+// At most `kMaxFound` bytes, not ending within a character.
+std::string Shorten(std::string_view text) {
+  if (text.size() <= kMaxFound) return std::string(text);
+  size_t end = kMaxFound;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)).append("...");
+}
+
+std::string Describe(JsonValue& value) {
+  const std::string_view token = WithoutSpaces(value.raw_json_token());
+  if (token.starts_with('{')) return "an object";
+  if (token.starts_with('[')) return "an array";
+  return token.empty() ? "nothing" : Shorten(token);
+}
+
+}  // namespace
+
+std::string_view WholeJson(JsonValue& value) {
+  std::string_view json = value.raw_json_token();
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (json.starts_with('{')) {
+    JsonObject object;
+    error = value.get_object().get(object);
+    if (!error) error = object.raw_json().get(json);
+  } else if (json.starts_with('[')) {
+    simdjson::ondemand::array array;
+    error = value.get_array().get(array);
+    if (!error) error = array.raw_json().get(json);
+  }
+  return error ? std::string_view() : WithoutSpaces(json);
+}
+
+Reader::Reader(Interner& interner, DecodeOptions options)
+    : interner_(interner), options_(std::move(options)), cache_(kCacheSlots) {}
+
+Reader::~Reader() {
+  Begin(0);
+  ReleaseIds();
+}
+
+// ---- One object -------------------------------------------------------------------------------
+
+void Reader::Begin(size_t expected_bytes) {
+  for (const Id id : ids_) interner_.Release(id);
+  ids_.clear();
+  ++object_number_;
+  arena_ = Arena(expected_bytes);
+  ClearStacks();
+  error_code_ = ErrorCode::kOk;
+  error_path_.clear();
+  error_message_.clear();
+}
+
+size_t Reader::SuggestSize() const {
+  constexpr size_t kStep = 256;
+  // The views' padding and the list of ids come on top.
+  const size_t needed = arena_.bytes_used() + ids_.size() * sizeof(Id) + kStep;
+  return std::min<size_t>(needed / kStep * kStep + kStep, size_t{16} << 10);
+}
+
+ObjectMemory Reader::Finish() {
+  ObjectMemory memory(std::move(arena_), interner_, ids_);
+  ids_.clear();
+  return memory;
+}
+
+Status Reader::TakeError() {
+  BERTH_ASSERT(error_code_ != ErrorCode::kOk);
+  if (error_path_.empty()) error_path_ = "/";
+  return {error_code_, std::exchange(error_path_, {}).append(": ").append(error_message_)};
+}
+
+void Reader::ClearStacks() {
+  id_pairs.Clear();
+  str_pairs.Clear();
+  strs.Clear();
+  id_list.Clear();
+  requirements.Clear();
+  node_terms.Clear();
+  pod_terms.Clear();
+  owners.Clear();
+  kept_fields.Clear();
+  ports.Clear();
+  containers.Clear();
+  tolerations.Clear();
+  taints.Clear();
+  spreads.Clear();
+  volumes.Clear();
+  conditions.Clear();
+  images.Clear();
+  claims.Clear();
+  container_statuses.Clear();
+}
+
+simdjson::padded_string_view Reader::Pad(std::string_view text) {
+  const size_t needed = text.size() + simdjson::SIMDJSON_PADDING;
+  if (padded_.size() < needed) padded_.resize(std::bit_ceil(needed));
+  std::copy(text.begin(), text.end(), padded_.begin());
+  std::fill_n(padded_.begin() + static_cast<ptrdiff_t>(text.size()), simdjson::SIMDJSON_PADDING,
+              '\0');
+  return simdjson::padded_string_view(padded_.data(), text.size(), padded_.size());
+}
+
+// ---- Ids --------------------------------------------------------------------------------------
+
+Id Reader::Intern(std::string_view text) {
+  if (text.empty()) return kEmptyId;
+  const uint64_t hash = HashBytes(text);
+  CacheSlot& slot = cache_[hash % kCacheSlots];
+  if (slot.hash != hash || slot.text != text) {
+    const Id id = interner_.Intern(text);
+    interner_.Release(slot.id);
+    slot = {hash, interner_.Text(id), id, 0};
+  }
+  // An object holds one reference, however often it has the text, as long as the slot remembers.
+  if (slot.object != object_number_) {
+    slot.object = object_number_;
+    interner_.AddRef(slot.id);
+    ids_.push_back(slot.id);
+  }
+  return slot.id;
+}
+
+void Reader::ReleaseIds() {
+  for (CacheSlot& slot : cache_) {
+    interner_.Release(slot.id);
+    slot = CacheSlot();
+  }
+}
+
+// ---- Scalars ----------------------------------------------------------------------------------
+
+bool Reader::IsNull(JsonValue& value) {
+  if (value.raw_json_token().front() != 'n') [[likely]] return false;
+  bool is_null = false;
+  return value.is_null().get(is_null) == simdjson::SUCCESS && is_null;
+}
+
+bool Reader::Unescape(const char* raw, size_t size, std::string_view* text) {
+  while (raw[size] != '"') size += raw[size] == '\\' ? 2 : 1;
+  char* copy = static_cast<char*>(arena_.Allocate(size + simdjson::SIMDJSON_PADDING, 1));
+  auto* end = reinterpret_cast<uint8_t*>(copy);
+  const simdjson::ondemand::raw_json_string escaped(reinterpret_cast<const uint8_t*>(raw));
+  if (const auto error = parser_.unescape(escaped, end).get(*text)) return FailSyntax(error);
+  return true;
+}
+
+bool Reader::ReadText(JsonValue& value, std::string_view* text) {
+  simdjson::ondemand::raw_json_string raw;
+  if (value.get_raw_json_string().get(raw)) [[unlikely]] return FailExpected("a string", value);
+  return TextAt(raw.raw(), text);
+}
+
+bool Reader::ReadString(JsonValue& value, berth_str* text) {
+  std::string_view found;
+  if (!ReadText(value, &found)) return false;
+  *text = CopyText(found);
+  return true;
+}
+
+bool Reader::ReadName(JsonValue& value, Id* id) {
+  std::string_view text;
+  if (!ReadText(value, &text)) return false;
+  *id = text.empty() ? kNoId : Intern(text);
+  return true;
+}
+
+bool Reader::ReadId(JsonValue& value, Id* id) {
+  std::string_view text;
+  if (!ReadText(value, &text)) return false;
+  *id = Intern(text);
+  return true;
+}
+
+bool Reader::ReadInt64(JsonValue& value, int64_t* number) {
+  if (value.get_int64().get(*number)) [[unlikely]] return FailExpected("an integer", value);
+  return true;
+}
+
+bool Reader::ReadInt32(JsonValue& value, int32_t* number) {
+  int64_t wide = 0;
+  if (!ReadInt64(value, &wide)) return false;
+  if (wide < std::numeric_limits<int32_t>::min() || wide > std::numeric_limits<int32_t>::max()) {
+    return FailExpected("an integer of 32 bits", std::to_string(wide));
+  }
+  *number = static_cast<int32_t>(wide);
+  return true;
+}
+
+bool Reader::ReadBool(JsonValue& value, bool* truth) {
+  if (value.get_bool().get(*truth)) [[unlikely]] return FailExpected("true or false", value);
+  return true;
+}
+
+bool Reader::ReadTime(JsonValue& value, int64_t* nanoseconds) {
+  std::string_view text;
+  if (!ReadText(value, &text)) return false;
+  const Result<int64_t> time = ParseTime(text);
+  if (!time.ok()) return Fail(time.status().code(), std::string(time.status().message()));
+  *nanoseconds = *time;
+  return true;
+}
+
+bool Reader::ReadWord(JsonValue& value, std::span<const Word> words, uint32_t* number) {
+  std::string_view text;
+  if (!ReadText(value, &text)) return false;
+  if (text.empty()) {
+    *number = 0;
+    return true;
+  }
+  for (const Word& word : words) {
+    if (word.text == text) {
+      *number = word.number;
+      return true;
+    }
+  }
+  std::string expected;
+  for (const Word& word : words) {
+    if (!expected.empty()) expected.append(&word == &words.back() ? " or " : ", ");
+    expected.append(word.text);
+  }
+  return FailExpected(expected, "\"" + Shorten(text) + "\"");
+}
+
+bool Reader::ReadIds(JsonValue& value, berth_array* ids) {
+  const size_t mark = id_list.size();
+  const bool ok = ForEachElement(value, [this](JsonValue& element) {
+    Id id = kNoId;
+    if (!ReadId(element, &id)) return false;
+    id_list.Push(id);
+    return true;
+  });
+  if (ok) *ids = AsArray(id_list.Take(mark, arena_));
+  return ok;
+}
+
+bool Reader::ReadStrings(JsonValue& value, berth_array* texts) {
+  const size_t mark = strs.size();
+  const bool ok = ForEachElement(value, [this](JsonValue& element) {
+    berth_str text = {};
+    if (!ReadString(element, &text)) return false;
+    strs.Push(text);
+    return true;
+  });
+  if (ok) *texts = AsArray(strs.Take(mark, arena_));
+  return ok;
+}
+
+// ---- JSON text --------------------------------------------------------------------------------
+
+bool Reader::CopyJson(std::string_view json, berth_str* compact) {
+  json = WithoutSpaces(json);
+  if (json.size() > options_.max_object_bytes) {
+    return Fail(ErrorCode::kOutOfRange,
+                "more than " + std::to_string(options_.max_object_bytes) + " bytes");
+  }
+  if (checker_.capacity() < json.size() || checker_.max_depth() != options_.max_depth) {
+    if (const auto error = checker_.allocate(std::bit_ceil(json.size()), options_.max_depth)) {
+      return FailSyntax(error);
+    }
+  }
+  // The text around `json` is the padding.
+  const auto error = checker_.parse(json.data(), json.size(), false).error();
+  if (error == simdjson::DEPTH_ERROR) {
+    return Fail(ErrorCode::kOutOfRange,
+                "nested deeper than " + std::to_string(options_.max_depth) + " levels");
+  }
+  if (error) return FailSyntax(error);
+  char* copy = static_cast<char*>(arena_.Allocate(json.size(), 1));
+  size_t size = 0;
+  if (const auto failed = simdjson::minify(json.data(), json.size(), copy, size)) {
+    return FailSyntax(failed);
+  }
+  *compact = AsStr({copy, size});
+  return true;
+}
+
+// ---- Errors -----------------------------------------------------------------------------------
+
+bool Reader::Fail(ErrorCode code, std::string message) {
+  error_code_ = code;
+  error_path_.clear();
+  error_message_ = std::move(message);
+  return false;
+}
+
+bool Reader::FailExpected(std::string_view what, std::string_view found) {
+  std::string message = "expected ";
+  message.append(what).append(", found ").append(found);
+  return Fail(ErrorCode::kInvalidArgument, std::move(message));
+}
+
+bool Reader::FailExpected(std::string_view what, JsonValue& found) {
+  return FailExpected(what, Describe(found));
+}
+
+bool Reader::FailSyntax(simdjson::error_code error) {
+  const std::string text(simdjson::error_message(error));
+  return Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text);
+}
+
+bool Reader::Under(std::string_view segment) {
+  std::string prefix = "/";
+  for (const char c : segment) {
+    if (c == '~') {
+      prefix.append("~0");
+    } else if (c == '/') {
+      prefix.append("~1");
+    } else {
+      prefix.push_back(c);
+    }
+  }
+  error_path_.insert(0, prefix);
+  return false;
+}
+
+bool Reader::Under(size_t index) { return Under(std::to_string(index)); }
+
+bool Reader::UnderPointer(std::string_view pointer) {
+  error_path_.insert(0, pointer);
+  return false;
+}
+
+}  // namespace berth::host
