@@ -1,0 +1,76 @@
+// Bind: bind the pod to the node.
+//
+//   berth::Status Bind(const berth::Binding& binding);                     // bound when it returns
+//   berth::Status Bind(const berth::Binding& binding, berth::Done& done);  // or may be bound later
+//
+// Called:    plugin by plugin until one does not answer Skip.
+// Threading: [bind].
+// Returns:   Success: bound; Skip: not mine; Pending, with `done` moved away: completed later;
+//            anything else ends the binding. Through the API server: return
+//            host.api().Bind(binding, done).
+#ifndef BERTH_BIND_H_
+#define BERTH_BIND_H_
+
+#include <concepts>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/done.h>
+#include <berth/internal/completes.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(Bind);
+
+namespace berth {
+namespace internal {
+
+struct BindPoint {
+  static constexpr const char* kId = BERTH_POINT_BIND;
+  template <class P>
+  static constexpr bool kNamed = kHasBind<P>;
+  template <class P>
+  static constexpr bool kNow = requires(P& plugin, const Binding& binding) {
+    { plugin.Bind(binding) } -> std::same_as<Status>;
+  };
+  template <class P>
+  static constexpr bool kLater = requires(P& plugin, const Binding& binding, Done& done) {
+    { plugin.Bind(binding, done) } -> std::same_as<Status>;
+  };
+
+  template <class P>
+  static constexpr void Check() {
+    static_assert(!kNamed<P> || kNow<P> || kLater<P>,
+                  "Bind has the wrong signature; expected one of\n"
+                  "  berth::Status Bind(const berth::Binding& binding)\n"
+                  "  berth::Status Bind(const berth::Binding& binding, berth::Done& done)");
+    static_assert(!(kNow<P> && kLater<P>), "Bind takes a Done or not, not both");
+  }
+
+  template <class I>
+  struct Table {
+    using P = typename I::PluginType;
+    berth_bind abi = {sizeof(berth_bind), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static berth_code Call(void* self, const berth_binding* binding, berth_done* done,
+                           berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        const Binding wrapped = instance.Wrap(*binding);
+        if constexpr (kNow<P>) {
+          return AnswerNow(instance.plugin().Bind(wrapped), status);
+        } else {
+          return AnswerLater(instance.services, done, status, [&](Done& promise) {
+            return instance.plugin().Bind(wrapped, promise);
+          });
+        }
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_BIND_H_

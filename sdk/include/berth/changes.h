@@ -1,0 +1,57 @@
+// OnChange: for a plugin with an index of its own over the cluster.
+//
+//   void OnChange(const berth::Change& change);
+//
+// Called:    for every change of the node table, in order. A new instance first gets all there is
+//            (BERTH_CHANGE_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
+//            is used again only after its BERTH_CHANGE_NODE_REMOVED was delivered and no
+//            reservation holds it.
+// Threading: [event], and [cycle] for assume and forget.
+// Must not:  fail: an index that missed a change is worth nothing, so every later call of this
+//            instance answers BERTH_BUG.
+#ifndef BERTH_CHANGES_H_
+#define BERTH_CHANGES_H_
+
+#include <concepts>
+
+#include <berth/abi.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+BERTH_INTERNAL_DETECT(OnChange);
+
+namespace berth {
+using Change = berth_change;
+
+namespace internal {
+
+struct ChangesPoint {
+  static constexpr const char* kId = BERTH_POINT_CHANGES;
+  template <class P>
+  static constexpr bool kNamed = kHasOnChange<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kFits = requires(P & plugin, const Change& change) {
+      { plugin.OnChange(change) } -> std::same_as<void>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "OnChange has the wrong signature; expected\n"
+                  "  void OnChange(const berth::Change& change)");
+  }
+
+  template <class I>
+  struct Table {
+    berth_changes abi = {sizeof(berth_changes), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static void Call(void* self, const berth_change* change) noexcept {
+      I& instance = *static_cast<I*>(self);
+      GuardVoid(instance.services, "OnChange", [&] { instance.plugin().OnChange(*change); });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_CHANGES_H_

@@ -1,0 +1,134 @@
+// Columns: what a plugin wants to know of every node, one array each. The catalogue is in abi.h.
+//
+//   using Columns = berth::Columns<berth::AllocCpu, berth::Label<"topology.kubernetes.io/zone">>;
+//   ... node[berth::AllocCpu{}] ...
+#ifndef BERTH_COLUMNS_H_
+#define BERTH_COLUMNS_H_
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/internal/text.h>
+#include <berth/span.h>
+
+namespace berth {
+
+// A column of plain values: int64_t, uint32_t or uint8_t.
+template <class T, internal::Literal kColumn>
+struct Column {
+  static_assert(std::same_as<T, int64_t> || std::same_as<T, uint32_t> || std::same_as<T, uint8_t>,
+                "berth::Column<T, \"name\">: T is int64_t, uint32_t or uint8_t; an array is a "
+                "berth::ArrayColumn<Element, \"name\">, an id a berth::IdColumn<\"name\">");
+  using Stored = T;
+  static constexpr const char* kName = kColumn.text;
+  static constexpr uint32_t kType = std::same_as<T, int64_t>    ? BERTH_TYPE_I64
+                                    : std::same_as<T, uint32_t> ? BERTH_TYPE_U32
+                                                                : BERTH_TYPE_U8;
+  static constexpr uint32_t kFlags = 0;
+  static T Read(const T& stored) { return stored; }
+};
+
+// A column of ids; 0 where there is none.
+template <internal::Literal kColumn>
+struct IdColumn {
+  using Stored = berth_id;
+  static constexpr const char* kName = kColumn.text;
+  static constexpr uint32_t kType = BERTH_TYPE_ID;
+  static constexpr uint32_t kFlags = 0;
+  static berth_id Read(const berth_id& stored) { return stored; }
+};
+
+// A column with an array for every node.
+template <class Element, internal::Literal kColumn>
+struct ArrayColumn {
+  using Stored = berth_array;
+  static constexpr const char* kName = kColumn.text;
+  static constexpr uint32_t kType = BERTH_TYPE_ARRAY;
+  static constexpr uint32_t kFlags = 0;
+  static Span<const Element> Read(const berth_array& stored) { return Span<const Element>(stored); }
+};
+
+struct NodeName : IdColumn<"name"> {};
+struct NodeUnschedulable : Column<uint8_t, "unschedulable"> {};
+struct AllocCpu : Column<int64_t, "alloc.cpu"> {};                             // milli-cpu
+struct AllocMemory : Column<int64_t, "alloc.memory"> {};                       // bytes
+struct AllocEphemeralStorage : Column<int64_t, "alloc.ephemeral-storage"> {};  // bytes
+struct AllocPods : Column<int64_t, "alloc.pods"> {};
+struct ReqCpu : Column<int64_t, "req.cpu"> {};                             // milli-cpu
+struct ReqMemory : Column<int64_t, "req.memory"> {};                       // bytes
+struct ReqEphemeralStorage : Column<int64_t, "req.ephemeral-storage"> {};  // bytes
+struct NonzeroCpu : Column<int64_t, "nonzero.cpu"> {};                     // milli-cpu
+struct NonzeroMemory : Column<int64_t, "nonzero.memory"> {};               // bytes
+struct PodsCount : Column<int64_t, "pods.count"> {};
+struct Taints : ArrayColumn<berth_taint, "taints"> {};
+struct TaintsHard : Column<uint32_t, "taints.hard"> {};
+struct TaintsSoft : Column<uint32_t, "taints.soft"> {};
+struct Images : ArrayColumn<berth_image, "images"> {};
+struct Features : ArrayColumn<berth_id, "features"> {};
+
+// The value of the node's label.
+template <internal::Literal kKey>
+struct Label {
+  using Stored = berth_id;
+  static constexpr const char* kName = internal::kJoined<"label:", kKey>.text;
+  static constexpr uint32_t kType = BERTH_TYPE_ID;
+  static constexpr uint32_t kFlags = 0;
+  static berth_id Read(const berth_id& stored) { return stored; }
+};
+
+// Allocatable and requested amounts of a resource, by its name.
+template <internal::Literal kResource>
+struct Alloc : Column<int64_t, internal::Literal(internal::kJoined<"alloc:", kResource>.text)> {};
+template <internal::Literal kResource>
+struct Req : Column<int64_t, internal::Literal(internal::kJoined<"req:", kResource>.text)> {};
+
+// A column that the plugin can do without: where the host has no such column, all values are 0, all
+// arrays empty, and Block::Has<> is false.
+template <class C>
+struct Optional : C {
+  static constexpr uint32_t kFlags = C::kFlags | BERTH_COLUMN_OPTIONAL;
+};
+
+template <class C>
+concept ColumnType = requires(const typename C::Stored& stored) {
+  { C::kName } -> std::convertible_to<const char*>;
+  { C::kType } -> std::convertible_to<uint32_t>;
+  { C::kFlags } -> std::convertible_to<uint32_t>;
+  C::Read(stored);
+};
+
+// The columns of one plugin, in the order of its blocks.
+template <class... C>
+struct Columns {
+  static_assert((ColumnType<C> && ...),
+                "berth::Columns<...>: every argument is a column such as berth::AllocCpu, "
+                "berth::Label<\"key\">, berth::Req<\"example.com/gpu\">, "
+                "berth::Column<int64_t, \"name\"> or berth::Optional<...> of one");
+  static constexpr std::size_t kCount = sizeof...(C);
+
+  template <class Wanted>
+  static constexpr bool kHas = (std::same_as<Wanted, C> || ...);
+
+  // The place of a column in the list; of Wanted or of Optional<Wanted>.
+  template <class Wanted>
+  static constexpr std::size_t kIndex = [] {
+    std::size_t index = 0;
+    const bool found =
+        ((std::same_as<Wanted, C> || std::same_as<Optional<Wanted>, C> ? true : (++index, false)) ||
+         ...);
+    return found ? index : kCount;
+  }();
+
+  static constexpr std::array<berth_column_request, kCount> kRequests = {
+      berth_column_request{sizeof(berth_column_request), C::kFlags, C::kName, C::kType, 0}...};
+  static constexpr std::array<uint32_t, kCount> kStrides = {
+      uint32_t{sizeof(typename C::Stored)}...};
+};
+
+}  // namespace berth
+
+#endif  // BERTH_COLUMNS_H_

@@ -1,0 +1,160 @@
+// Cycle:   one attempt to place one pod, and the plugin's state in it.
+// Binding: the same pod on its way to the node that it was given.
+#ifndef BERTH_CYCLE_H_
+#define BERTH_CYCLE_H_
+
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/internal/guard.h>
+#include <berth/internal/services.h>
+#include <berth/nodes.h>
+#include <berth/pod.h>
+
+namespace berth {
+namespace internal {
+
+// Tells the plugin's State from any other type, in builds with assertions.
+template <class T>
+inline constexpr char kTypeTag = 0;
+
+// The type that the catalogue gives a column, by its name; 0 for a name that this header predates.
+constexpr uint32_t CatalogueType(std::string_view name) {
+  if (name == "name" || name.starts_with("label:")) return BERTH_TYPE_ID;
+  if (name == "unschedulable") return BERTH_TYPE_U8;
+  if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
+  if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
+  for (const std::string_view prefix : {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods."}) {
+    if (name.starts_with(prefix)) return BERTH_TYPE_I64;
+  }
+  return 0;
+}
+
+template <class T>
+constexpr bool MayHold(uint32_t type) {
+  switch (type) {
+    case BERTH_TYPE_I64: return std::same_as<T, int64_t>;
+    case BERTH_TYPE_U32:
+    case BERTH_TYPE_ID: return std::same_as<T, uint32_t>;
+    case BERTH_TYPE_U8: return std::same_as<T, uint8_t>;
+    case BERTH_TYPE_ARRAY: return std::same_as<T, berth_array>;
+    default: return true;
+  }
+}
+
+}  // namespace internal
+
+// Methods that may write the state get a Cycle&, the others (Filter, Score) a const Cycle&.
+class Cycle {
+ public:
+  // For this layer and for tests. `state_tag` is &internal::kTypeTag<State>.
+  Cycle(const berth_cycle& cycle, const internal::Services& services, berth_status* status,
+        const char* state_tag)
+      : cycle_(&cycle), services_(&services), status_(status), state_tag_(state_tag) {}
+
+  berth::Pod pod() const { return *cycle_->pod; }
+  // Of the attempt; grows.
+  uint64_t id() const { return cycle_->id; }
+  // True when nothing that is decided here is carried out.
+  bool what_if() const { return (cycle_->flags & BERTH_CYCLE_WHAT_IF) != 0; }
+  // True when the answer is no longer wanted: return Status::Cancelled(). Ask every few hundred
+  // nodes.
+  bool canceled() const { return BERTH_CANCELED(cycle_); }
+  int64_t deadline_ns() const { return cycle_->deadline_ns; }
+  const berth_cycle& abi() const { return *cycle_; }
+
+  // The plugin's state in this cycle. REQUIRES: T is the plugin's State.
+  template <class T>
+  T& State() {
+    assert(state_tag_ == &internal::kTypeTag<T>);
+    return *static_cast<T*>(cycle_->slots[0]);
+  }
+  template <class T>
+  const T& State() const {
+    assert(state_tag_ == &internal::kTypeTag<T>);
+    return *static_cast<const T*>(cycle_->slots[0]);
+  }
+
+  // Binds a column that only the pod tells: Bind<int64_t>("req:example.com/gpu"). The same name
+  // gives the same column. From PreFilter and PreScore only.
+  // Errors: where the host has no such column, or one of another type, the method that is running
+  // answers BERTH_ERROR, whatever it returns.
+  template <class T>
+  ColumnRef<T> Bind(std::string_view name) {
+    const ColumnRef<T> column = TryBind<T>(name);
+    if (!column) {
+      failed_ = true;
+      internal::AddReason(status_, "no column \"" + std::string(name) + "\" of this type");
+    }
+    return column;
+  }
+  // The same for a column that the plugin can do without: unbound where the host has none.
+  template <class T>
+  ColumnRef<T> TryBind(std::string_view name) {
+    uint32_t index = 0;
+    if (!internal::MayHold<T>(internal::CatalogueType(name)) || services_->columns == nullptr ||
+        services_->columns->bind(services_->host, cycle_, Str(name), &index) != BERTH_SUCCESS) {
+      return ColumnRef<T>();
+    }
+    return ColumnRef<T>(index);
+  }
+
+  // True after a Bind that failed.
+  bool failed() const { return failed_; }
+
+ private:
+  const berth_cycle* cycle_;
+  const internal::Services* services_;
+  berth_status* status_;
+  const char* state_tag_;
+  bool failed_ = false;
+};
+
+// The node that a pod was given.
+class Target {
+ public:
+  explicit Target(const berth_target& target) : target_(&target) {}
+
+  NodeView node() const { return *target_->node; }
+  // Means nothing outside [cycle].
+  uint32_t row() const { return target_->row; }
+
+ private:
+  const berth_target* target_;
+};
+
+// What is left of a cycle once the pod has its node: no rows, no blocks.
+//
+// Lifetime: until the pod has left the binding cycle.
+class Binding {
+ public:
+  Binding(const berth_binding& binding, const char* state_tag)
+      : binding_(&binding), state_tag_(state_tag) {}
+
+  berth::Pod pod() const { return *binding_->pod; }
+  std::string_view node_name() const { return Str(binding_->node_name); }
+  std::string_view node_uid() const { return Str(binding_->node_uid); }
+  bool canceled() const { return BERTH_CANCELED(binding_); }
+  int64_t deadline_ns() const { return binding_->deadline_ns; }
+  const berth_binding& abi() const { return *binding_; }
+
+  // REQUIRES: T is the plugin's State.
+  template <class T>
+  T& State() const {
+    assert(state_tag_ == &internal::kTypeTag<T>);
+    return *static_cast<T*>(binding_->slots[0]);
+  }
+
+ private:
+  const berth_binding* binding_;
+  [[maybe_unused]] const char* state_tag_;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_CYCLE_H_

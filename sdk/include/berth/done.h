@@ -1,0 +1,60 @@
+// Done: the promise to complete a PreBind or Bind later, exactly once.
+#ifndef BERTH_DONE_H_
+#define BERTH_DONE_H_
+
+#include <string_view>
+#include <utility>
+
+#include <berth/abi.h>
+#include <berth/internal/services.h>
+#include <berth/span.h>
+#include <berth/status.h>
+
+namespace berth {
+
+// A method that answers Status::Pending() moves its Done away and keeps it, or passes it to
+// Api::Bind; any thread may complete it.
+//
+// One that is destroyed without having been completed completes with BERTH_BUG, so that a lost
+// promise fails one binding and does not hang it.
+class [[nodiscard]] Done {
+ public:
+  Done() = default;
+  Done(const internal::Services& services, berth_done* done) : services_(&services), done_(done) {}
+  Done(Done&& other) noexcept
+      : services_(other.services_), done_(std::exchange(other.done_, nullptr)) {}
+  Done& operator=(Done&& other) noexcept {
+    if (this != &other) {
+      Abandon();
+      services_ = other.services_;
+      done_ = std::exchange(other.done_, nullptr);
+    }
+    return *this;
+  }
+  ~Done() { Abandon(); }
+
+  // True while there is something to complete.
+  explicit operator bool() const { return done_ != nullptr; }
+  // REQUIRES: *this. Threading: [any].
+  void Complete(const Status& status) {
+    const std::string_view reason =
+        status.reasons().empty() ? std::string_view() : std::string_view(status.reasons().front());
+    services_->completion->complete(Release(), status.code(), Str(reason));
+  }
+  // Gives the promise away: whoever gets it completes it.
+  berth_done* Release() { return std::exchange(done_, nullptr); }
+
+ private:
+  void Abandon() {
+    if (done_ == nullptr) return;
+    services_->completion->complete(Release(), BERTH_BUG,
+                                    Str(std::string_view("the promise to complete was dropped")));
+  }
+
+  const internal::Services* services_ = nullptr;
+  berth_done* done_ = nullptr;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_DONE_H_

@@ -1,0 +1,96 @@
+// EventsToRegister and Hint: which events may make a pod schedulable that this plugin rejected?
+//
+//   // Once, after the constructor. None: only a flush or Activate brings such a pod back.
+//   std::vector<berth::EventInterest> EventsToRegister() const;
+//
+//   // Does this event help that pod? Optional: without it, every registered event queues the pod.
+//   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event);
+//
+// Called:    Hint for each parked pod that the plugin rejected, when a registered event happens.
+// Threading: [queue].
+// Must not:  block. What Hint throws counts as kQueue: a pod is tried in vain, never forgotten.
+#ifndef BERTH_ENQUEUE_EXTENSIONS_H_
+#define BERTH_ENQUEUE_EXTENSIONS_H_
+
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/pod.h>
+BERTH_INTERNAL_DETECT(EventsToRegister);
+BERTH_INTERNAL_DETECT(Hint);
+
+namespace berth {
+using Queued = berth_queued;
+using Event = berth_event;
+
+enum class QueueingHint : uint32_t {
+  kSkip = BERTH_HINT_SKIP,    // This event does not help the pod.
+  kQueue = BERTH_HINT_QUEUE,  // Try the pod again.
+};
+
+// What changes, and how: {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT}.
+struct EventInterest {
+  uint32_t resource = 0;       // BERTH_RESOURCE_*
+  uint32_t actions = 0;        // BERTH_ACTION_*
+  bool always = false;         // Queue the pod without asking Hint.
+  const char* kind = nullptr;  // With BERTH_RESOURCE_CUSTOM: "group/version/Kind", a literal.
+};
+
+namespace internal {
+
+struct EnqueueExtensionsPoint {
+  static constexpr const char* kId = BERTH_POINT_ENQUEUE_EXTENSIONS;
+  template <class P>
+  static constexpr bool kNamed = kHasEventsToRegister<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kEventsFit = requires(const P& plugin) {
+      { plugin.EventsToRegister() } -> std::same_as<std::vector<EventInterest>>;
+    };
+    constexpr bool kHintFits = requires(P & plugin, const Queued& queued, const Event& event) {
+      { plugin.Hint(queued, event) } -> std::same_as<QueueingHint>;
+    };
+    static_assert(!kNamed<P> || kEventsFit,
+                  "EventsToRegister has the wrong signature; expected\n"
+                  "  std::vector<berth::EventInterest> EventsToRegister() const");
+    static_assert(
+        !kHasHint<P> || kHintFits,
+        "Hint has the wrong signature; expected\n"
+        "  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event)");
+    static_assert(!kHasHint<P> || kNamed<P>, "Hint needs EventsToRegister beside it");
+  }
+
+  template <class I>
+  struct Table {
+    static constexpr bool kHints = kHasHint<typename I::PluginType>;
+    std::vector<berth_event_interest> interests;
+    berth_enqueue_extensions abi = {sizeof(berth_enqueue_extensions), 0, {}, nullptr};
+
+    explicit Table(const I& instance) {
+      for (const EventInterest& interest : instance.plugin().EventsToRegister()) {
+        interests.push_back({interest.resource, interest.actions, interest.kind,
+                             kHints && !interest.always ? 1U : 0U, 0});
+      }
+      abi.interests = {interests.data(), static_cast<uint32_t>(interests.size()),
+                       sizeof(berth_event_interest)};
+      if constexpr (kHints) abi.hint = &Hint;
+    }
+    static uint32_t Hint(void* self, const berth_queued* queued,
+                         const berth_event* event) noexcept {
+      I& instance = *static_cast<I*>(self);
+      QueueingHint hint = QueueingHint::kQueue;
+      GuardVoid(instance.services, "Hint", [&] { hint = instance.plugin().Hint(*queued, *event); });
+      return static_cast<uint32_t>(hint);
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_ENQUEUE_EXTENSIONS_H_

@@ -1,0 +1,137 @@
+// Filter: can the pod run on these nodes?
+//
+//   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const;
+//
+// where Node is berth::NodeRow<Columns>. The loop over the block is written here, around the
+// inlined method. To write it yourself:
+//
+//   berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
+//                        berth::FilterOut& out) const;
+//
+// Called:    per block, for the nodes that no earlier Filter rejected.
+// Threading: [block], at once on several threads; `static constexpr bool kFilterSerial = true` for
+//            one at a time.
+// Returns:   kPass; Unschedulable, Unresolvable or Pending with reasons; Failed fails the cycle. Of
+//            the second form: Success when every selected node has its verdict, anything else fails
+//            the cycle.
+// Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
+#ifndef BERTH_FILTER_H_
+#define BERTH_FILTER_H_
+
+#include <concepts>
+#include <cstdint>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/dependence.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/nodes.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(Filter);
+BERTH_INTERNAL_DETECT(kFilterSerial);
+
+namespace berth {
+// Where the verdicts of a block go, by index in the block.
+class FilterOut {
+ public:
+  explicit FilterOut(berth_filter_out& out) : codes_(out.codes), reasons_(out.reasons) {}
+
+  void Set(uint32_t i, Verdict verdict) {
+    codes_[i] = verdict.code;
+    reasons_[i] = verdict.reasons;
+  }
+  uint8_t* codes() { return codes_; }
+  uint64_t* reasons() { return reasons_; }
+
+ private:
+  uint8_t* codes_;
+  uint64_t* reasons_;
+};
+
+namespace internal {
+
+template <class P>
+concept FiltersNode = requires(const P& plugin, const Cycle& cycle,
+                               const NodeRow<typename P::Columns>& node) {
+  { plugin.Filter(cycle, node) } -> std::same_as<Verdict>;
+};
+template <class P>
+concept FiltersBlock = requires(const P& plugin, const Cycle& cycle,
+                                const Block<typename P::Columns>& block, FilterOut& out) {
+  { plugin.Filter(cycle, block, out) } -> std::same_as<Status>;
+};
+
+// The outputs alias nothing: what the method reads of pod, plugin and state need not be read again
+// after each store.
+template <class P, class C>
+void FilterNodes(const P& plugin, const Cycle& cycle, const Block<C>& block,
+                 uint8_t* __restrict codes, uint64_t* __restrict reasons) {
+  block.ForEach([&plugin, &cycle, codes, reasons](const NodeRow<C>& node) {
+    const Verdict verdict = plugin.Filter(cycle, node);
+    codes[node.index()] = verdict.code;
+    reasons[node.index()] = verdict.reasons;
+  });
+}
+
+struct FilterPoint {
+  static constexpr const char* kId = BERTH_POINT_FILTER;
+  template <class P>
+  static constexpr bool kNamed = kHasFilter<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    static_assert(!kNamed<P> || FiltersNode<P> || FiltersBlock<P>,
+                  "Filter has the wrong signature; expected one of\n"
+                  "  berth::Verdict Filter(const berth::Cycle& cycle, "
+                  "const berth::NodeRow<Columns>& node) const\n"
+                  "  berth::Status Filter(const berth::Cycle& cycle, "
+                  "const berth::Block<Columns>& block, berth::FilterOut& out) const");
+    static_assert(!(FiltersNode<P> && FiltersBlock<P>),
+                  "Filter is asked per node or per block, not both");
+    static_assert(kNamed<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
+                  "kFilterDependence and FilterDependence need Filter beside them");
+  }
+
+  template <class I>
+  struct Table {
+    using P = typename I::PluginType;
+    berth_filter abi = {sizeof(berth_filter), 0, nullptr, &Call};
+    berth_dependence dependence = {};
+
+    explicit Table(const I& instance) {
+      if constexpr (kHaskFilterSerial<P>) abi.flags = P::kFilterSerial ? BERTH_FILTER_SERIAL : 0;
+      if constexpr (kHasFilterDependence<P>) {
+        Depend(instance.plugin().FilterDependence());
+      } else if constexpr (kHaskFilterDependence<P>) {
+        Depend(P::kFilterDependence);
+      }
+    }
+    static berth_code Call(void* self, const berth_cycle* cycle, const berth_block* block,
+                           berth_filter_out* out, berth_status* status) noexcept {
+      const I& instance = *static_cast<const I*>(self);
+      return Guard(instance.fault, status, [&]() -> berth_code {
+        const Cycle wrapped = instance.Wrap(*cycle, status);
+        const Block<typename P::Columns> nodes(*block);
+        if constexpr (FiltersNode<P>) {
+          FilterNodes(instance.plugin(), wrapped, nodes, out->codes, out->reasons);
+          return BERTH_SUCCESS;
+        } else {
+          FilterOut verdicts(*out);
+          return Answer(instance.plugin().Filter(wrapped, nodes, verdicts), status);
+        }
+      });
+    }
+
+   private:
+    void Depend(const Dependence& on) {
+      dependence = DependenceCalls<I>::Fill(on);
+      abi.dependence = &dependence;
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_FILTER_H_

@@ -1,0 +1,92 @@
+// Is a class a plugin? Every mistake that can be seen is named here, and what to write instead.
+#ifndef BERTH_INTERNAL_CHECK_H_
+#define BERTH_INTERNAL_CHECK_H_
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include <berth/cycle.h>
+#include <berth/host.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/points.h>
+
+namespace berth {
+class Plugin;
+}
+
+BERTH_INTERNAL_DETECT(kName);
+BERTH_INTERNAL_DETECT(kVersion);
+BERTH_INTERNAL_DETECT(kAbout);
+
+namespace berth::internal {
+
+template <class T>
+concept Text = std::same_as<std::remove_cvref_t<T>, std::string_view>;
+
+// Letters, digits and "._-": names and versions stand in profiles, metrics and file names.
+constexpr bool IsWord(std::string_view text) {
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool digit = c >= '0' && c <= '9';
+    if (!letter && !digit && c != '.' && c != '_' && c != '-' && c != '+') return false;
+  }
+  return !text.empty();
+}
+
+template <class P>
+constexpr void CheckFacts() {
+  static_assert(
+      requires {
+        { P::kName } -> Text;
+      },
+      "a plugin has a name: static constexpr std::string_view kName = \"acme.RackPower\";");
+  static_assert(
+      requires {
+        { P::kVersion } -> Text;
+      },
+      "a plugin has a version: static constexpr std::string_view kVersion = \"1.0.0\";");
+  static_assert(
+      requires {
+        { P::kAbout } -> Text;
+      },
+      "a plugin says what it is for: "
+      "static constexpr std::string_view kAbout = \"One sentence.\";");
+  if constexpr (requires {
+                  { P::kName } -> Text;
+                  { P::kVersion } -> Text;
+                  { P::kAbout } -> Text;
+                }) {
+    static_assert(IsWord(P::kName), "kName: letters, digits and any of ._-+");
+    static_assert(IsWord(P::kVersion), "kVersion: letters, digits and any of ._-+");
+    static_assert(!P::kAbout.empty(), "kAbout is one sentence");
+  }
+}
+
+// True, or the compiler says what is wrong.
+template <class P>
+constexpr bool CheckPlugin() {
+  static_assert(std::is_class_v<P>, "BERTH_PLUGIN takes a class");
+  static_assert(!std::is_final_v<P>,
+                "a plugin class must not be final: its methods are looked up by deriving from it");
+  static_assert(std::derived_from<P, Plugin>, "a plugin derives publicly from berth::Plugin");
+  if constexpr (std::is_class_v<P> && !std::is_final_v<P> && std::derived_from<P, Plugin>) {
+    CheckFacts<P>();
+    AllPoints::Check<P>();
+    CheckDependence<P>();
+    static_assert(PointsOf<P>::kCount > 0,
+                  "the class has no extension point: give it a method Filter, Score, Reserve, ... "
+                  "(see berth/<point>.h)");
+    static_assert(std::is_constructible_v<P, const Host&, const typename P::Args&> ||
+                      std::is_constructible_v<P, const typename P::Args&> ||
+                      std::is_constructible_v<P, const Host&> || std::is_default_constructible_v<P>,
+                  "no constructor fits; expected one of (const berth::Host&, const Args&), "
+                  "(const Args&), (const berth::Host&), ()");
+  }
+  return true;
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_CHECK_H_

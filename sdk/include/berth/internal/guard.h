@@ -1,0 +1,110 @@
+// Nothing that is thrown crosses the boundary: every call from the host runs in a guard.
+#ifndef BERTH_INTERNAL_GUARD_H_
+#define BERTH_INTERNAL_GUARD_H_
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/internal/services.h>
+#include <berth/span.h>
+#include <berth/status.h>
+
+namespace berth::internal {
+
+inline void AddReason(berth_status* status, std::string_view text) {
+  if (status != nullptr) status->add_reason(status, Str(text));
+}
+
+inline berth_code Answer(const Status& answer, berth_status* status) {
+  for (const std::string& reason : answer.reasons()) AddReason(status, reason);
+  return answer.code();
+}
+
+#if defined(__cpp_exceptions)
+// The answer to the exception in flight.
+[[gnu::cold, gnu::noinline]] inline berth_code Caught(berth_status* status) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    AddReason(status, error.what());
+    return BERTH_ERROR;
+  } catch (const std::bad_alloc&) {
+    AddReason(status, "out of memory");
+    return BERTH_ERROR;
+  } catch (const std::exception& error) {
+    AddReason(status, error.what());
+    return BERTH_BUG;
+  } catch (...) {
+    AddReason(status, "threw something that is not a std::exception");
+    return BERTH_BUG;
+  }
+}
+#endif
+
+// Runs `call`, which answers a code, and turns what it throws into one.
+template <class F>
+berth_code Guard(berth_status* status, F&& call) noexcept {
+#if defined(__cpp_exceptions)
+  try {
+    return call();
+  } catch (...) {
+    return Caught(status);
+  }
+#else
+  (void)status;
+  return call();
+#endif
+}
+
+// The same, for an instance that may have failed before.
+template <class F>
+berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
+  if (fault.set()) [[unlikely]] {
+    AddReason(status, fault.text());
+    return BERTH_BUG;
+  }
+  return Guard(status, static_cast<F&&>(call));
+}
+
+#if defined(__cpp_exceptions)
+[[gnu::cold, gnu::noinline]] inline void CaughtInVoid(const Services& services,
+                                                      const char* where) noexcept {
+  const auto fail = [&](std::string_view what) {
+    services.fault->Set(where, what);
+    if (services.log == nullptr) return;
+    const berth_str_pair pairs[] = {{Str(std::string_view("call")), Str(std::string_view(where))},
+                                    {Str(std::string_view("error")), Str(what)}};
+    services.log->log(services.host, BERTH_LOG_ERROR,
+                      Str(std::string_view("a call that cannot fail has failed")), pairs, 2);
+  };
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("threw something that is not a std::exception");
+  }
+}
+#endif
+
+// Runs `call` where there is no code to answer.
+template <class F>
+void GuardVoid(const Services& services, const char* where, F&& call) noexcept {
+#if defined(__cpp_exceptions)
+  try {
+    call();
+  } catch (...) {
+    CaughtInVoid(services, where);
+  }
+#else
+  (void)services, (void)where;
+  call();
+#endif
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_GUARD_H_

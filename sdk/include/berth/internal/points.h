@@ -1,0 +1,64 @@
+// The extension points, in the order in which a pod meets them.
+#ifndef BERTH_INTERNAL_POINTS_H_
+#define BERTH_INTERNAL_POINTS_H_
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include <berth/bind.h>
+#include <berth/changes.h>
+#include <berth/enqueue_extensions.h>
+#include <berth/filter.h>
+#include <berth/permit.h>
+#include <berth/post_bind.h>
+#include <berth/post_filter.h>
+#include <berth/pre_bind.h>
+#include <berth/pre_enqueue.h>
+#include <berth/pre_filter.h>
+#include <berth/pre_score.h>
+#include <berth/queue_sort.h>
+#include <berth/reserve.h>
+#include <berth/score.h>
+
+namespace berth::internal {
+
+template <class... Point>
+struct PointList {
+  static constexpr std::size_t kCount = sizeof...(Point);
+  // The ids, with a null pointer behind them.
+  static constexpr std::array<const char*, kCount + 1> kIds = {Point::kId..., nullptr};
+
+  template <class P>
+  static constexpr void Check() {
+    (Point::template Check<P>(), ...);
+  }
+};
+
+template <class... Lists>
+struct Join;
+template <class... A>
+struct Join<PointList<A...>> {
+  using Type = PointList<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct Join<PointList<A...>, PointList<B...>, Rest...> : Join<PointList<A..., B...>, Rest...> {};
+
+template <class P, class List>
+struct Named;
+template <class P, class... Point>
+struct Named<P, PointList<Point...>>
+    : Join<PointList<>,
+           std::conditional_t<Point::template kNamed<P>, PointList<Point>, PointList<>>...> {};
+
+using AllPoints = PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, PreFilterPoint,
+                            FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint, ReservePoint,
+                            PermitPoint, PreBindPoint, BindPoint, PostBindPoint, ChangesPoint>;
+
+// Those that class P has a method for.
+template <class P>
+using PointsOf = typename Named<P, AllPoints>::Type;
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_POINTS_H_

@@ -1,0 +1,110 @@
+// The services that one instance found, looked up once in create(), and what it failed with.
+#ifndef BERTH_INTERNAL_SERVICES_H_
+#define BERTH_INTERNAL_SERVICES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+
+namespace berth::internal {
+
+// What a call that cannot answer (OnChange, Unreserve, a timer) failed with. The instance can no
+// longer be trusted, so from then on every call that can answer says BERTH_BUG and why.
+class Fault {
+ public:
+  bool set() const { return state_.load(std::memory_order_acquire) == kWritten; }
+  std::string_view text() const { return {text_, size_}; }
+  // The first wins.
+  void Set(std::string_view where, std::string_view what) {
+    uint32_t none = kNone;
+    if (!state_.compare_exchange_strong(none, kWriting, std::memory_order_acq_rel)) return;
+    Append(where);
+    Append(": ");
+    Append(what);
+    state_.store(kWritten, std::memory_order_release);
+  }
+
+ private:
+  enum : uint32_t { kNone, kWriting, kWritten };
+
+  void Append(std::string_view text) {
+    const std::size_t room = sizeof(text_) - size_;
+    const std::size_t size = text.size() < room ? text.size() : room;
+    if (size != 0) std::memcpy(text_ + size_, text.data(), size);
+    size_ += size;
+  }
+
+  std::atomic<uint32_t> state_ = kNone;
+  std::size_t size_ = 0;
+  char text_[256] = {};
+};
+
+// What a callback needs for as long as the instance lives.
+class Kept {
+ public:
+  Kept() = default;
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  virtual ~Kept() = default;
+};
+
+// A null pointer for a service that this host does not serve.
+struct Services {
+  const berth_host* host = nullptr;
+  Fault* fault = nullptr;
+  const berth_log* log = nullptr;
+  const berth_strings* strings = nullptr;
+  const berth_columns* columns = nullptr;
+  const berth_args* args = nullptr;
+  const berth_metrics* metrics = nullptr;
+  const berth_objects* objects = nullptr;
+  const berth_whatif* whatif = nullptr;
+  const berth_nominator* nominator = nullptr;
+  const berth_activate* activate = nullptr;
+  const berth_waiting* waiting = nullptr;
+  const berth_timer* timer = nullptr;
+  const berth_api* api = nullptr;
+  const berth_completion* completion = nullptr;
+
+  mutable std::vector<std::unique_ptr<Kept>> kept;
+
+  Services(const berth_host* from, Fault* instance_fault)
+      : host(from),
+        fault(instance_fault),
+        log(Find<berth_log>(BERTH_SERVICE_LOG)),
+        strings(Find<berth_strings>(BERTH_SERVICE_STRINGS)),
+        columns(Find<berth_columns>(BERTH_SERVICE_COLUMNS)),
+        args(Find<berth_args>(BERTH_SERVICE_ARGS)),
+        metrics(Find<berth_metrics>(BERTH_SERVICE_METRICS)),
+        objects(Find<berth_objects>(BERTH_SERVICE_OBJECTS)),
+        whatif(Find<berth_whatif>(BERTH_SERVICE_WHATIF)),
+        nominator(Find<berth_nominator>(BERTH_SERVICE_NOMINATOR)),
+        activate(Find<berth_activate>(BERTH_SERVICE_ACTIVATE)),
+        waiting(Find<berth_waiting>(BERTH_SERVICE_WAITING)),
+        timer(Find<berth_timer>(BERTH_SERVICE_TIMER)),
+        api(Find<berth_api>(BERTH_SERVICE_API)),
+        completion(Find<berth_completion>(BERTH_SERVICE_COMPLETION)) {}
+
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  void Keep(std::unique_ptr<Kept> callback) const { kept.push_back(std::move(callback)); }
+
+  template <class Service>
+  const Service* Find(const char* id) const {
+    const void* service = nullptr;
+    if (host->get_service(host, id, &service) != BERTH_SUCCESS) return nullptr;
+    return static_cast<const Service*>(service);
+  }
+};
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_SERVICES_H_

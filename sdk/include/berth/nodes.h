@@ -1,0 +1,227 @@
+// Nodes in blocks: what Filter and Score are asked about, and what PreFilter and PreScore may walk.
+#ifndef BERTH_NODES_H_
+#define BERTH_NODES_H_
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <berth/abi.h>
+#include <berth/columns.h>
+#include <berth/pod.h>
+#include <berth/span.h>
+
+namespace berth {
+
+class Cycle;
+
+// A column that only the pod tells, bound in PreFilter or PreScore (see Cycle::Bind), valid until
+// the cycle ends. Keep it in the State. T is int64_t, uint32_t, uint8_t, or berth_array for an
+// array; label columns are uint32_t (berth_id).
+template <class T>
+class ColumnRef {
+ public:
+  ColumnRef() = default;
+  // False: not bound, every value is 0.
+  explicit operator bool() const { return index_ != kUnbound; }
+
+ private:
+  friend class Cycle;
+  friend class RawBlock;
+  static constexpr uint32_t kUnbound = ~uint32_t{0};
+
+  explicit ColumnRef(uint32_t index) : index_(index) {}
+
+  uint32_t index_ = kUnbound;
+};
+
+// A block without its columns' types: views, pods and rows by index, and columns bound at run time.
+// A block may hold rows that stand for "what if"; so all there is to know of node i is read here.
+class RawBlock {
+ public:
+  explicit RawBlock(const berth_block& block) : block_(&block) {}
+
+  const berth_block& abi() const { return *block_; }
+  // Nodes in the block, asked about or not. Indices are below it.
+  uint32_t size() const { return block_->count; }
+  uint32_t selected_count() const { return block_->n_selected; }
+  NodeView View(uint32_t i) const { return *block_->nodes[i]; }
+  std::span<const berth_pod* const> Pods(uint32_t i) const {
+    return {block_->pods[i].data, block_->pods[i].count};
+  }
+  // The row that node i stands for. Means nothing outside [cycle] and [block].
+  uint32_t Row(uint32_t i) const { return block_->rows[i]; }
+  template <class T>
+  T Get(ColumnRef<T> ref, uint32_t i) const {
+    if (ref.index_ == ColumnRef<T>::kUnbound) return T{};
+    assert(ref.index_ < block_->n_columns);
+    const berth_column& column = block_->columns[ref.index_];
+    return *reinterpret_cast<const T*>(static_cast<const char*>(column.data) +
+                                       static_cast<uint64_t>(i) * column.stride);
+  }
+  // Calls `each(i)` for every node that is asked about, in ascending order.
+  template <class F>
+  void ForEachIndex(F&& each) const {
+    const uint32_t* const selected = block_->selected;
+    const uint32_t count = block_->n_selected;
+    if (selected == nullptr) {
+      for (uint32_t i = 0; i < count; ++i) each(i);
+    } else {
+      for (uint32_t k = 0; k < count; ++k) each(selected[k]);
+    }
+  }
+
+ private:
+  const berth_block* block_;
+};
+
+namespace internal {
+
+// What an absent optional column reads as, at stride 0.
+alignas(16) inline constexpr unsigned char kZeros[64] = {};
+
+// Where a plugin's columns lie in one block.
+template <class C>
+struct ColumnTable {
+  std::array<const char*, C::kCount> data;
+  std::array<uint32_t, C::kCount> strides;
+
+  explicit ColumnTable(const berth_block& block) {
+    for (std::size_t i = 0; i < C::kCount; ++i) {
+      const berth_column& column = block.columns[i];
+      const bool there = column.data != nullptr;
+      data[i] =
+          there ? static_cast<const char*>(column.data) : reinterpret_cast<const char*>(kZeros);
+      strides[i] = there ? column.stride : 0;
+    }
+  }
+  bool Packed() const { return strides == C::kStrides; }
+};
+
+}  // namespace internal
+
+template <class C>
+class Block;
+
+// One node of a block, as a plugin with columns C sees it.
+//
+//   node[berth::AllocCpu{}]  the value of a column: an array load
+//   node.Get(state.gpus)     the value of a column that was bound in PreFilter or PreScore
+//   node.view(), node.pods() the node object, the pods on it
+template <class C>
+class NodeRow {
+ public:
+  template <class Wanted>
+  decltype(auto) operator[](Wanted /*column*/) const {
+    constexpr std::size_t kIndex = C::template kIndex<Wanted>;
+    static_assert(kIndex < C::kCount,
+                  "node[column]: the column is not one of the plugin's Columns");
+    using Stored = typename Wanted::Stored;
+    return Wanted::Read(*reinterpret_cast<const Stored*>(
+        columns_.data[kIndex] + static_cast<uint64_t>(index_) * columns_.strides[kIndex]));
+  }
+  template <class T>
+  T Get(ColumnRef<T> ref) const {
+    return block_.Get(ref, index_);
+  }
+  NodeView view() const { return block_.View(index_); }
+  std::span<const berth_pod* const> pods() const { return block_.Pods(index_); }
+  uint32_t row() const { return block_.Row(index_); }
+  // The node's place in the block.
+  uint32_t index() const { return index_; }
+
+ private:
+  friend class Block<C>;
+  NodeRow(RawBlock block, const internal::ColumnTable<C>& columns)
+      : block_(block), columns_(columns) {}
+
+  RawBlock block_;
+  internal::ColumnTable<C> columns_;
+  uint32_t index_ = 0;
+};
+
+// A block as a plugin with columns C sees it: for methods that write their own loop.
+template <class C>
+class Block : public RawBlock {
+ public:
+  explicit Block(const berth_block& block) : RawBlock(block), columns_(block) {}
+
+  // Node i, selected or not.
+  NodeRow<C> operator[](uint32_t i) const {
+    NodeRow<C> node(*this, columns_);
+    node.index_ = i;
+    return node;
+  }
+  // False for an optional column that this host does not have.
+  template <class Wanted>
+  bool Has() const {
+    return abi().columns[C::template kIndex<Wanted>].data != nullptr;
+  }
+  // One column over the whole block.
+  template <class Wanted>
+  Span<const typename Wanted::Stored> Column() const {
+    constexpr std::size_t kIndex = C::template kIndex<Wanted>;
+    static_assert(kIndex < C::kCount, "Column<>(): the column is not one of the plugin's Columns");
+    return {columns_.data[kIndex], size(), columns_.strides[kIndex]};
+  }
+  // Calls `each(node)` for every node that is asked about, in ascending order.
+  template <class F>
+  void ForEach(F&& each) const {
+    // Two loops, so that in the usual one the strides are constants.
+    if (columns_.Packed()) {
+      internal::ColumnTable<C> columns = columns_;
+      columns.strides = C::kStrides;
+      Loop(columns, each);
+    } else {
+      Loop(columns_, each);
+    }
+  }
+
+ private:
+  template <class F>
+  void Loop(const internal::ColumnTable<C>& columns, F& each) const {
+    NodeRow<C> node(*this, columns);
+    ForEachIndex([&](uint32_t i) {
+      node.index_ = i;
+      each(static_cast<const NodeRow<C>&>(node));
+    });
+  }
+
+  internal::ColumnTable<C> columns_;
+};
+
+// All nodes, or all feasible ones.
+//
+// Threading: [cycle].
+// Lifetime:  the call that passed it.
+class Nodes {
+ public:
+  explicit Nodes(const berth_nodes& nodes) : nodes_(&nodes) {}
+
+  uint64_t size() const { return nodes_->n_nodes; }
+  uint32_t block_count() const { return nodes_->n_blocks; }
+  // Lifetime: until the next block is asked for.
+  template <class C>
+  Block<C> BlockAt(uint32_t index) const {
+    return Block<C>(*nodes_->block(nodes_, index));
+  }
+  template <class C, class F>
+  void ForEachBlock(F&& each) const {
+    for (uint32_t b = 0; b < block_count(); ++b) each(BlockAt<C>(b));
+  }
+  // Calls `each(node)` for every node, in the order of the table.
+  template <class C, class F>
+  void ForEach(F&& each) const {
+    for (uint32_t b = 0; b < block_count(); ++b) BlockAt<C>(b).ForEach(each);
+  }
+  const berth_nodes& abi() const { return *nodes_; }
+
+ private:
+  const berth_nodes* nodes_;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_NODES_H_

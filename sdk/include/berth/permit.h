@@ -1,0 +1,67 @@
+// Permit: may the pod go on to be bound, or must it wait?
+//
+//   berth::Status Permit(berth::Cycle& cycle, const berth::Target& target,
+//                        std::chrono::nanoseconds& timeout);
+//
+// Called:    after Reserve.
+// Threading: [cycle].
+// Returns:   Success; Wait, with `timeout` set (15 minutes at most): the pod keeps its place until
+//            every waiting plugin allows it (Host::waiting), one rejects it, or time runs out; a
+//            rejection parks the pod; Error: it backs off.
+#ifndef BERTH_PERMIT_H_
+#define BERTH_PERMIT_H_
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(Permit);
+
+namespace berth {
+namespace internal {
+
+struct PermitPoint {
+  static constexpr const char* kId = BERTH_POINT_PERMIT;
+  template <class P>
+  static constexpr bool kNamed = kHasPermit<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kFits = requires(P & plugin, Cycle & cycle, const Target& target,
+                                    std::chrono::nanoseconds& timeout) {
+      { plugin.Permit(cycle, target, timeout) } -> std::same_as<Status>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "Permit has the wrong signature; expected\n"
+                  "  berth::Status Permit(berth::Cycle& cycle, const berth::Target& target, "
+                  "std::chrono::nanoseconds& timeout)");
+  }
+
+  template <class I>
+  struct Table {
+    berth_permit abi = {sizeof(berth_permit), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static berth_code Call(void* self, const berth_cycle* cycle, const berth_target* target,
+                           int64_t* timeout_ns, berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        std::chrono::nanoseconds timeout{0};
+        const Status answer = instance.plugin().Permit(wrapped, Target(*target), timeout);
+        *timeout_ns = timeout.count();
+        return Answer(answer, status);
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_PERMIT_H_

@@ -1,0 +1,121 @@
+// The one include of a plugin: a class with ordinary methods named after the extension points.
+//
+//   // Rejects nodes that would be left with less cpu than wanted.
+//   class NodeHeadroom : public berth::Plugin {
+//    public:
+//     static constexpr std::string_view kName = "acme.NodeHeadroom";
+//     static constexpr std::string_view kVersion = "1.0.0";
+//     static constexpr std::string_view kAbout = "Keeps some cpu free on every node.";
+//     static constexpr berth::Reasons kReasons{"Insufficient cpu headroom"};
+//     enum Reason : int { kNoHeadroom };
+//     using Columns = berth::Columns<berth::AllocCpu, berth::ReqCpu>;
+//     using Node = berth::NodeRow<Columns>;
+//
+//     berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+//       const int64_t free = node[berth::AllocCpu{}] - node[berth::ReqCpu{}];
+//       return berth::UnschedulableIf(free < cycle.pod().request().milli_cpu + 500, kNoHeadroom);
+//     }
+//   };
+//   BERTH_PLUGIN(NodeHeadroom)
+//
+// Implementing a method is declaring the point. Each point has a header with its methods'
+// signatures and contract: filter.h, score.h, reserve.h, ... A method of the right name and the
+// wrong signature does not compile.
+#ifndef BERTH_PLUGIN_H_
+#define BERTH_PLUGIN_H_
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/api.h>
+#include <berth/args.h>
+#include <berth/bind.h>
+#include <berth/changes.h>
+#include <berth/columns.h>
+#include <berth/cycle.h>
+#include <berth/dependence.h>
+#include <berth/done.h>
+#include <berth/enqueue_extensions.h>
+#include <berth/filter.h>
+#include <berth/host.h>
+#include <berth/internal/entry.h>
+#include <berth/internal/note.h>
+#include <berth/nodes.h>
+#include <berth/permit.h>
+#include <berth/pod.h>
+#include <berth/post_bind.h>
+#include <berth/post_filter.h>
+#include <berth/pre_bind.h>
+#include <berth/pre_enqueue.h>
+#include <berth/pre_filter.h>
+#include <berth/pre_score.h>
+#include <berth/queue_sort.h>
+#include <berth/reserve.h>
+#include <berth/scheduling.h>
+#include <berth/score.h>
+#include <berth/services.h>
+#include <berth/span.h>
+#include <berth/status.h>
+
+namespace berth {
+
+// The constant part of a plugin's reason table: bit i of a Verdict stands for entry i.
+template <std::size_t N>
+struct Reasons {
+  static_assert(N <= 64, "kReasons: a verdict has 64 bits for reasons");
+  std::array<std::string_view, N> texts;
+};
+template <class... Text>
+Reasons(Text...) -> Reasons<sizeof...(Text)>;
+
+// The base of every plugin: what a class says about itself, and what holds where it says nothing.
+// Required of the class are kName, kVersion and kAbout, each a std::string_view.
+//
+// Threading: the constructor and destructor run under [load].
+class Plugin {
+ public:
+  static constexpr Reasons<0> kReasons{};
+  // Ids of services that the plugin cannot do without: std::array{BERTH_SERVICE_OBJECTS}.
+  static constexpr std::array<const char*, 0> kServices{};
+  // Kinds to keep for Host::objects, as "v1/PersistentVolumeClaim".
+  static constexpr std::array<const char*, 0> kKinds{};
+  // Parts of pods and nodes to keep as JSON, as "Pod:/spec/hostIPC"; read with Pod::Field.
+  static constexpr std::array<const char*, 0> kFields{};
+  // Fields of a pod that this plugin answers for, as "/spec/tolerations".
+  static constexpr std::array<const char*, 0> kPodFields{};
+  // Whether Bind and PreBind may block: they then run on a pool.
+  static constexpr bool kBlocksInBind = false;
+
+  using Columns = berth::Columns<>;
+  using Args = NoArgs;
+  // What the plugin remembers of one pod's cycle: constructed for the cycle, cloned by its copy
+  // constructor, destroyed when the pod has left the binding cycle. See Cycle::State.
+  struct State {};
+
+ protected:
+  Plugin() = default;
+  ~Plugin() = default;
+};
+
+}  // namespace berth
+
+// The oldest minor version of the host's ABI that the library runs in; set by berth_add_plugin.
+#ifndef BERTH_MIN_HOST_MINOR
+#define BERTH_MIN_HOST_MINOR 0
+#endif
+
+// Exports the plugins of a library: once per library, at file scope, outside of any namespace.
+#define BERTH_PLUGINS(...)                                              \
+  extern "C" {                                                          \
+  constinit const berth_entry berth_entry_v1 =                          \
+      ::berth::internal::kEntry<BERTH_MIN_HOST_MINOR, __VA_ARGS__>;     \
+  }                                                                     \
+  __attribute__((section(BERTH_NOTE_SECTION), used,                     \
+                 aligned(4))) static constexpr auto berth_note_v1 =     \
+      ::berth::internal::MakeNote<BERTH_MIN_HOST_MINOR, __VA_ARGS__>(); \
+  static_assert(true, "a semicolon may follow")
+#define BERTH_PLUGIN(Class) BERTH_PLUGINS(Class);
+
+#endif  // BERTH_PLUGIN_H_

@@ -1,0 +1,126 @@
+// Pods and nodes as a plugin sees them: the boundary's views with ranges and string views on top.
+//
+// Both are one pointer. `pod->priority` reads the view's own members (see abi.h), `pod.labels()`
+// what is a range.
+// Lifetime: the call that passed it, unless a service says otherwise.
+#ifndef BERTH_POD_H_
+#define BERTH_POD_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/span.h>
+
+namespace berth {
+
+using Labels = Span<const berth_id_pair>;  // Sorted by key id.
+
+// The value of label `key`, or 0 when it is not there.
+inline berth_id FindLabel(Labels labels, berth_id key) {
+  std::size_t low = 0;
+  std::size_t high = labels.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (labels[middle].key < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < labels.size() && labels[low].key == key ? labels[low].value : BERTH_ID_NONE;
+}
+
+class Pod {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): the two are one thing.
+  Pod(const berth_pod& pod) : pod_(&pod) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator const berth_pod&() const { return *pod_; }
+  const berth_pod& operator*() const { return *pod_; }
+  const berth_pod* operator->() const { return pod_; }
+
+  std::string_view name() const { return Str(pod_->meta->name); }
+  std::string_view uid() const { return Str(pod_->meta->uid); }
+  berth_id ns() const { return pod_->meta->ns; }
+  Labels labels() const { return Labels(pod_->meta->labels); }
+  Span<const berth_str_pair> annotations() const {
+    return Span<const berth_str_pair>(pod_->meta->annotations);
+  }
+  Span<const berth_owner> owners() const { return Span<const berth_owner>(pod_->meta->owners); }
+  // The value of label `key`, or 0.
+  berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
+  // The JSON of a part that the plugin asked for in kFields, by its path: "/spec/hostIPC".
+  std::string_view Field(std::string_view path) const {
+    for (const berth_field& field : Span<const berth_field>(pod_->meta->fields)) {
+      if (Str(field.path) == path) return Str(field.json);
+    }
+    return {};
+  }
+
+  Labels node_selector() const { return Labels(pod_->node_selector); }
+  const berth_affinity& affinity() const { return *pod_->affinity; }
+  Span<const berth_toleration> tolerations() const {
+    return Span<const berth_toleration>(pod_->tolerations);
+  }
+  Span<const berth_spread> spreads() const { return Span<const berth_spread>(pod_->spreads); }
+  Span<const berth_container> containers() const {
+    return Span<const berth_container>(pod_->containers);
+  }
+  Span<const berth_container> init_containers() const {
+    return Span<const berth_container>(pod_->init_containers);
+  }
+  Span<const berth_volume> volumes() const { return Span<const berth_volume>(pod_->volumes); }
+  Span<const berth_str> scheduling_gates() const {
+    return Span<const berth_str>(pod_->scheduling_gates);
+  }
+  Span<const berth_resource_claim> resource_claims() const {
+    return Span<const berth_resource_claim>(pod_->resource_claims);
+  }
+  Span<const berth_port> host_ports() const { return Span<const berth_port>(pod_->host_ports); }
+  const berth_resources& request() const { return *pod_->request; }
+  Span<const berth_quantity> scalar_requests() const {
+    return Span<const berth_quantity>(pod_->request->scalars);
+  }
+  Span<const berth_condition> conditions() const {
+    return Span<const berth_condition>(pod_->conditions);
+  }
+  // The hash of one part: Part(BERTH_PART_LABELS). 0 for a part that the host does not know.
+  uint64_t PartHash(uint32_t part) const {
+    const Span<const uint64_t> hashes(pod_->part_hashes);
+    return part < hashes.size() ? hashes[part] : 0;
+  }
+
+ private:
+  const berth_pod* pod_;
+};
+
+class NodeView {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): the two are one thing.
+  NodeView(const berth_node& node) : node_(&node) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator const berth_node&() const { return *node_; }
+  const berth_node& operator*() const { return *node_; }
+  const berth_node* operator->() const { return node_; }
+
+  std::string_view name() const { return Str(node_->meta->name); }
+  Labels labels() const { return Labels(node_->meta->labels); }
+  berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
+  Span<const berth_str_pair> annotations() const {
+    return Span<const berth_str_pair>(node_->meta->annotations);
+  }
+  Span<const berth_taint> taints() const { return Span<const berth_taint>(node_->taints); }
+  const berth_resources& allocatable() const { return *node_->allocatable; }
+  Span<const berth_condition> conditions() const {
+    return Span<const berth_condition>(node_->conditions);
+  }
+  Span<const berth_image> images() const { return Span<const berth_image>(node_->images); }
+
+ private:
+  const berth_node* node_;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_POD_H_

@@ -1,0 +1,52 @@
+// PostBind: the pod is bound; clean up or take note.
+//
+//   void PostBind(const berth::Binding& binding);
+//
+// Called:    once, after Bind succeeded.
+// Threading: the scheduling thread.
+#ifndef BERTH_POST_BIND_H_
+#define BERTH_POST_BIND_H_
+
+#include <concepts>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+BERTH_INTERNAL_DETECT(PostBind);
+
+namespace berth {
+namespace internal {
+
+struct PostBindPoint {
+  static constexpr const char* kId = BERTH_POINT_POST_BIND;
+  template <class P>
+  static constexpr bool kNamed = kHasPostBind<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kFits = requires(P & plugin, const Binding& binding) {
+      { plugin.PostBind(binding) } -> std::same_as<void>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "PostBind has the wrong signature; expected\n"
+                  "  void PostBind(const berth::Binding& binding)");
+  }
+
+  template <class I>
+  struct Table {
+    berth_post_bind abi = {sizeof(berth_post_bind), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static void Call(void* self, const berth_binding* binding) noexcept {
+      I& instance = *static_cast<I*>(self);
+      GuardVoid(instance.services, "PostBind",
+                [&] { instance.plugin().PostBind(instance.Wrap(*binding)); });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_POST_BIND_H_

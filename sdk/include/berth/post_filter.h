@@ -1,0 +1,95 @@
+// PostFilter: no node fits; can room be made?
+//
+//   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
+//                            const berth::Verdicts& verdicts, berth::PostFilterOut& out);
+//
+// Called:    plugin by plugin after Filter or PreFilter rejected the pod, until one answers
+//            Success, Unresolvable or an error.
+// Threading: [cycle].
+// Returns:   Success with a nominated node; Unschedulable: ask the next. The pod is parked either
+//            way.
+#ifndef BERTH_POST_FILTER_H_
+#define BERTH_POST_FILTER_H_
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/nodes.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(PostFilter);
+
+namespace berth {
+// The Filters' verdicts by row.
+class Verdicts {
+ public:
+  explicit Verdicts(const berth_verdicts& verdicts) : verdicts_(&verdicts) {}
+
+  uint32_t size() const { return verdicts_->count; }
+  berth_code Code(uint32_t row) const { return verdicts_->codes[row]; }
+  // True where no Filter ran: ruled out by PreFilter, or no node.
+  bool Absent(uint32_t row) const { return verdicts_->absent[row] != 0; }
+
+ private:
+  const berth_verdicts* verdicts_;
+};
+
+class PostFilterOut {
+ public:
+  explicit PostFilterOut(berth_post_filter_out& out) : out_(&out) {}
+
+  // The pod is nominated to this node; with an empty name, to none any more. Without a call the pod
+  // keeps the nomination that it has.
+  void Nominate(std::string_view node) { out_->nominate(out_, Str(node)); }
+
+ private:
+  berth_post_filter_out* out_;
+};
+
+namespace internal {
+
+struct PostFilterPoint {
+  static constexpr const char* kId = BERTH_POINT_POST_FILTER;
+  template <class P>
+  static constexpr bool kNamed = kHasPostFilter<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kFits = requires(P & plugin, Cycle & cycle, const Nodes& all,
+                                    const Verdicts& verdicts, PostFilterOut& out) {
+      { plugin.PostFilter(cycle, all, verdicts, out) } -> std::same_as<Status>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "PostFilter has the wrong signature; expected\n"
+                  "  berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all, "
+                  "const berth::Verdicts& verdicts, berth::PostFilterOut& out)");
+  }
+
+  template <class I>
+  struct Table {
+    berth_post_filter abi = {sizeof(berth_post_filter), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static berth_code Call(void* self, const berth_cycle* cycle, const berth_nodes* all,
+                           const berth_verdicts* verdicts, berth_post_filter_out* out,
+                           berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        PostFilterOut results(*out);
+        return Answer(
+            instance.plugin().PostFilter(wrapped, Nodes(*all), Verdicts(*verdicts), results),
+            status);
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_POST_FILTER_H_

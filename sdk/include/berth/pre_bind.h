@@ -1,0 +1,102 @@
+// PreBind: what must happen before the pod is bound: attach a volume, write an allocation.
+//
+//   berth::Status PreBind(const berth::Binding& binding);                     // done when it
+//   returns berth::Status PreBind(const berth::Binding& binding, berth::Done& done);  // or may be
+//   done later berth::Status PreBindPreFlight(const berth::Binding& binding);            //
+//   optional
+//
+// Called:    PreBindPreFlight first: is there anything to do? Then PreBind, after Permit. PreBinds
+//            that follow each other run at the same time where `static constexpr bool
+//            kPreBindParallel = true`.
+// Threading: [bind].
+// Returns:   PreBindPreFlight: Success, Skip (PreBind is not called) or Error. PreBind: Success;
+//            Pending, with `done` moved away: completed later; anything else ends the binding, the
+//            pod backs off.
+#ifndef BERTH_PRE_BIND_H_
+#define BERTH_PRE_BIND_H_
+
+#include <concepts>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/done.h>
+#include <berth/internal/completes.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(PreBind);
+BERTH_INTERNAL_DETECT(PreBindPreFlight);
+BERTH_INTERNAL_DETECT(kPreBindParallel);
+
+namespace berth {
+namespace internal {
+
+struct PreBindPoint {
+  static constexpr const char* kId = BERTH_POINT_PRE_BIND;
+  template <class P>
+  static constexpr bool kNamed = kHasPreBind<P>;
+  template <class P>
+  static constexpr bool kNow = requires(P& plugin, const Binding& binding) {
+    { plugin.PreBind(binding) } -> std::same_as<Status>;
+  };
+  template <class P>
+  static constexpr bool kLater = requires(P& plugin, const Binding& binding, Done& done) {
+    { plugin.PreBind(binding, done) } -> std::same_as<Status>;
+  };
+
+  template <class P>
+  static constexpr void Check() {
+    static_assert(!kNamed<P> || kNow<P> || kLater<P>,
+                  "PreBind has the wrong signature; expected one of\n"
+                  "  berth::Status PreBind(const berth::Binding& binding)\n"
+                  "  berth::Status PreBind(const berth::Binding& binding, berth::Done& done)");
+    static_assert(!(kNow<P> && kLater<P>), "PreBind takes a Done or not, not both");
+    constexpr bool kFlightFits = requires(P & plugin, const Binding& binding) {
+      { plugin.PreBindPreFlight(binding) } -> std::same_as<Status>;
+    };
+    static_assert(!kHasPreBindPreFlight<P> || kFlightFits,
+                  "PreBindPreFlight has the wrong signature; expected\n"
+                  "  berth::Status PreBindPreFlight(const berth::Binding& binding)");
+    static_assert(!kHasPreBindPreFlight<P> || kNamed<P>,
+                  "PreBindPreFlight needs PreBind beside it");
+  }
+
+  template <class I>
+  struct Table {
+    using P = typename I::PluginType;
+    berth_pre_bind abi = {sizeof(berth_pre_bind), 0, nullptr, &Call};
+
+    explicit Table(const I& /*instance*/) {
+      if constexpr (kHaskPreBindParallel<P>) {
+        abi.flags = P::kPreBindParallel ? BERTH_PRE_BIND_PARALLEL : 0;
+      }
+      if constexpr (kHasPreBindPreFlight<P>) abi.pre_flight = &PreFlight;
+    }
+    static berth_code PreFlight(void* self, const berth_binding* binding,
+                                berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        return Answer(instance.plugin().PreBindPreFlight(instance.Wrap(*binding)), status);
+      });
+    }
+    static berth_code Call(void* self, const berth_binding* binding, berth_done* done,
+                           berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        const Binding wrapped = instance.Wrap(*binding);
+        if constexpr (kNow<P>) {
+          return AnswerNow(instance.plugin().PreBind(wrapped), status);
+        } else {
+          return AnswerLater(instance.services, done, status, [&](Done& promise) {
+            return instance.plugin().PreBind(wrapped, promise);
+          });
+        }
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_PRE_BIND_H_

@@ -1,0 +1,145 @@
+// PreFilter: what can be said of the pod before any node is looked at; it prepares the State.
+//
+//   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all,
+//                           berth::PreFilterOut& out);
+//
+// Called:    once per cycle, plugin by plugin.
+// Threading: [cycle].
+// Returns:   Success; Skip: this plugin's Filter, AddPod and RemovePod are not called in this
+//            cycle; Unresolvable: the pod fits nowhere, stop; Unschedulable: the same, after the
+//            other PreFilters have run; anything else fails the cycle.
+//
+// What if `pod` were on, or gone from, that node? They change the State, which may be a clone.
+// Both, or neither: then the State does not depend on other pods.
+//
+//   berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node);
+//   berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node);
+//
+// Called:    for nominated pods, and in preemption. Threading: [cycle]. Returns: Success or Error.
+#ifndef BERTH_PRE_FILTER_H_
+#define BERTH_PRE_FILTER_H_
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/nodes.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(PreFilter);
+BERTH_INTERNAL_DETECT(AddPod);
+BERTH_INTERNAL_DETECT(RemovePod);
+
+namespace berth {
+class PreFilterOut {
+ public:
+  explicit PreFilterOut(berth_pre_filter_out& out) : out_(&out) {}
+
+  // Only these nodes come into question; names that no node has are ignored, several plugins'
+  // answers are intersected. Without a call: all nodes. An empty list: none.
+  void OnlyNodes(std::span<const std::string_view> names) {
+    std::vector<berth_str> texts;
+    texts.reserve(names.size());
+    for (const std::string_view name : names) texts.push_back(Str(name));
+    out_->only_nodes(out_, texts.data(), texts.size());
+  }
+  // Adds a reason for this cycle, such as "Insufficient example.com/gpu", to those in kReasons.
+  // Keep the number in the State: Unschedulable takes it. -1 when all 64 are taken: a verdict can
+  // then still be given, without this reason.
+  int AddReason(std::string_view text) { return out_->add_reason(out_, Str(text)); }
+
+ private:
+  berth_pre_filter_out* out_;
+};
+
+namespace internal {
+
+struct PreFilterPoint {
+  static constexpr const char* kId = BERTH_POINT_PRE_FILTER;
+  template <class P>
+  static constexpr bool kNamed = kHasPreFilter<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    using Node = NodeRow<typename P::Columns>;
+    constexpr bool kFits =
+        requires(P & plugin, Cycle & cycle, const Nodes& all, PreFilterOut& out) {
+      { plugin.PreFilter(cycle, all, out) } -> std::same_as<Status>;
+    };
+    constexpr bool kAddFits =
+        requires(P & plugin, Cycle & cycle, const Pod& pod, const Node& node) {
+      { plugin.AddPod(cycle, pod, node) } -> std::same_as<Status>;
+    };
+    constexpr bool kRemoveFits =
+        requires(P & plugin, Cycle & cycle, const Pod& pod, const Node& node) {
+      { plugin.RemovePod(cycle, pod, node) } -> std::same_as<Status>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "PreFilter has the wrong signature; expected\n"
+                  "  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all, "
+                  "berth::PreFilterOut& out)");
+    static_assert(!kHasAddPod<P> || kAddFits,
+                  "AddPod has the wrong signature; expected\n"
+                  "  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, "
+                  "const berth::NodeRow<Columns>& node)");
+    static_assert(!kHasRemovePod<P> || kRemoveFits,
+                  "RemovePod has the wrong signature; expected\n"
+                  "  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, "
+                  "const berth::NodeRow<Columns>& node)");
+    static_assert(kHasAddPod<P> == kHasRemovePod<P>, "AddPod and RemovePod go together");
+    static_assert(!kHasAddPod<P> || kNamed<P>, "AddPod and RemovePod need PreFilter beside them");
+  }
+
+  template <class I>
+  struct Table {
+    using P = typename I::PluginType;
+    berth_pre_filter abi = {sizeof(berth_pre_filter), 0, &Call, nullptr, nullptr};
+
+    explicit Table(const I& /*instance*/) {
+      if constexpr (kHasAddPod<P>) {
+        abi.add_pod = &AddPod;
+        abi.remove_pod = &RemovePod;
+      }
+    }
+    static berth_code Call(void* self, const berth_cycle* cycle, const berth_nodes* all,
+                           berth_pre_filter_out* out, berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        PreFilterOut results(*out);
+        const Status answer = instance.plugin().PreFilter(wrapped, Nodes(*all), results);
+        return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
+      });
+    }
+    static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                             const berth_block* block, uint32_t index,
+                             berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        const Block<typename P::Columns> nodes(*block);
+        return Answer(instance.plugin().AddPod(wrapped, Pod(*pod), nodes[index]), status);
+      });
+    }
+    static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                                const berth_block* block, uint32_t index,
+                                berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        const Block<typename P::Columns> nodes(*block);
+        return Answer(instance.plugin().RemovePod(wrapped, Pod(*pod), nodes[index]), status);
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_PRE_FILTER_H_

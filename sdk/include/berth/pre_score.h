@@ -1,0 +1,62 @@
+// PreScore: preparation of the State from the feasible nodes.
+//
+//   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& feasible,
+//                          const berth::Nodes& all);
+//
+// Called:    once per cycle, when two or more nodes are feasible.
+// Threading: [cycle].
+// Returns:   Success; Skip: this plugin's Score is not called in this cycle; anything else fails
+//            it.
+#ifndef BERTH_PRE_SCORE_H_
+#define BERTH_PRE_SCORE_H_
+
+#include <concepts>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/nodes.h>
+#include <berth/status.h>
+BERTH_INTERNAL_DETECT(PreScore);
+
+namespace berth {
+namespace internal {
+
+struct PreScorePoint {
+  static constexpr const char* kId = BERTH_POINT_PRE_SCORE;
+  template <class P>
+  static constexpr bool kNamed = kHasPreScore<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kFits = requires(P & plugin, Cycle & cycle, const Nodes& nodes) {
+      { plugin.PreScore(cycle, nodes, nodes) } -> std::same_as<Status>;
+    };
+    static_assert(!kNamed<P> || kFits,
+                  "PreScore has the wrong signature; expected\n"
+                  "  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& feasible, "
+                  "const berth::Nodes& all)");
+  }
+
+  template <class I>
+  struct Table {
+    berth_pre_score abi = {sizeof(berth_pre_score), 0, &Call};
+
+    explicit Table(const I& /*instance*/) {}
+    static berth_code Call(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
+                           const berth_nodes* all, berth_status* status) noexcept {
+      I& instance = *static_cast<I*>(self);
+      return Guard(instance.fault, status, [&] {
+        Cycle wrapped = instance.Wrap(*cycle, status);
+        const Status answer = instance.plugin().PreScore(wrapped, Nodes(*feasible), Nodes(*all));
+        return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
+      });
+    }
+  };
+};
+
+}  // namespace internal
+}  // namespace berth
+
+#endif  // BERTH_PRE_SCORE_H_

@@ -1,0 +1,196 @@
+// The host's services, each as a small value: a pointer, tested with `if (host.timers())`.
+// Which thread may call which stands at its struct in abi.h.
+#ifndef BERTH_SERVICES_H_
+#define BERTH_SERVICES_H_
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/cycle.h>
+#include <berth/done.h>
+#include <berth/internal/callback.h>
+#include <berth/internal/services.h>
+#include <berth/pod.h>
+#include <berth/span.h>
+#include <berth/status.h>
+
+namespace berth {
+
+// Structured log: a constant message and what varies as pairs. Threading: [any].
+//
+//   host.log().Info("no device left", {{"claim", claim}, {"class", device_class}});
+class Log {
+ public:
+  using Pairs = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+  static constexpr std::size_t kPairsMax = 16;  // What comes after them is dropped.
+
+  explicit Log(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->log != nullptr; }
+
+  bool Enabled(uint32_t level) const {
+    return services_->log != nullptr &&
+           level >= __atomic_load_n(services_->log->level, __ATOMIC_RELAXED);
+  }
+  void Trace(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_TRACE, text, pairs); }
+  void Debug(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_DEBUG, text, pairs); }
+  void Info(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_INFO, text, pairs); }
+  void Warn(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_WARN, text, pairs); }
+  void Error(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_ERROR, text, pairs); }
+
+ private:
+  void Put(uint32_t level, std::string_view text, Pairs pairs) const {
+    if (!Enabled(level)) return;
+    std::array<berth_str_pair, kPairsMax> out;
+    std::size_t count = 0;
+    for (const auto& [key, value] : pairs) {
+      if (count == kPairsMax) break;
+      out[count++] = {Str(key), Str(value)};
+    }
+    services_->log->log(services_->host, level, Str(text), out.data(), count);
+  }
+
+  const internal::Services* services_;
+};
+
+// One metric of the plugin. Threading: [any].
+class Metric {
+ public:
+  Metric() = default;
+  Metric(const internal::Services& services, uint32_t metric, std::size_t labels)
+      : services_(&services), metric_(metric), labels_(labels) {}
+
+  // False where the host serves no metrics: Observe does nothing.
+  explicit operator bool() const { return services_ != nullptr; }
+  // Adds to a counter, sets a gauge, observes in a histogram. `labels` in the order they were
+  // defined; nothing happens when their number is another.
+  void Observe(double value, std::initializer_list<std::string_view> labels = {}) const {
+    if (services_ == nullptr || labels.size() != labels_) return;
+    std::array<berth_str, kLabelsMax> texts;
+    std::transform(labels.begin(), labels.end(), texts.begin(),
+                   [](std::string_view text) { return Str(text); });
+    services_->metrics->observe(services_->host, metric_, texts.data(), value);
+  }
+  static constexpr std::size_t kLabelsMax = 8;
+
+ private:
+  const internal::Services* services_ = nullptr;
+  uint32_t metric_ = 0;
+  std::size_t labels_ = 0;
+};
+
+// Defines metrics, in the constructor only. The host adds the labels plugin and profile.
+class Metrics {
+ public:
+  using LabelNames = std::initializer_list<std::string_view>;  // At most Metric::kLabelsMax.
+
+  explicit Metrics(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->metrics != nullptr; }
+
+  Metric Counter(std::string_view name, std::string_view help, LabelNames labels = {}) const {
+    return Define(BERTH_METRIC_COUNTER, name, help, labels);
+  }
+  Metric Gauge(std::string_view name, std::string_view help, LabelNames labels = {}) const {
+    return Define(BERTH_METRIC_GAUGE, name, help, labels);
+  }
+  Metric Histogram(std::string_view name, std::string_view help, LabelNames labels = {}) const {
+    return Define(BERTH_METRIC_HISTOGRAM, name, help, labels);
+  }
+
+ private:
+  Metric Define(uint32_t kind, std::string_view name, std::string_view help,
+                LabelNames labels) const {
+    if (services_->metrics == nullptr || labels.size() > Metric::kLabelsMax) return Metric();
+    std::array<berth_str, Metric::kLabelsMax> names;
+    std::transform(labels.begin(), labels.end(), names.begin(),
+                   [](std::string_view text) { return Str(text); });
+    uint32_t metric = 0;
+    const berth_code code = services_->metrics->define(services_->host, kind, Str(name), Str(help),
+                                                       names.data(), labels.size(), &metric);
+    return code == BERTH_SUCCESS ? Metric(*services_, metric, labels.size()) : Metric();
+  }
+
+  const internal::Services* services_;
+};
+
+// A counted reference to an immutable object: keeps what Objects showed beyond the call.
+class ObjectRef {
+ public:
+  ObjectRef() = default;
+  ObjectRef(const internal::Services& services, berth_object_ref* ref)
+      : services_(&services), ref_(ref) {}
+  ObjectRef(ObjectRef&& other) noexcept
+      : services_(other.services_), ref_(std::exchange(other.ref_, nullptr)) {}
+  ObjectRef& operator=(ObjectRef&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(ref_, other.ref_);
+    return *this;
+  }
+  ~ObjectRef() {
+    if (ref_ != nullptr) services_->objects->release(services_->host, ref_);
+  }
+
+  explicit operator bool() const { return ref_ != nullptr; }
+  // REQUIRES: *this.
+  const berth_object& operator*() const { return *services_->objects->view(ref_); }
+  const berth_object* operator->() const { return services_->objects->view(ref_); }
+
+ private:
+  const internal::Services* services_ = nullptr;
+  berth_object_ref* ref_ = nullptr;
+};
+
+// Objects of the kinds that the plugin named in kKinds, as "v1/PersistentVolumeClaim".
+class Objects {
+ public:
+  explicit Objects(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->objects != nullptr; }
+
+  // Null when there is none.
+  const berth_object* Get(std::string_view kind, std::string_view ns, std::string_view name) const {
+    return services_->objects->get(services_->host, Str(kind), Str(ns), Str(name));
+  }
+  // Calls `each(const berth_object&)` by namespace and name, until it returns false (or to the end,
+  // if it returns nothing). All namespaces when `ns` is empty.
+  // Errors: BERTH_NOT_FOUND for a kind that was not declared.
+  template <class F>
+  Status List(std::string_view kind, std::string_view ns, F&& each) const {
+    internal::EachCall<F, berth_object> call(each);
+    const Status status(services_->objects->list(services_->host, Str(kind), Str(ns),
+                                                 &decltype(call)::Call, &call));
+    call.Rethrow();
+    return status;
+  }
+  // From now on `(to->*kMethod)(const berth_object* old, const berth_object* now)` is called for
+  // every change of the kind, on the scheduling thread: objects.Watch<&Zones::OnClaim>(kind, this).
+  // Either pointer may be null. REQUIRES: `to` is the plugin, or lives as long.
+  template <auto kMethod, class T>
+  Status Watch(std::string_view kind, T* to) const {
+    using Call = internal::MethodCall<kMethod, T>;
+    auto kept = std::make_unique<Call>(*services_, to);
+    const Status status(
+        services_->objects->watch(services_->host, Str(kind), &Call::Changed, kept.get()));
+    if (status.ok()) services_->Keep(std::move(kept));
+    return status;
+  }
+  ObjectRef Retain(const berth_object& object) const {
+    return {*services_, services_->objects->retain(services_->host, &object)};
+  }
+
+ private:
+  const internal::Services* services_;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_SERVICES_H_
