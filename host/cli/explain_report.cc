@@ -1,0 +1,153 @@
+#include "host/cli/explain_report.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/api/status_sink.h"
+#include "host/cycle/fit_error.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ByName = std::map<std::string_view, Json>;
+
+// The library's own insertion looks for the key among all others first.
+Json ToObject(ByName by_name) {
+  Json object = Json::object();
+  auto& members = object.get_ref<Json::object_t&>();
+  members.reserve(by_name.size());
+  for (auto& [name, value] : by_name) members.emplace_back(std::string(name), std::move(value));
+  return object;
+}
+
+std::string_view NodeName(const Attempt& attempt, Row row) {
+  return attempt.table().node(row)->name();
+}
+
+const std::string& PluginName(const Attempt& attempt, uint32_t plugin) {
+  return attempt.cycle(plugin).plugin().name;
+}
+
+Json Rejection(std::string_view plugin, berth_code code, std::vector<std::string> reasons) {
+  std::ranges::sort(reasons);
+  return {{"plugin", plugin}, {"code", CodeName(code)}, {"reasons", std::move(reasons)}};
+}
+
+std::vector<Row> RowsOf(const Selection& selection) {
+  std::vector<Row> rows;
+  rows.reserve(selection.size());
+  for (const Selection::Block& block : selection.blocks()) {
+    for (const uint32_t index : selection.SelectedOf(block)) {
+      rows.push_back(block.first_row + index);
+    }
+  }
+  return rows;
+}
+
+Json SortedNames(const Attempt& attempt, const std::vector<Row>& rows) {
+  std::vector<std::string_view> names;
+  names.reserve(rows.size());
+  for (const Row row : rows) names.push_back(NodeName(attempt, row));
+  std::ranges::sort(names);
+  return names;
+}
+
+// The nodes that a subset leaves out were never evaluated; when the nominated node was taken, no
+// other has a verdict.
+Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
+  ByName nodes;
+  const auto rejected = [&feasible](Row row) { return !std::ranges::binary_search(feasible, row); };
+  for (const Row row : RowsOf(*attempt.candidates)) {
+    if (!rejected(row)) continue;
+    const RowVerdict& verdict = attempt.verdicts[row];
+    nodes[NodeName(attempt, row)] =
+        Rejection(PluginName(attempt, verdict.plugin), verdict.code,
+                  attempt.cycle(verdict.plugin).ReasonTexts(verdict.reasons));
+  }
+  if (attempt.subset.has_value() && !attempt.nominated_only) {
+    const std::string reason = AbsentReason(attempt);
+    for (const Row row : RowsOf(attempt.live_rows())) {
+      if (std::ranges::binary_search(*attempt.subset, row)) continue;
+      nodes[NodeName(attempt, row)] =
+          Rejection("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
+    }
+  }
+  return ToObject(std::move(nodes));
+}
+
+Json ScoresOfRow(const Attempt& attempt, size_t position,
+                 std::vector<int64_t> ScoreColumn::*scores) {
+  ByName plugins;
+  for (const ScoreColumn& column : attempt.score_columns()) {
+    plugins[PluginName(attempt, column.plugin)] = (column.*scores)[position];
+  }
+  return ToObject(std::move(plugins));
+}
+
+void AddScores(const Attempt& attempt, const std::vector<Row>& feasible, Json& report) {
+  ByName scores;
+  for (size_t i = 0; i < feasible.size(); ++i) {
+    scores[NodeName(attempt, feasible[i])] = {
+        {"total", attempt.totals[i]},
+        {"plugins", ScoresOfRow(attempt, i, &ScoreColumn::normalized)}};
+  }
+  ByName weights;
+  for (const ScoreColumn& column : attempt.score_columns()) {
+    weights[PluginName(attempt, column.plugin)] = column.weight;
+  }
+  report["scores"] = ToObject(std::move(scores));
+  report["weights"] = ToObject(std::move(weights));
+}
+
+Json RawScores(const Attempt& attempt, const std::vector<Row>& feasible) {
+  ByName raw;
+  for (size_t i = 0; i < feasible.size(); ++i) {
+    raw[NodeName(attempt, feasible[i])] = ScoresOfRow(attempt, i, &ScoreColumn::raw);
+  }
+  return ToObject(std::move(raw));
+}
+
+// Code and message, in the words of a pod's condition.
+Json Outcome(const Decision& decision) {
+  Json report = {{"code", decision.skipped ? "Skipped" : CodeName(decision.code)}};
+  if (decision.code != BERTH_SUCCESS) report["message"] = decision.message;
+  return report;
+}
+
+}  // namespace
+
+Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
+  Json report = Outcome(decision);
+  if (decision.skipped || decision.code == BERTH_ERROR) return report;
+  const Attempt& attempt = scheduler.attempt();
+  if (attempt.pre_filter_rejection.has_value()) {
+    const PluginStatus& status = *attempt.pre_filter_rejection;
+    report["preFilter"] = Rejection(status.plugin, status.code, status.reasons);
+    report["rejectors"] = Rejectors(attempt);
+    return report;
+  }
+  if (attempt.candidates->size() == 0) return report;
+
+  const std::vector<Row> feasible = RowsOf(attempt.feasible);
+  if (Json nodes = RejectedNodes(attempt, feasible); !nodes.empty()) {
+    report["nodes"] = std::move(nodes);
+  }
+  if (feasible.empty()) {
+    report["rejectors"] = Rejectors(attempt);
+    return report;
+  }
+  report["feasible"] = SortedNames(attempt, feasible);
+  if (attempt.nominated_only) report["nominatedNodeOnly"] = true;
+  if (attempt.scored) AddScores(attempt, feasible, report);
+  report["selected"] = SortedNames(attempt, scheduler.BestRows());
+  if (decision.row != kNoRow) report["chosen"] = NodeName(attempt, decision.row);
+  if (attempt.scored) report["raw"] = RawScores(attempt, feasible);
+  return report;
+}
+
+}  // namespace berth::host
