@@ -1,0 +1,181 @@
+// Decisions recorded from kube-scheduler 1.36.2, case by case, through real plugin libraries and the
+// report that `berth explain --output json` prints. cases/README.md says what a case is.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "host/api/decode.h"
+#include "host/api/manifest.h"
+#include "host/cli/explain_report.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cycle/scheduling_loop.h"
+#include "host/loader/library_store.h"
+#include "tests/conformance/kube_profile.h"
+#include "tests/conformance/rule.h"
+
+namespace berth::host {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// How many cases run. A new plugin makes more of them run: raise this with it. It never falls.
+constexpr size_t kRunning = 0;
+
+std::vector<json> ReadCases() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(BERTH_CONFORMANCE_CASES)) {
+    if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::vector<json> cases;
+  for (const fs::path& file : files) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) cases.push_back(json::parse(line));
+  }
+  return cases;
+}
+
+// The plugins of the build, loaded once.
+class Plugins {
+ public:
+  Plugins() : store_(CopyToMemory()), catalog_(store_) {
+    LoadOptions options;
+    options.trust.check_owner = false;
+    const auto found = catalog_.AddDirectory(BERTH_PLUGIN_DIR, options);
+    if (!found.ok()) ADD_FAILURE() << found.error().ToString();
+    if (!found.ok()) return;
+    for (const auto& library : *found) {
+      if (!library.ok()) ADD_FAILURE() << library.error().ToString();
+    }
+  }
+  const PluginCatalog& catalog() const { return catalog_; }
+
+ private:
+  LibraryStore store_;
+  PluginCatalog catalog_;
+};
+
+class CaseRun {
+ public:
+  CaseRun(const json& a_case, const PluginCatalog& catalog)
+      : case_(a_case), catalog_(catalog), profile_(ReadKubeProfile(a_case.value("profile", json::object()))) {
+    Decoder decoder(interner_);
+    const Status read = ReadManifest(case_["objects"].dump(), "objects", decoder,
+                                     [this](AnyObject object) {
+                                       objects_.push_back(std::move(object));
+                                       return Status();
+                                     });
+    if (!read.ok()) ADD_FAILURE() << read.message();
+  }
+
+  std::set<std::string> Missing() const {
+    return MissingFor(case_, profile_, objects_, catalog_);
+  }
+
+  // What `berth explain` says of the case's pod.
+  json Explain() {
+    EmbeddedCluster cluster({.now_ns = [] { return int64_t{1'780'000'000'000'000'000}; }});
+    for (const AnyObject& object : objects_) {
+      const Status loaded = cluster.Load(object);
+      if (!loaded.ok()) ADD_FAILURE() << loaded.message();
+    }
+    SchedulingLoop::Options options;
+    options.seed = 1;
+    options.now_ns = [] { return int64_t{0}; };
+    options.deliver = [&cluster] { cluster.Deliver(); };
+    auto loop = SchedulingLoop::Create(interner_, cluster, catalog_, ToPlanSpec(profile_, catalog_),
+                                       options);
+    if (!loop.ok()) {
+      ADD_FAILURE() << loop.status().message();
+      return {};
+    }
+    cluster.Deliver();
+    const std::string key = case_["pod"];
+    const size_t slash = key.find('/');
+    const PodRef pod = cluster.FindPod(key.substr(0, slash), key.substr(slash + 1));
+    Scheduler& scheduler = (*loop)->scheduler();
+    const Decision decision = scheduler.Decide(pod);
+    json report = json::parse(ExplainReport(scheduler, decision).dump());
+    scheduler.attempt().End();
+    return report;
+  }
+
+ private:
+  const json& case_;
+  const PluginCatalog& catalog_;
+  Interner interner_;
+  KubeProfile profile_;
+  std::vector<AnyObject> objects_;
+};
+
+json WithoutDynamicResources(json value) {
+  if (value.contains("weights")) value["weights"].erase("DynamicResources");
+  for (auto& node : value.value("scores", json::object()).items()) {
+    value["scores"][node.key()]["plugins"].erase("DynamicResources");
+  }
+  return value;
+}
+
+// What PostFilter adds to a message; not compared until there is one.
+void ExpectMessage(const std::string& want, const std::string& got) {
+  ASSERT_TRUE(want.starts_with(got)) << "want: " << want << "\n got: " << got;
+  static const std::regex post_filter("( (no new claims to deallocate|preemption: |not found).*)?");
+  EXPECT_TRUE(std::regex_match(want.substr(got.size()), post_filter)) << "want: " << want
+                                                                      << "\n got: " << got;
+}
+
+void Compare(json want, const json& got) {
+  want = WithoutDynamicResources(std::move(want));
+  for (const char* field : {"code", "nodes", "preFilter", "feasible", "scores", "weights",
+                            "selected", "rejectors", "nominatedNodeOnly"}) {
+    ASSERT_EQ(want.contains(field), got.contains(field)) << field << "\n got: " << got.dump();
+    if (want.contains(field)) EXPECT_EQ(want[field], got[field]) << field;
+  }
+  ASSERT_EQ(want.contains("message"), got.contains("message")) << got.dump();
+  if (want.contains("message")) ExpectMessage(want["message"], got["message"]);
+}
+
+TEST(Conformance, CasesThatRunAreEqual) {
+  const Plugins plugins;
+  size_t running = 0;
+  for (const json& a_case : ReadCases()) {
+    SCOPED_TRACE(std::string(a_case["name"]));
+    CaseRun run(a_case, plugins.catalog());
+    if (!run.Missing().empty()) continue;
+    ++running;
+    Compare(a_case["expect"], run.Explain());
+  }
+  EXPECT_EQ(running, kRunning) << "the rule lets another number of cases run than is committed";
+}
+
+// Not a test of behaviour: prints what is still to come.
+TEST(Conformance, CasesThatDoNotRunByReason) {
+  const Plugins plugins;
+  std::map<std::string, size_t> reasons;
+  size_t waiting = 0;
+  for (const json& a_case : ReadCases()) {
+    const auto missing = CaseRun(a_case, plugins.catalog()).Missing();
+    waiting += !missing.empty();
+    std::string joined;
+    for (const std::string& reason : missing) joined += (joined.empty() ? "" : " + ") + reason;
+    if (!joined.empty()) ++reasons[joined];
+  }
+  std::ostringstream table;
+  for (const auto& [reason, count] : reasons) table << "  " << count << "\t" << reason << "\n";
+  std::cout << waiting << " cases wait for:\n" << table.str();
+  EXPECT_EQ(waiting + kRunning, 632U);
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,161 @@
+#include "tests/conformance/kube_profile.h"
+
+#include <algorithm>
+#include <set>
+
+namespace berth::host {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// kube-scheduler 1.36's MultiPoint set with its weights.
+const std::vector<KubePlugin>& DefaultMultiPoint() {
+  static const std::vector<KubePlugin>* const plugins = new std::vector<KubePlugin>{
+      {"SchedulingGates", 0},    {"PrioritySort", 0},
+      {"NodeUnschedulable", 0},  {"NodeName", 0},
+      {"TaintToleration", 3},    {"NodeAffinity", 2},
+      {"NodePorts", 0},          {"NodeResourcesFit", 1},
+      {"VolumeRestrictions", 0}, {"NodeVolumeLimits", 0},
+      {"VolumeBinding", 0},      {"VolumeZone", 0},
+      {"PodTopologySpread", 2},  {"InterPodAffinity", 2},
+      {"DynamicResources", 2},   {"DefaultPreemption", 0},
+      {"NodeResourcesBalancedAllocation", 1},
+      {"ImageLocality", 1},      {"DefaultBinder", 0},
+      {"NodeDeclaredFeatures", 0}};
+  return *plugins;
+}
+
+bool Has(const Names& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<KubePlugin> ReadEnabled(const nlohmann::json& set) {
+  std::vector<KubePlugin> plugins;
+  if (!set.contains("enabled")) return plugins;
+  for (const auto& plugin : set["enabled"]) {
+    plugins.push_back({plugin.at("name"), plugin.value("weight", int64_t{0})});
+  }
+  return plugins;
+}
+
+Names ReadDisabled(const nlohmann::json& set) {
+  Names names;
+  if (!set.contains("disabled")) return names;
+  for (const auto& plugin : set["disabled"]) names.push_back(plugin.at("name"));
+  return names;
+}
+
+// Defaults stay in order, replaced in place by the user's entry of the same name.
+std::vector<KubePlugin> MergeMultiPoint(const std::vector<KubePlugin>& user,
+                                        const Names& disabled) {
+  std::vector<KubePlugin> merged;
+  std::set<std::string> replaced;
+  if (!Has(disabled, "*")) {
+    for (const KubePlugin& plugin : DefaultMultiPoint()) {
+      if (Has(disabled, plugin.name)) continue;
+      const auto custom = std::ranges::find(user, plugin.name, &KubePlugin::name);
+      if (custom != user.end()) replaced.insert(plugin.name);
+      merged.push_back(custom != user.end() ? *custom : plugin);
+    }
+  }
+  for (const KubePlugin& plugin : user) {
+    if (!replaced.contains(plugin.name)) merged.push_back(plugin);
+  }
+  return merged;
+}
+
+// "PreFilter" is "preFilter" in a profile.
+std::string PointKey(const PointInfo& point) {
+  std::string key(point.name);
+  key[0] = static_cast<char>(key[0] - 'A' + 'a');
+  return key;
+}
+
+bool Implements(const PluginCatalog& catalog, const std::string& plugin, const PointInfo& point) {
+  const auto found = catalog.plugins().find(plugin);
+  if (found == catalog.plugins().end()) return false;
+  const auto& points = found->second.info->points;
+  return std::ranges::find(points, point.id) != points.end();
+}
+
+// Overrides first, then the rest of MultiPoint, then what the point alone enables.
+std::vector<KubePlugin> Expand(const KubeProfile& profile, const PointInfo& point,
+                               const PluginCatalog& catalog) {
+  const std::string key = PointKey(point);
+  const auto enabled_here = profile.enabled.find(key);
+  const auto disabled_here = profile.disabled.find(key);
+  const std::vector<KubePlugin> enabled =
+      enabled_here != profile.enabled.end() ? enabled_here->second : std::vector<KubePlugin>{};
+  const Names disabled =
+      disabled_here != profile.disabled.end() ? disabled_here->second : Names{};
+  if (Has(disabled, "*")) return enabled;
+
+  std::vector<KubePlugin> plugins;
+  const auto in_multi_point = [&](const std::string& name) {
+    return std::ranges::find(profile.multi_point, name, &KubePlugin::name) !=
+           profile.multi_point.end();
+  };
+  for (const KubePlugin& plugin : enabled) {
+    if (in_multi_point(plugin.name)) plugins.push_back(plugin);
+  }
+  const size_t overrides = plugins.size();
+  for (const KubePlugin& plugin : profile.multi_point) {
+    const auto end = plugins.begin() + static_cast<std::ptrdiff_t>(overrides);
+    const bool overridden =
+        std::find_if(plugins.begin(), end, [&](const KubePlugin& other) {
+          return other.name == plugin.name;
+        }) != end;
+    if (overridden || Has(disabled, plugin.name)) continue;
+    if (Implements(catalog, plugin.name, point)) plugins.push_back(plugin);
+  }
+  for (const KubePlugin& plugin : enabled) {
+    if (!in_multi_point(plugin.name)) plugins.push_back(plugin);
+  }
+  return plugins;
+}
+
+// The arguments without the fields that say what they are.
+nlohmann::json PlainArgs(nlohmann::json args) {
+  args.erase("apiVersion");
+  args.erase("kind");
+  return args;
+}
+
+}  // namespace
+
+KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
+  KubeProfile read;
+  const nlohmann::json plugins = profile.value("plugins", nlohmann::json::object());
+  for (const auto& [point, set] : plugins.items()) {
+    if (point == "multiPoint") continue;
+    read.enabled[point] = ReadEnabled(set);
+    read.disabled[point] = ReadDisabled(set);
+  }
+  const nlohmann::json multi_point = plugins.value("multiPoint", nlohmann::json::object());
+  read.multi_point = MergeMultiPoint(ReadEnabled(multi_point), ReadDisabled(multi_point));
+  read.scheduler_name = profile.value("schedulerName", read.scheduler_name);
+  for (const auto& config : profile.value("pluginConfig", nlohmann::json::array())) {
+    read.args[config.at("name")] = PlainArgs(config.at("args"));
+  }
+  return read;
+}
+
+PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
+  PlanSpec spec;
+  spec.scheduler_name = profile.scheduler_name;
+  std::set<std::string> used;
+  for (const PointInfo& point : kPoints) {
+    for (const KubePlugin& plugin : Expand(profile, point, catalog)) {
+      if (!Implements(catalog, plugin.name, point)) continue;
+      spec.points[static_cast<size_t>(point.point)].push_back({plugin.name, plugin.weight});
+      if (!used.insert(plugin.name).second) continue;
+      const auto args = profile.args.find(plugin.name);
+      spec.plugins.push_back({plugin.name,
+                              args != profile.args.end() ? args->second : nlohmann::json(),
+                              "pluginConfig"});
+    }
+  }
+  return spec;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,101 @@
+#include "tests/conformance/rule.h"
+
+#include <algorithm>
+
+#include "host/cycle/handled_fields.h"
+
+namespace berth::host {
+namespace {
+
+using nlohmann::json;
+
+const PodRef* AsPod(const AnyObject& object) { return std::get_if<PodRef>(&object); }
+
+bool Built(const PluginCatalog& catalog, const std::string& plugin) {
+  return catalog.plugins().contains(plugin);
+}
+
+void AddIfMissing(const PluginCatalog& catalog, const std::string& plugin,
+                  std::set<std::string>& missing) {
+  if (!plugin.empty() && !Built(catalog, plugin)) missing.insert(plugin);
+}
+
+void CheckExpectation(const json& expect, const PluginCatalog& catalog,
+                      std::set<std::string>& missing) {
+  for (const char* point : {"preEnqueue", "preFilter"}) {
+    if (expect.contains(point)) AddIfMissing(catalog, expect[point]["plugin"], missing);
+  }
+  // PreEnqueue is called by the queue, which comes with the other points that are not served.
+  if (expect.contains("preEnqueue")) missing.insert("PreEnqueue");
+  for (const auto& [node, verdict] : expect.value("nodes", json::object()).items()) {
+    AddIfMissing(catalog, verdict["plugin"], missing);
+  }
+  for (const auto& plugin : expect.value("rejectors", json::array())) {
+    AddIfMissing(catalog, plugin, missing);
+  }
+  for (const auto& [plugin, weight] : expect.value("weights", json::object()).items()) {
+    if (plugin != "DynamicResources") AddIfMissing(catalog, plugin, missing);
+  }
+}
+
+void CheckPods(const json& a_case, std::span<const AnyObject> objects,
+               const HandledFields& fields, std::set<std::string>& missing) {
+  const std::string target = a_case.value("pod", "");
+  for (const AnyObject& object : objects) {
+    const PodRef* pod = AsPod(object);
+    if (pod == nullptr) continue;
+    const bool is_target = (*pod)->Key() == target;
+    for (const std::string_view field : fields.Unhandled((*pod)->view())) {
+      const bool acts_on_others = field.find("/podA") != std::string_view::npos;
+      if (is_target || acts_on_others) missing.insert(std::string(field));
+    }
+    if (!is_target && (*pod)->view().node_name == kNoId && !(*pod)->nominated_node().empty()) {
+      missing.insert("nominated pods");
+    }
+  }
+}
+
+bool HasKind(std::span<const AnyObject> objects, std::string_view suffix) {
+  return std::ranges::any_of(objects, [suffix](const AnyObject& object) {
+    const auto* other = std::get_if<ObjectRef>(&object);
+    return other != nullptr && (*other)->kind().ends_with(suffix);
+  });
+}
+
+void CheckArguments(const KubeProfile& profile, std::span<const AnyObject> objects,
+                    const PluginCatalog& catalog, std::set<std::string>& missing) {
+  const auto args_of = [&profile](const char* plugin) {
+    const auto found = profile.args.find(plugin);
+    return found != profile.args.end() ? found->second : json::object();
+  };
+  if (args_of("NodeAffinity").contains("addedAffinity")) {
+    AddIfMissing(catalog, "NodeAffinity", missing);
+  }
+  const json spread = args_of("PodTopologySpread");
+  const bool list = !spread.value("defaultConstraints", json::array()).empty();
+  const bool owners = HasKind(objects, "/Service") || HasKind(objects, "/ReplicaSet") ||
+                      HasKind(objects, "/StatefulSet") ||
+                      HasKind(objects, "/ReplicationController");
+  if (owners && (list || spread.value("defaultingType", "System") == "System")) {
+    AddIfMissing(catalog, "PodTopologySpread", missing);
+  }
+}
+
+}  // namespace
+
+std::set<std::string> MissingFor(const json& a_case, const KubeProfile& profile,
+                                 std::span<const AnyObject> objects,
+                                 const PluginCatalog& catalog) {
+  std::set<std::string> missing;
+  if (a_case.contains("pods")) missing.insert("sequences");
+  std::set<std::string> pod_fields;
+  for (const auto& [name, plugin] : catalog.plugins()) {
+    pod_fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
+  }
+  CheckExpectation(a_case["expect"], catalog, missing);
+  CheckPods(a_case, objects, HandledFields(pod_fields), missing);
+  CheckArguments(profile, objects, catalog, missing);
+  return missing;
+}
+
+}  // namespace berth::host
