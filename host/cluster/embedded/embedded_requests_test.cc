@@ -1,0 +1,357 @@
+// What the embedded cluster answers to the scheduler.
+#include <initializer_list>
+
+#include "host/cluster/embedded/embedded_test.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using EmbeddedRequests = EmbeddedTest;
+
+const berth_condition* PodScheduled(const Pod& pod) {
+  for (const berth_condition& condition : Elements<berth_condition>(pod.view().conditions)) {
+    if (pod.Name(condition.type) == "PodScheduled") return &condition;
+  }
+  return nullptr;
+}
+
+// ---- Bind ---------------------------------------------------------------------------------------
+
+TEST_F(EmbeddedRequests, BindsAPod) {
+  const PodRef before = AddPod("a", R"(,"status":{"nominatedNodeName":"n0","conditions":[)"
+                                    R"({"type":"PodScheduled","status":"False",)"
+                                    R"("reason":"Unschedulable"}]})");
+  now_ns_ += kSecondNs;
+  cluster_.Bind(NameOf(*before), "n1", Note());
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_THAT(Answers(), ElementsAre("Ok"));
+  EXPECT_THAT(Answers(), IsEmpty());
+
+  const PodRef after = cluster_.FindPod("default", "a");
+  EXPECT_EQ(after->node_name(), "n1");
+  EXPECT_EQ(after->nominated_node(), "");
+  EXPECT_EQ(after->resource_version(), "2");
+  EXPECT_EQ(after->uid(), before->uid());
+  const berth_condition* condition = PodScheduled(*after);
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->status, uint32_t{BERTH_CONDITION_TRUE});
+  EXPECT_EQ(after->Name(condition->reason), "");
+  EXPECT_EQ(condition->transition_ns, now_ns_);
+  // The old object is as it was.
+  EXPECT_EQ(before->node_name(), "");
+  EXPECT_EQ(before->nominated_node(), "n0");
+}
+
+TEST_F(EmbeddedRequests, RefusesToBind) {
+  AddPod("a", "", R"(,"uid":"u1")");
+  AddPod("bound", R"(,"spec":{"nodeName":"n1"})");
+  AddPod("gated", R"(,"spec":{"schedulingGates":[{"name":"g"}]})");
+  AddPod("dying", "", R"(,"deletionTimestamp":"2026-01-01T00:00:30Z")");
+  const uint64_t version = cluster_.resource_version();
+  struct Case {
+    PodName pod;
+    const char* node;
+    const char* answer;
+  };
+
+  for (const auto& [pod, node, answer] : std::initializer_list<Case>{
+           {{"default", "none", {}}, "n1", R"(NotFound: pods "none" not found)"},
+           {{"other", "a", {}}, "n1", R"(NotFound: pods "a" not found)"},
+           {{"default", "a", "u2"},
+            "n1",
+            R"(Conflict: Operation cannot be fulfilled on pods/binding "a": Precondition failed: )"
+            "UID in precondition: u2, UID in object meta: u1"},
+           {{"default", "bound", {}},
+            "n1",
+            R"(Conflict: Operation cannot be fulfilled on pods/binding "bound": pod bound is )"
+            R"(already assigned to node "n1")"},
+           {{"default", "bound", {}},
+            "n2",
+            R"(Conflict: Operation cannot be fulfilled on pods/binding "bound": pod bound is )"
+            R"(already assigned to node "n1")"},
+           {{"default", "gated", {}},
+            "n1",
+            R"(Conflict: Operation cannot be fulfilled on pods/binding "gated": pod gated has )"
+            "non-empty .spec.schedulingGates"},
+           {{"default", "dying", {}},
+            "n1",
+            R"(Conflict: Operation cannot be fulfilled on pods/binding "dying": pod dying is )"
+            "being deleted, cannot be assigned to a host"},
+           {{"default", "a", {}},
+            "",
+            R"(InvalidArgument: Binding "a" is invalid: target.name: Required value)"}}) {
+    cluster_.Bind(pod, node, Note());
+    EXPECT_THAT(Answers(), ElementsAre(answer));
+  }
+  EXPECT_EQ(cluster_.resource_version(), version);
+}
+
+TEST_F(EmbeddedRequests, BindsToANodeThatItDoesNotKnow) {
+  AddPod("a");
+  cluster_.Bind({"default", "a", {}}, "nowhere", Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok"));
+}
+
+TEST_F(EmbeddedRequests, BindsOnlyOnce) {
+  AddPod("a");
+  cluster_.Bind({"default", "a", {}}, "n1", Note());
+  cluster_.Bind({"default", "a", {}}, "n2", Note());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0], "Ok");
+  EXPECT_TRUE(answers[1].starts_with("Conflict: ")) << answers[1];
+  EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "n1");
+}
+
+TEST_F(EmbeddedRequests, BindsThePodThatWasMeantAfterARecreation) {
+  const PodRef first = AddPod("a");
+  ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
+  AddPod("a");
+  cluster_.Bind(NameOf(*first), "n1", Note());
+  EXPECT_TRUE(Answers()[0].starts_with("Conflict: "));
+  EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "");
+}
+
+TEST_F(EmbeddedRequests, AnswersNobodyWhoDoesNotWantToKnow) {
+  AddPod("a");
+  cluster_.Bind({"default", "a", {}}, "n1", nullptr);
+  EXPECT_EQ(cluster_.waiting(), 0u);
+  EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "n1");
+}
+
+// ---- Status -------------------------------------------------------------------------------------
+
+TEST_F(EmbeddedRequests, PatchesAStatus) {
+  AddPod("a");
+  PodStatusPatch patch;
+  patch.nominated_node = "n1";
+  patch.pod_scheduled = PodStatusPatch::Condition{
+      BERTH_CONDITION_FALSE, "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.", 7};
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok"));
+  const PodRef pod = cluster_.FindPod("default", "a");
+  EXPECT_EQ(pod->nominated_node(), "n1");
+  EXPECT_EQ(pod->resource_version(), "2");
+  const berth_condition* condition = PodScheduled(*pod);
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->status, uint32_t{BERTH_CONDITION_FALSE});
+  EXPECT_EQ(pod->Name(condition->reason), "Unschedulable");
+  EXPECT_EQ(condition->transition_ns, 7);
+  EXPECT_EQ(cluster_.PodScheduledMessage("default", "a"),
+            "0/1 nodes are available: 1 Insufficient cpu.");
+}
+
+TEST_F(EmbeddedRequests, ChangesNothingByAPatchThatSaysNothingNew) {
+  AddPod("a");
+  PodStatusPatch patch;
+  patch.nominated_node = "n1";
+  patch.pod_scheduled = PodStatusPatch::Condition{BERTH_CONDITION_FALSE, "Unschedulable", "m", 7};
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  patch.pod_scheduled->transition_ns = 8;
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  cluster_.PatchPodStatus({"default", "a", {}}, PodStatusPatch(), Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok", "Ok", "Ok"));
+  EXPECT_EQ(cluster_.resource_version(), 2u);
+
+  patch.pod_scheduled->message = "other";
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  EXPECT_EQ(cluster_.resource_version(), 3u);
+  EXPECT_EQ(cluster_.PodScheduledMessage("default", "a"), "other");
+  EXPECT_EQ(PodScheduled(*cluster_.FindPod("default", "a"))->transition_ns, 7);
+
+  patch.nominated_node = "";
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  EXPECT_EQ(cluster_.resource_version(), 4u);
+  EXPECT_EQ(cluster_.FindPod("default", "a")->nominated_node(), "");
+}
+
+TEST_F(EmbeddedRequests, RefusesToPatchAnotherOrNoPod) {
+  AddPod("a");
+  PodStatusPatch patch;
+  patch.nominated_node = "n1";
+  cluster_.PatchPodStatus({"default", "none", {}}, patch, Note());
+  cluster_.PatchPodStatus({"default", "a", "another"}, patch, Note());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0], R"(NotFound: pods "none" not found)");
+  EXPECT_TRUE(answers[1].starts_with(R"(Conflict: Operation cannot be fulfilled on pods "a": )"));
+  EXPECT_EQ(cluster_.resource_version(), 1u);
+}
+
+// ---- Deletion -----------------------------------------------------------------------------------
+
+TEST_F(EmbeddedRequests, DeletesAtOnceWhatRunsNowhere) {
+  AddPod("pending");
+  AddPod("done", R"(,"spec":{"nodeName":"n1"},"status":{"phase":"Failed"})");
+  AddPod("forced", R"(,"spec":{"nodeName":"n1"})");
+  cluster_.DeletePod({"default", "pending", {}}, std::nullopt, Note());
+  cluster_.DeletePod({"default", "done", {}}, 60, Note());
+  cluster_.DeletePod({"default", "forced", {}}, 0, Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok", "Ok", "Ok"));
+  EXPECT_THAT(cluster_.List(kPodKind), IsEmpty());
+}
+
+TEST_F(EmbeddedRequests, GivesARunningPodItsTime) {
+  struct Case {
+    std::optional<int64_t> grace;
+    int64_t seconds;
+  };
+  for (const auto& [grace, seconds] : std::initializer_list<Case>{
+           {std::nullopt, 30}, {1, 1}, {45, 45}, {-5, 1}, {INT64_MAX, int64_t{1} << 31}}) {
+    AddPod("a", R"(,"spec":{"nodeName":"n1"})");
+    cluster_.DeletePod({"default", "a", {}}, grace, Note());
+    EXPECT_THAT(Answers(), ElementsAre("Ok"));
+    EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, now_ns_ + seconds * kSecondNs);
+    ASSERT_TRUE(cluster_.FinishDeletion({"default", "a", {}}).ok());
+  }
+}
+
+TEST_F(EmbeddedRequests, ShortensADeletionAndNeverLengthensIt) {
+  AddPod("a", R"(,"spec":{"nodeName":"n1"})");
+  const int64_t begin = now_ns_;
+  cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
+  now_ns_ += 5 * kSecondNs;
+  cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
+  cluster_.DeletePod({"default", "a", {}}, 31, nullptr);
+  EXPECT_EQ(cluster_.resource_version(), 2u);
+  cluster_.DeletePod({"default", "a", {}}, 10, nullptr);
+  EXPECT_EQ(cluster_.resource_version(), 3u);
+  EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, begin + 10 * kSecondNs);
+  cluster_.DeletePod({"default", "a", {}}, 0, nullptr);
+  EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
+}
+
+TEST_F(EmbeddedRequests, RefusesToDeleteAnotherOrNoPod) {
+  AddPod("a");
+  cluster_.DeletePod({"default", "none", {}}, std::nullopt, Note());
+  cluster_.DeletePod({"default", "a", "another"}, std::nullopt, Note());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0], R"(NotFound: pods "none" not found)");
+  EXPECT_TRUE(answers[1].starts_with("Conflict: ")) << answers[1];
+  EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+Event MakeEvent(const std::string& note) {
+  Event event;
+  event.type = "Normal";
+  event.reason = "Scheduled";
+  event.action = "Binding";
+  event.note = note;
+  event.regarding.kind = "Pod";
+  event.regarding.ns = "default";
+  event.regarding.name = "a";
+  event.reporting_controller = "default-scheduler";
+  event.reporting_instance = "default-scheduler-host";
+  return event;
+}
+
+TEST_F(EmbeddedRequests, KeepsTheLastEvents) {
+  for (const char* note : {"one", "two", "three"}) cluster_.CreateEvent(MakeEvent(note), Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok", "Ok", "Ok"));
+  ASSERT_EQ(cluster_.events().size(), 2u);
+  EXPECT_EQ(cluster_.events()[0].note, "two");
+  EXPECT_EQ(cluster_.events()[1].note, "three");
+  EXPECT_EQ(cluster_.events()[1].time_ns, now_ns_);
+}
+
+TEST_F(EmbeddedRequests, RefusesAnEventThatAnApiServerRefuses) {
+  std::vector<Event> bad(6, MakeEvent("n"));
+  bad[0].type = "Error";
+  bad[1].reason.clear();
+  bad[2].action = std::string(129, 'a');
+  bad[3].reporting_controller.clear();
+  bad[4].reporting_instance.clear();
+  bad[5].note = std::string(1025, 'n');
+  for (const Event& event : bad) {
+    cluster_.CreateEvent(event, Note());
+    const auto answers = Answers();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_TRUE(answers[0].starts_with("InvalidArgument: ")) << answers[0];
+  }
+  EXPECT_THAT(cluster_.events(), IsEmpty());
+  Event longest = MakeEvent(std::string(1024, 'n'));
+  longest.action = std::string(128, 'a');
+  cluster_.CreateEvent(longest, Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok"));
+}
+
+// ---- Leases -------------------------------------------------------------------------------------
+
+TEST_F(EmbeddedRequests, HandsALeaseFromOneHolderToTheNext) {
+  std::vector<Result<Lease>> answers;
+  const Answer<Lease> note = [&answers](Result<Lease> lease) { answers.push_back(lease); };
+  Lease lease;
+  lease.ns = "kube-system";
+  lease.name = "berth";
+  lease.holder_identity = "one";
+  cluster_.GetLease("kube-system", "berth", note);
+  cluster_.CreateLease(lease, note);
+  cluster_.CreateLease(lease, note);
+  lease.resource_version = "1";
+  lease.holder_identity = "two";
+  cluster_.UpdateLease(lease, note);
+  cluster_.UpdateLease(lease, note);  // Of a version that is the past by now.
+  cluster_.GetLease("kube-system", "berth", note);
+  EXPECT_THAT(answers, IsEmpty());
+  cluster_.Deliver();
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers[0].status().ToString(),
+            R"(NotFound: leases.coordination.k8s.io "berth" not found)");
+  ASSERT_TRUE(answers[1].ok());
+  EXPECT_EQ(answers[1]->resource_version, "1");
+  EXPECT_EQ(answers[2].status().code(), ErrorCode::kAlreadyExists);
+  ASSERT_TRUE(answers[3].ok());
+  EXPECT_EQ(answers[3]->resource_version, "2");
+  EXPECT_EQ(answers[4].status().code(), ErrorCode::kConflict);
+  ASSERT_TRUE(answers[5].ok());
+  EXPECT_EQ(answers[5]->holder_identity, "two");
+  EXPECT_EQ(answers[5]->resource_version, "2");
+}
+
+TEST_F(EmbeddedRequests, RefusesALeaseUpdateWithoutVersionOrLease) {
+  std::vector<ErrorCode> codes;
+  const Answer<Lease> note = [&codes](Result<Lease> lease) {
+    codes.push_back(lease.status().code());
+  };
+  Lease lease;
+  lease.ns = "kube-system";
+  lease.name = "berth";
+  cluster_.UpdateLease(lease, note);
+  lease.resource_version = "1";
+  cluster_.UpdateLease(lease, note);
+  cluster_.Deliver();
+  EXPECT_THAT(codes, ElementsAre(ErrorCode::kInvalidArgument, ErrorCode::kNotFound));
+}
+
+// ---- All else -----------------------------------------------------------------------------------
+
+TEST_F(EmbeddedRequests, ServesOtherRequestsByItsOwnersHand) {
+  std::vector<std::string> answers;
+  const Answer<std::string> note = [&answers](Result<std::string> body) {
+    answers.push_back(body.ok() ? *body : body.status().ToString());
+  };
+  cluster_.Request({"GET", "/version", "", 0}, note);
+  cluster_.Deliver();
+  EXPECT_THAT(answers,
+              ElementsAre("Unsupported: the embedded cluster does not serve GET /version"));
+
+  host::EmbeddedCluster served({.now_ns = [] { return int64_t{0}; },
+                                .max_events = 1,
+                                .serve = [](const ApiRequest& request) -> Result<std::string> {
+                                  return request.verb + " " + request.path;
+                                }});
+  answers.clear();
+  served.Request({"GET", "/version", "", 0}, note);
+  EXPECT_THAT(answers, IsEmpty());
+  served.Deliver();
+  EXPECT_THAT(answers, ElementsAre("GET /version"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,94 @@
+// What the tests of the embedded cluster share: a cluster with a clock that stands still, objects
+// from JSON text, and a watcher that writes down what it is told.
+#ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
+#define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/decode.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+
+namespace berth::host {
+
+inline constexpr int64_t kSecondNs = 1'000'000'000;
+
+// Writes "+default/a@1", "~default/a@2(1)" (with the version before it), "-default/a@3(2)",
+// "synced".
+class RecordingSink final : public WatchSink {
+ public:
+  void OnEvents(std::span<WatchEvent> batch) override {
+    for (WatchEvent& event : batch) {
+      seen.push_back(Describe(event));
+      events.push_back(std::move(event));
+    }
+  }
+
+  static std::string Describe(const WatchEvent& event) {
+    if (event.type == WatchType::kSynced) return "synced";
+    std::string text(1, event.type == WatchType::kAdded      ? '+'
+                        : event.type == WatchType::kModified ? '~'
+                                                             : '-');
+    text.append(Base(event.object).Key()).append("@").append(event.resource_version());
+    if (event.type == WatchType::kAdded) return text;
+    return text.append("(").append(Base(event.previous).resource_version()).append(")");
+  }
+
+  std::vector<std::string> seen;
+  std::vector<WatchEvent> events;
+};
+
+class EmbeddedTest : public ::testing::Test {
+ protected:
+  AnyObject Decode(const std::string& json) {
+    Result<AnyObject> object = decoder_.Decode(json);
+    BERTH_ASSERT_MSG(object.ok(), "%s: %s", json.c_str(), object.status().ToString().c_str());
+    return *object;
+  }
+
+  // A pod default/<name>. `rest` stands behind its metadata: `,"spec":{...}`. `meta` stands in it.
+  AnyObject MakePod(const std::string& name, const std::string& rest = "",
+                    const std::string& meta = "") {
+    return Decode(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name + '"' + meta +
+                  "}" + rest + "}");
+  }
+  AnyObject MakeNode(const std::string& name, const std::string& meta = "") {
+    return Decode(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + '"' + meta +
+                  "}}");
+  }
+
+  // The pod as stored.
+  PodRef AddPod(const std::string& name, const std::string& rest = "",
+                const std::string& meta = "") {
+    Result<AnyObject> pod = cluster_.Create(MakePod(name, rest, meta));
+    BERTH_ASSERT_MSG(pod.ok(), "%s", pod.status().ToString().c_str());
+    return std::get<PodRef>(*pod);
+  }
+
+  // A callback that writes the answer down.
+  Done Note() {
+    return [this](Status status) { answers_.push_back(status.ToString()); };
+  }
+  // The answers since the last call, after delivery.
+  std::vector<std::string> Answers() {
+    cluster_.Deliver();
+    return std::exchange(answers_, {});
+  }
+
+  Interner interner_;
+  Decoder decoder_{interner_};
+  int64_t now_ns_ = 1'767'225'600 * kSecondNs;  // 2026-01-01T00:00:00Z
+  EmbeddedCluster cluster_{
+      {.now_ns = [this] { return now_ns_; }, .max_events = 2, .serve = nullptr}};
+  std::vector<std::string> answers_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
