@@ -56,8 +56,7 @@ class Api {
     return Status(services_->api->event(services_->host, &regarding, Str(type), Str(reason),
                                         Str(action), Str(note)));
   }
-  // Any other request: Request("PATCH", "/apis/...", body, 5s, [](berth_code, std::string_view)
-  // {...}).
+  // Any other request: Request("PATCH", "/apis/...", body, 5s, answer).
   template <class F>
   Status Request(std::string_view verb, std::string_view path, std::string_view body,
                  std::chrono::nanoseconds timeout, F answer) const {

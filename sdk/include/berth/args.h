@@ -1,9 +1,208 @@
-// Arguments of a plugin: none so far.
+// Arguments: a struct, and one row per member. From the rows follow the parsing, the checks, the
+// texts of errors, the JSON Schema and the table of a README.
+//
+//   struct Args {
+//     int64_t cpu_milli = 500;
+//     std::string zone;
+//   };
+//   static constexpr auto kArgs = berth::ArgRows<Args>(
+//       berth::Arg("cpuMilli", &Args::cpu_milli, berth::Range{0, 1'000'000},
+//                  "Cpu to keep free on each node."),
+//       berth::Arg("zone", &Args::zone, "Look at this zone only."));
+//
+// A member is a bool, int32_t, int64_t, double, std::string, an enum with berth::Names, a struct
+// that has its own kArgs, a std::vector of any of these, or a berth::Value. What the profile does
+// not name keeps the member's initial value; an array that it names replaces the initial one.
+//
+// What rows cannot say, a method may; all errors are reported, not the first:
+//   static void Validate(const Args& args, berth::ArgErrors& errors);
 #ifndef BERTH_ARGS_H_
 #define BERTH_ARGS_H_
 
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <berth/abi.h>
+#include <berth/internal/detect.h>
+#include <berth/span.h>
+#include <berth/value.h>
+
+BERTH_INTERNAL_DETECT(kArgs);
+BERTH_INTERNAL_DETECT(Validate);
+
 namespace berth {
+
+// Of a plugin that takes none.
 struct NoArgs {};
+
+// The values that a number may have, both ends included; of a vector, each element.
+template <class T>
+struct Range {
+  T min;
+  T max;
+};
+template <class A, class B>
+Range(A, B) -> Range<std::common_type_t<A, B>>;
+
+// How many elements a vector may have, both ends included.
+struct Items {
+  uint32_t min = 0;
+  uint32_t max = std::numeric_limits<uint32_t>::max();
+};
+
+// The profile must name it.
+struct Required {};
+inline constexpr Required kRequired{};
+
+// What an enumerator is called: Names{Name{"LeastAllocated", kLeast}, Name{"MostAllocated",
+// kMost}}.
+template <class E>
+struct Name {
+  std::string_view text;
+  E value;
+};
+template <class E>
+Name(const char*, E) -> Name<E>;
+template <class E, std::size_t N>
+struct Names {
+  std::array<Name<E>, N> names;
+};
+template <class E, class... Rest>
+Names(Name<E>, Rest...) -> Names<E, 1 + sizeof...(Rest)>;
+
+// Where errors of arguments go. Paths are JSON pointers: "/scoringStrategy/resources/0/weight".
+class ArgErrors {
+ public:
+  explicit ArgErrors(berth_status* status) : status_(status) {}
+
+  void Add(std::string_view path, std::string_view text) {
+    ++count_;
+    if (status_ != nullptr) status_->add_argument_error(status_, Str(path), Str(text));
+  }
+  uint32_t count() const { return count_; }
+
+ private:
+  berth_status* status_;
+  uint32_t count_ = 0;
+};
+
+namespace internal {
+
+struct NoNames {};
+
+struct ArgLimits {
+  bool ranged = false;
+  bool required = false;
+  Items items;
+  Range<int64_t> integers{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  Range<double> floats{0, 0};
+
+  template <class T>
+  constexpr void Set(const Range<T>& range) {
+    ranged = true;
+    if constexpr (std::integral<T>) {
+      integers = {static_cast<int64_t>(range.min), static_cast<int64_t>(range.max)};
+    }
+    floats = {static_cast<double>(range.min), static_cast<double>(range.max)};
+  }
+  constexpr void Set(const Items& count) { items = count; }
+  constexpr void Set(const Required& /*yes*/) { required = true; }
+  template <class E, std::size_t N>
+  constexpr void Set(const Names<E, N>& /*kept by the row*/) {}
+};
+
+template <class T, class M, class N>
+struct ArgRow {
+  using Struct = T;
+  using Member = M;
+
+  std::string_view key;
+  M T::*member;
+  ArgLimits limits;
+  N names;
+  std::string_view help;
+};
+
+template <class T, class... Row>
+struct ArgList {
+  using Struct = T;
+  std::tuple<Row...> rows;
+
+  // Calls `each(row)` for every row, in order.
+  template <class F>
+  constexpr void ForEach(F&& each) const {
+    std::apply([&](const Row&... row) { (each(row), ...); }, rows);
+  }
+};
+
+template <class T>
+inline constexpr bool kIsNames = false;
+template <class E, std::size_t N>
+inline constexpr bool kIsNames<Names<E, N>> = true;
+
+constexpr NoNames PickNames() { return {}; }
+template <class First, class... Rest>
+constexpr auto PickNames(const First& first, const Rest&... rest) {
+  if constexpr (kIsNames<First>) {
+    return first;
+  } else {
+    return PickNames(rest...);
+  }
+}
+
+template <class T>
+inline constexpr ArgList<T> kNoRows{};
+
+// The rows of a plugin, or of a struct among its arguments.
+template <class P>
+constexpr const auto& RowsOf() {
+  if constexpr (kHaskArgs<P>) {
+    return P::kArgs;
+  } else {
+    return kNoRows<NoArgs>;
+  }
+}
+
+}  // namespace internal
+
+// A row: key in the profile, member, options (Range, Items, Names, kRequired), and what it means.
+template <class T, class M>
+constexpr auto Arg(std::string_view key, M T::*member, std::string_view help) {
+  return internal::ArgRow<T, M, internal::NoNames>{key, member, {}, {}, help};
+}
+template <class T, class M, class A>
+constexpr auto Arg(std::string_view key, M T::*member, A a, std::string_view help) {
+  internal::ArgLimits limits;
+  limits.Set(a);
+  const auto names = internal::PickNames(a);
+  return internal::ArgRow<T, M, std::remove_const_t<decltype(names)>>{key, member, limits, names,
+                                                                      help};
+}
+template <class T, class M, class A, class B>
+constexpr auto Arg(std::string_view key, M T::*member, A a, B b, std::string_view help) {
+  internal::ArgLimits limits;
+  limits.Set(a);
+  limits.Set(b);
+  const auto names = internal::PickNames(a, b);
+  return internal::ArgRow<T, M, std::remove_const_t<decltype(names)>>{key, member, limits, names,
+                                                                      help};
+}
+
+template <class T, class... Row>
+constexpr auto ArgRows(Row... rows) {
+  static_assert((std::same_as<T, typename Row::Struct> && ...),
+                "ArgRows<Args>(...): a row's member belongs to another struct");
+  return internal::ArgList<T, Row...>{{rows...}};
+}
+
 }  // namespace berth
 
 #endif  // BERTH_ARGS_H_

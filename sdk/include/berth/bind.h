@@ -6,8 +6,8 @@
 // Called:    plugin by plugin until one does not answer Skip.
 // Threading: [bind].
 // Returns:   Success: bound; Skip: not mine; Pending, with `done` moved away: completed later;
-//            anything else ends the binding. Through the API server: return
-//            host.api().Bind(binding, done).
+//            anything else ends the binding. To bind through the API server:
+//            `return host_.api().Bind(binding, done);`.
 #ifndef BERTH_BIND_H_
 #define BERTH_BIND_H_
 

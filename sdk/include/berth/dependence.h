@@ -11,8 +11,8 @@
 //   // A hash of what the answers depend on in this pod; nothing: do not reuse. Threading: [cycle].
 //   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const;
 //   // With kOther: what changed for this pod since change number `since`. Threading: [cycle].
-//   berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle, berth::RowSink& rows)
-//   const;
+//   berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle,
+//                               berth::RowSink& rows) const;
 #ifndef BERTH_DEPENDENCE_H_
 #define BERTH_DEPENDENCE_H_
 

@@ -31,6 +31,7 @@
 #include <berth/abi.h>
 #include <berth/api.h>
 #include <berth/args.h>
+#include <berth/args_table.h>
 #include <berth/bind.h>
 #include <berth/changes.h>
 #include <berth/columns.h>
@@ -55,9 +56,11 @@
 #include <berth/reserve.h>
 #include <berth/scheduling.h>
 #include <berth/score.h>
+#include <berth/selectors.h>
 #include <berth/services.h>
 #include <berth/span.h>
 #include <berth/status.h>
+#include <berth/value.h>
 
 namespace berth {
 

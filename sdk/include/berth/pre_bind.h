@@ -1,13 +1,12 @@
 // PreBind: what must happen before the pod is bound: attach a volume, write an allocation.
 //
-//   berth::Status PreBind(const berth::Binding& binding);                     // done when it
-//   returns berth::Status PreBind(const berth::Binding& binding, berth::Done& done);  // or may be
-//   done later berth::Status PreBindPreFlight(const berth::Binding& binding);            //
-//   optional
+//   berth::Status PreBind(const berth::Binding& binding);                     // done on return; or
+//   berth::Status PreBind(const berth::Binding& binding, berth::Done& done);  // maybe done later
+//   berth::Status PreBindPreFlight(const berth::Binding& binding);            // optional
 //
 // Called:    PreBindPreFlight first: is there anything to do? Then PreBind, after Permit. PreBinds
-//            that follow each other run at the same time where `static constexpr bool
-//            kPreBindParallel = true`.
+//            that follow each other run at the same time where both say
+//            `static constexpr bool kPreBindParallel = true`.
 // Threading: [bind].
 // Returns:   PreBindPreFlight: Success, Skip (PreBind is not called) or Error. PreBind: Success;
 //            Pending, with `done` moved away: completed later; anything else ends the binding, the

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <berth/args.h>
 #include <berth/cycle.h>
 #include <berth/host.h>
 #include <berth/internal/detect.h>
@@ -78,6 +79,23 @@ constexpr bool CheckPlugin() {
     static_assert(PointsOf<P>::kCount > 0,
                   "the class has no extension point: give it a method Filter, Score, Reserve, ... "
                   "(see berth/<point>.h)");
+    using Args = typename P::Args;
+    static_assert(std::is_default_constructible_v<Args>, "Args must have initial values");
+    static_assert(std::same_as<Args, NoArgs> || kHaskArgs<P>,
+                  "Args without rows; expected\n"
+                  "  static constexpr auto kArgs = berth::ArgRows<Args>(berth::Arg(\"key\", "
+                  "&Args::member, \"Help.\"), ...);");
+    static_assert(
+        !kHaskArgs<P> || std::is_constructible_v<P, const Host&, const Args&> ||
+            std::is_constructible_v<P, const Args&>,
+        "kArgs, but no constructor takes them; expected (const berth::Host&, const Args&) "
+        "or (const Args&)");
+    if constexpr (kHasValidate<P>) {
+      static_assert(
+          requires(const Args& args, ArgErrors& errors) { P::Validate(args, errors); },
+          "Validate has the wrong signature; expected\n"
+          "  static void Validate(const Args& args, berth::ArgErrors& errors)");
+    }
     static_assert(std::is_constructible_v<P, const Host&, const typename P::Args&> ||
                       std::is_constructible_v<P, const typename P::Args&> ||
                       std::is_constructible_v<P, const Host&> || std::is_default_constructible_v<P>,

@@ -14,6 +14,8 @@
 #include <type_traits>
 
 #include <berth/abi.h>
+#include <berth/internal/args_decode.h>
+#include <berth/internal/args_schema.h>
 #include <berth/internal/check.h>
 #include <berth/internal/guard.h>
 #include <berth/internal/instance.h>
@@ -27,6 +29,15 @@ template <const auto& kList>
 inline constexpr auto kNullTerminated = NullTerminated(kList);
 
 template <class P>
+inline constexpr const char* kSchemaOf = [] {
+  if constexpr (kHaskArgs<P>) {
+    return kArgsSchema<P>.text;
+  } else {
+    return static_cast<const char*>(nullptr);
+  }
+}();
+
+template <class P>
 inline constexpr berth_plugin_info kInfo = {sizeof(berth_plugin_info),
                                             P::kBlocksInBind ? BERTH_PLUGIN_BLOCKS_IN_BIND : 0,
                                             kTerminated<P::kName>.text,
@@ -37,7 +48,7 @@ inline constexpr berth_plugin_info kInfo = {sizeof(berth_plugin_info),
                                             kNullTerminated<P::kKinds>.data(),
                                             kNullTerminated<P::kFields>.data(),
                                             kNullTerminated<P::kPodFields>.data(),
-                                            nullptr};
+                                            kSchemaOf<P>};
 
 template <class P>
 berth_code FindServices(const berth_host* host, berth_status* status) {
@@ -52,12 +63,17 @@ berth_code FindServices(const berth_host* host, berth_status* status) {
 }
 
 template <class P>
-berth_code CreateInstance(const berth_host* host, const berth_value* /*args*/, berth_plugin** out,
+berth_code CreateInstance(const berth_host* host, const berth_value* args, berth_plugin** out,
                           berth_status* status) noexcept {
   return Guard(status, [&]() -> berth_code {
     if (const berth_code code = FindServices<P>(host, status); code != BERTH_SUCCESS) return code;
-    typename P::Args args;
-    auto instance = std::make_unique<Instance<P>>(host, args);
+    const void* service = nullptr;
+    host->get_service(host, BERTH_SERVICE_ARGS, &service);
+    typename P::Args decoded{};
+    if (!DecodeArgs<P>(static_cast<const berth_args*>(service), args, decoded, status)) {
+      return BERTH_BAD_ARGUMENT;
+    }
+    auto instance = std::make_unique<Instance<P>>(host, decoded);
     *out = instance.release()->abi();
     return BERTH_SUCCESS;
   });

@@ -1,0 +1,268 @@
+// Arguments from the profile's tree into the plugin's struct. Collects all errors.
+#ifndef BERTH_INTERNAL_ARGS_DECODE_H_
+#define BERTH_INTERNAL_ARGS_DECODE_H_
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/args.h>
+#include <berth/internal/args_schema.h>
+#include <berth/internal/json.h>
+#include <berth/value.h>
+
+namespace berth::internal {
+
+inline char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Insertions, removals and replacements that make one of the other, letters' case aside.
+inline std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+// `, did you mean "headroom"?`, or nothing where no known word is near.
+class Suggestion {
+ public:
+  explicit Suggestion(std::string_view word) : word_(word), best_(word.size() / 3 + 1) {}
+
+  void Offer(std::string_view known) {
+    const std::size_t distance = EditDistance(word_, known);
+    if (distance > best_ || (distance == best_ && !nearest_.empty())) return;
+    best_ = distance;
+    nearest_ = known;
+  }
+  std::string Text() const {
+    return nearest_.empty() ? std::string() : ", did you mean \"" + std::string(nearest_) + "\"?";
+  }
+
+ private:
+  std::string_view word_;
+  std::size_t best_;
+  std::string_view nearest_;
+};
+
+// A key behind a JSON pointer, escaped as RFC 6901 wants it.
+inline std::string Under(const std::string& path, std::string_view key) {
+  std::string out = path + "/";
+  for (const char c : key) {
+    if (c == '~') {
+      out += "~0";
+    } else if (c == '/') {
+      out += "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+inline std::string FloatText(double value) {
+  char text[64] = {};
+  JsonWriter out(text);
+  constexpr double kLimit = 9e18;
+  if (value < -kLimit || value > kLimit || value != value) return "out of range";
+  out.Float(value);
+  return {text, out.size()};
+}
+
+// What stands there: `string "10%"`, `integer 7`.
+inline std::string FoundText(const Value& value) {
+  switch (value.kind()) {
+    case BERTH_VALUE_BOOL: return value.Bool() ? "true" : "false";
+    case BERTH_VALUE_INT: return "integer " + std::to_string(value.Int());
+    case BERTH_VALUE_FLOAT: return "number " + FloatText(value.Float());
+    case BERTH_VALUE_STRING: return "string \"" + std::string(value.String()) + "\"";
+    case BERTH_VALUE_ARRAY: return "an array";
+    case BERTH_VALUE_OBJECT: return "an object";
+    default: return "nothing";
+  }
+}
+
+// What is wanted: `integer 0..100`.
+template <class T, class N>
+std::string ExpectedText(const ArgLimits& limits, const N& names) {
+  if constexpr (std::same_as<T, bool>) {
+    return "true or false";
+  } else if constexpr (IntegerArg<T>) {
+    const Range<int64_t> range = IntegerRange<T>(limits);
+    if (!limits.ranged && std::same_as<T, int64_t>) return "integer";
+    return "integer " + std::to_string(range.min) + ".." + std::to_string(range.max);
+  } else if constexpr (std::same_as<T, double>) {
+    if (!limits.ranged) return "number";
+    return "number " + FloatText(limits.floats.min) + ".." + FloatText(limits.floats.max);
+  } else if constexpr (std::same_as<T, std::string>) {
+    return "string";
+  } else if constexpr (std::is_enum_v<T>) {
+    std::string text = "one of";
+    const char* before = " \"";
+    for (const auto& name : names.names) {
+      text.append(before).append(name.text).append("\"");
+      before = ", \"";
+    }
+    return text;
+  } else if constexpr (kIsVector<T>) {
+    const Items& items = limits.items;
+    if (items.max != std::numeric_limits<uint32_t>::max()) {
+      return "array of " + std::to_string(items.min) + ".." + std::to_string(items.max);
+    }
+    return items.min == 0 ? "array" : "array of at least " + std::to_string(items.min);
+  } else {
+    return "object";
+  }
+}
+
+// Whether `value` fits, and then its value in `out`.
+template <class T, class N>
+bool DecodeScalar(const Value& value, const ArgLimits& limits, const N& names, T& out) {
+  const uint32_t kind = value.kind();
+  if constexpr (std::same_as<T, bool>) {
+    if (kind != BERTH_VALUE_BOOL) return false;
+    out = value.Bool();
+  } else if constexpr (IntegerArg<T>) {
+    const Range<int64_t> range = IntegerRange<T>(limits);
+    if (kind != BERTH_VALUE_INT || value.Int() < range.min || value.Int() > range.max) return false;
+    out = static_cast<T>(value.Int());
+  } else if constexpr (std::same_as<T, double>) {
+    if (kind != BERTH_VALUE_INT && kind != BERTH_VALUE_FLOAT) return false;
+    const double number = value.Float();
+    if (limits.ranged && !(number >= limits.floats.min && number <= limits.floats.max)) {
+      return false;
+    }
+    out = number;
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (kind != BERTH_VALUE_STRING) return false;
+    out = value.String();
+  } else {
+    if (kind != BERTH_VALUE_STRING) return false;
+    const auto name = std::find_if(names.names.begin(), names.names.end(),
+                                   [&](const auto& n) { return n.text == value.String(); });
+    if (name == names.names.end()) return false;
+    out = name->value;
+  }
+  return true;
+}
+
+template <class T, class Rows>
+void DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
+                  ArgErrors& errors);
+
+template <class T, class N>
+void Mismatch(const Value& value, const ArgLimits& limits, const N& names, const std::string& path,
+              ArgErrors& errors) {
+  std::string text = "expected " + ExpectedText<T>(limits, names) + ", found " + FoundText(value);
+  if constexpr (std::is_enum_v<T>) {
+    if (value.kind() == BERTH_VALUE_STRING) {
+      Suggestion suggestion(value.String());
+      for (const auto& name : names.names) suggestion.Offer(name.text);
+      text += suggestion.Text();
+    }
+  }
+  errors.Add(path, text);
+}
+
+// What a row says beside its member.
+template <class N>
+struct RowView {
+  const ArgLimits& limits;
+  const N& names;
+};
+
+template <class T, class N>
+void DecodeValue(const Value& value, const RowView<N>& row, const std::string& path, T& out,
+                 ArgErrors& errors) {
+  if constexpr (std::same_as<T, Value>) {
+    out = value;
+  } else if constexpr (kIsVector<T>) {
+    const Items& items = row.limits.items;
+    if (value.kind() != BERTH_VALUE_ARRAY || value.size() < items.min || value.size() > items.max) {
+      std::string found = FoundText(value);
+      if (value.kind() == BERTH_VALUE_ARRAY) found = "one of " + std::to_string(value.size());
+      errors.Add(path, "expected " + ExpectedText<T>(row.limits, row.names) + ", found " + found);
+      return;
+    }
+    out.clear();
+    for (uint64_t i = 0; i < value.size(); ++i) {
+      typename T::value_type element{};
+      DecodeValue(value.At(i), row, path + "/" + std::to_string(i), element, errors);
+      out.push_back(std::move(element));
+    }
+  } else if constexpr (StructArg<T>) {
+    DecodeObject(value, T::kArgs, path, out, errors);
+  } else if (!DecodeScalar(value, row.limits, row.names, out)) {
+    Mismatch<T>(value, row.limits, row.names, path, errors);
+  }
+}
+
+template <class Rows>
+void ReportUnknownKeys(const Value& value, const Rows& rows, const std::string& path,
+                       ArgErrors& errors) {
+  for (uint64_t i = 0; i < value.size(); ++i) {
+    const std::string_view key = value.KeyAt(i);
+    bool known = false;
+    Suggestion suggestion(key);
+    rows.ForEach([&](const auto& row) {
+      known = known || row.key == key;
+      suggestion.Offer(row.key);
+    });
+    if (known) continue;
+    errors.Add(Under(path, key), "unknown key \"" + std::string(key) + "\"" + suggestion.Text());
+  }
+}
+
+template <class T, class Rows>
+void DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
+                  ArgErrors& errors) {
+  if (!value.absent() && value.kind() != BERTH_VALUE_OBJECT) {
+    errors.Add(path, "expected object, found " + FoundText(value));
+    return;
+  }
+  ReportUnknownKeys(value, rows, path, errors);
+  rows.ForEach([&](const auto& row) {
+    const Value member = value[row.key];
+    const std::string below = Under(path, row.key);
+    if (!member.absent()) {
+      DecodeValue(member, RowView<std::decay_t<decltype(row.names)>>{row.limits, row.names}, below,
+                  out.*row.member, errors);
+    } else if (row.limits.required) {
+      errors.Add(below, "is required");
+    }
+  });
+}
+
+// Fills in `out`; false when there were errors, all of which are in `status`.
+template <class P>
+bool DecodeArgs(const berth_args* service, const berth_value* value, typename P::Args& out,
+                berth_status* status) {
+  ArgErrors errors(status);
+  if (value != nullptr && service == nullptr) {
+    errors.Add("", "this host does not serve " BERTH_SERVICE_ARGS);
+    return false;
+  }
+  DecodeObject(Value(service, value), RowsOf<P>(), "", out, errors);
+  if constexpr (kHasValidate<P>) {
+    if (errors.count() == 0) P::Validate(std::as_const(out), errors);
+  }
+  return errors.count() == 0;
+}
+
+}  // namespace berth::internal
+
+#endif  // BERTH_INTERNAL_ARGS_DECODE_H_

@@ -1,0 +1,179 @@
+// Selectors and tolerations: what matches what, exactly as kube-scheduler has it. On ids, so that a
+// match is a few comparisons.
+#ifndef BERTH_SELECTORS_H_
+#define BERTH_SELECTORS_H_
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include <berth/abi.h>
+#include <berth/host.h>
+#include <berth/pod.h>
+#include <berth/span.h>
+
+namespace berth {
+namespace internal {
+
+struct Parsed {
+  bool ok = false;
+  int64_t value = 0;
+};
+
+// Base 10 with an optional sign, as Go's strconv.ParseInt(text, 10, 64).
+constexpr Parsed ParseInt64(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty()) return {};
+  const uint64_t limit =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) + (negative ? 1 : 0);
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return {};
+    const auto digit = static_cast<uint64_t>(c - '0');
+    if (value > (limit - digit) / 10) return {};
+    value = value * 10 + digit;
+  }
+  return {true, static_cast<int64_t>(negative ? ~value + 1 : value)};
+}
+
+// Digits without a leading zero, as apimachinery's validation.IsDecimalInteger wants them.
+constexpr bool IsDecimalInteger(std::string_view text) {
+  if (text == "0") return true;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.front() != '0' && text.front() != '+' && ParseInt64(text).ok;
+}
+
+}  // namespace internal
+
+// Whether a requirement holds for the value of its key, 0 where the key is absent. NotIn and
+// DoesNotExist hold for an absent key. Gt and Lt compare integers; what is none never matches.
+// kube-scheduler: labels.Requirement.Matches, nodeaffinity.
+inline bool Matches(const berth_requirement& requirement, berth_id value, const Host& host) {
+  const auto in = [&] {
+    for (const berth_id candidate : Span<const berth_id>(requirement.values)) {
+      if (candidate == value) return true;
+    }
+    return false;
+  };
+  const bool there = value != BERTH_ID_NONE;
+  switch (requirement.op) {
+    case BERTH_OP_IN: return there && in();
+    case BERTH_OP_NOT_IN: return !there || !in();
+    case BERTH_OP_EXISTS: return there;
+    case BERTH_OP_DOES_NOT_EXIST: return !there;
+    case BERTH_OP_GT:
+    case BERTH_OP_LT: {
+      if (!there) return false;
+      const internal::Parsed number = internal::ParseInt64(host.Text(value));
+      if (!number.ok) return false;
+      return requirement.op == BERTH_OP_GT ? number.value > requirement.number
+                                           : number.value < requirement.number;
+    }
+    default: return false;
+  }
+}
+
+// All requirements hold for these labels.
+inline bool Matches(Span<const berth_requirement> requirements, Labels labels, const Host& host) {
+  for (const berth_requirement& requirement : requirements) {
+    if (!Matches(requirement, FindLabel(labels, requirement.key), host)) return false;
+  }
+  return true;
+}
+
+// A label selector. One without requirements matches everything; one that is not there, or does not
+// parse, nothing.
+inline bool Matches(const berth_selector* selector, Labels labels, const Host& host) {
+  if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
+  return Matches(Span<const berth_requirement>(selector->requirements), labels, host);
+}
+
+// All pairs of a nodeSelector are labels of the node.
+inline bool HasAll(Labels wanted, Labels labels) {
+  for (const berth_id_pair& pair : wanted) {
+    if (FindLabel(labels, pair.key) != pair.value) return false;
+  }
+  return true;
+}
+
+// A node selector term: all expressions hold for the labels and all fields for the name. A term
+// without either matches no node, nor does one that does not parse. The only field is
+// metadata.name.
+inline bool Matches(const berth_node_term& term, const berth_node& node, const Host& host) {
+  if ((term.flags & BERTH_SELECTOR_INVALID) != 0) return false;
+  if (term.expressions.count == 0 && term.fields.count == 0) return false;
+  for (const berth_requirement& field : Span<const berth_requirement>(term.fields)) {
+    if (!Matches(field, node.name, host)) return false;
+  }
+  return Matches(Span<const berth_requirement>(term.expressions), Labels(node.meta->labels), host);
+}
+
+// Any of the terms matches: requiredDuringSchedulingIgnoredDuringExecution.
+inline bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node,
+                       const Host& host) {
+  for (const berth_node_term& term : terms) {
+    if (Matches(term, node, host)) return true;
+  }
+  return false;
+}
+
+// The pod's nodeSelector and required node affinity together.
+inline bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Host& host) {
+  if (!HasAll(pod.node_selector(), Labels(node.meta->labels))) return false;
+  const berth_affinity& affinity = pod.affinity();
+  return affinity.has_required_node_terms == 0 ||
+         MatchesAny(Span<const berth_node_term>(affinity.required_node_terms), node, host);
+}
+
+// Whether a toleration matches a taint: effect empty or equal, key empty or equal, and the operator
+// satisfied. Gt and Lt never match, as with kube-scheduler's gate
+// TaintTolerationComparisonOperators off. component-helpers: v1.Toleration.ToleratesTaint.
+inline bool Tolerates(const berth_toleration& toleration, const berth_taint& taint) {
+  if (toleration.effect != 0 && toleration.effect != taint.effect) return false;
+  if (toleration.key != BERTH_ID_NONE && toleration.key != taint.key) return false;
+  if (toleration.op == BERTH_TOLERATION_EQUAL) return toleration.value == taint.value;
+  return toleration.op == BERTH_TOLERATION_EXISTS;
+}
+
+// The same with that gate on: Gt matches where the taint's value is greater than the toleration's,
+// Lt where it is less, both being decimal integers.
+inline bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
+                               const Host& host) {
+  if (toleration.op != BERTH_TOLERATION_GT && toleration.op != BERTH_TOLERATION_LT) {
+    return Tolerates(toleration, taint);
+  }
+  if (toleration.effect != 0 && toleration.effect != taint.effect) return false;
+  if (toleration.key != BERTH_ID_NONE && toleration.key != taint.key) return false;
+  const std::string_view limit = host.Text(toleration.value);
+  const std::string_view value = host.Text(taint.value);
+  if (!internal::IsDecimalInteger(limit) || !internal::IsDecimalInteger(value)) return false;
+  const int64_t right = internal::ParseInt64(limit).value;
+  const int64_t left = internal::ParseInt64(value).value;
+  return toleration.op == BERTH_TOLERATION_GT ? left > right : left < right;
+}
+
+inline bool ToleratesAny(Span<const berth_toleration> tolerations, const berth_taint& taint) {
+  for (const berth_toleration& toleration : tolerations) {
+    if (Tolerates(toleration, taint)) return true;
+  }
+  return false;
+}
+
+// NoSchedule and NoExecute keep a pod away that does not tolerate them.
+constexpr bool IsHard(const berth_taint& taint) {
+  return taint.effect == BERTH_EFFECT_NO_SCHEDULE || taint.effect == BERTH_EFFECT_NO_EXECUTE;
+}
+
+// The first hard taint that no toleration matches, or null.
+inline const berth_taint* FindUntolerated(Span<const berth_taint> taints,
+                                          Span<const berth_toleration> tolerations) {
+  for (const berth_taint& taint : taints) {
+    if (IsHard(taint) && !ToleratesAny(tolerations, taint)) return &taint;
+  }
+  return nullptr;
+}
+
+}  // namespace berth
+
+#endif  // BERTH_SELECTORS_H_
