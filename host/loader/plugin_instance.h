@@ -19,9 +19,9 @@
 
 namespace berth::host {
 
-inline constexpr uint32_t kMaxReasons = 64;            // The bits of a reason mask.
-inline constexpr uint32_t kMaxSlotAlign = 64;          // bytes
-inline constexpr uint32_t kMaxSlotSize = 1u << 24;     // bytes
+inline constexpr uint32_t kMaxReasons = 64;         // The bits of a reason mask.
+inline constexpr uint32_t kMaxSlotAlign = 64;       // bytes
+inline constexpr uint32_t kMaxSlotSize = 1u << 24;  // bytes
 
 struct ColumnRequest {
   std::string name;

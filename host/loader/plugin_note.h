@@ -21,7 +21,7 @@ struct PluginNote {
   uint16_t abi_major = 0;
   uint16_t abi_minor = 0;
   uint16_t min_host_minor = 0;
-  std::vector<NotedPlugin> plugins;  // At least one.
+  std::vector<NotedPlugin> plugins;  // At least one; none when the major version is not ours.
 };
 
 inline constexpr uint64_t kMaxNoteBytes = uint64_t{1} << 20;

@@ -1,0 +1,80 @@
+#include "host/loader/plugin_catalog.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace berth::host {
+
+LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::string& path,
+                                                                     const LoadOptions& options) {
+  LoadResult<std::shared_ptr<PluginLibrary>> loaded = store_.Load(path, options);
+  if (!loaded.ok()) return loaded;
+  const std::shared_ptr<PluginLibrary>& library = *loaded;
+  for (const PluginInfo& info : library->infos()) {
+    const auto other = plugins_.find(info.name);
+    if (other == plugins_.end() || other->second.library == library) continue;
+    LoadError error;
+    error.code = LoadErrorCode::kDuplicatePlugin;
+    error.path = path;
+    error.plugin = info.name;
+    error.expected = "one library with this plugin";
+    error.found = "another in " + other->second.library->path();
+    return error;
+  }
+  for (const PluginInfo& info : library->infos())
+    plugins_.emplace(info.name, Plugin{library, &info});
+  return loaded;
+}
+
+namespace {
+
+bool IsLibraryName(const std::string& name) {
+  return name.starts_with("lib") && name.ends_with(".so");
+}
+
+}  // namespace
+
+LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
+    const std::string& directory, const LoadOptions& options) {
+  std::vector<std::string> paths;
+  std::error_code code;
+  std::filesystem::directory_iterator entry(directory, code);
+  for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code)) {
+    if (IsLibraryName(entry->path().filename().string())) paths.push_back(entry->path().string());
+  }
+  if (code) {
+    const bool absent = code == std::errc::no_such_file_or_directory;
+    LoadError error;
+    error.code = absent ? LoadErrorCode::kNotFound : LoadErrorCode::kUnreadable;
+    error.path = directory;
+    error.expected = "a directory";
+    error.found = code.message();
+    return error;
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<Found> found;
+  for (const std::string& path : paths) {
+    Found library = AddLibrary(path, options);
+    if (!library.ok() && library.error().code == LoadErrorCode::kNoNote) continue;
+    found.push_back(std::move(library));
+  }
+  return found;
+}
+
+LoadResult<PluginCatalog::Plugin> PluginCatalog::Find(std::string_view name) const {
+  const auto found = plugins_.find(name);
+  if (found != plugins_.end()) return found->second;
+  LoadError error;
+  error.code = LoadErrorCode::kUnknownPlugin;
+  error.plugin = name;
+  error.expected = "a plugin of the configured libraries";
+  for (const auto& [known, plugin] : plugins_) {
+    error.found.append(error.found.empty() ? "only " : ", ").append(known);
+  }
+  if (error.found.empty()) error.found = "no plugins at all";
+  return error;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,223 @@
+#include "host/loader/plugin_instance.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "host/loader/foreign_struct.h"
+
+namespace berth::host {
+namespace {
+
+constexpr uint32_t kMaxColumns = 4096;
+constexpr uint32_t kMaxSlots = 4096;
+
+std::string_view TypeName(uint32_t type) {
+  switch (type) {
+    case BERTH_TYPE_I64: return "I64";
+    case BERTH_TYPE_U32: return "U32";
+    case BERTH_TYPE_ID: return "ID";
+    case BERTH_TYPE_U8: return "U8";
+    case BERTH_TYPE_ARRAY: return "ARRAY";
+    default: return "no type of column";
+  }
+}
+
+LoadError Refuse(const InstanceOptions& options, LoadErrorCode code, std::string expected,
+                 std::string found) {
+  LoadError error;
+  error.code = code;
+  error.path = options.library->path();
+  error.plugin = options.plugin;
+  error.expected = std::move(expected);
+  error.found = std::move(found);
+  return error;
+}
+
+std::optional<LoadError> CheckServices(const InstanceOptions& options, const PluginInfo& info) {
+  for (const std::string& id : info.services) {
+    const void* service = nullptr;
+    const berth_code code = options.host->get_service(options.host, id.c_str(), &service);
+    if (code == BERTH_SUCCESS && service != nullptr) continue;
+    return Refuse(options, LoadErrorCode::kMissingService, "the host's service " + id,
+                  std::string(CodeName(code)));
+  }
+  return std::nullopt;
+}
+
+// What create() said, when it gave no instance that we may use.
+LoadError CreateError(const InstanceOptions& options, berth_code code, const StatusSink& sink) {
+  if (!sink.argument_errors().empty()) {
+    LoadError error = Refuse(options, LoadErrorCode::kBadArguments, "valid arguments",
+                             std::to_string(sink.argument_errors().size()) + " errors");
+    error.argument_errors.assign(sink.argument_errors().begin(), sink.argument_errors().end());
+    return error;
+  }
+  const std::string reasons = sink.JoinReasons();
+  std::string found(CodeName(code));
+  if (code == BERTH_SUCCESS) found.append(" without an instance");
+  if (!reasons.empty()) found.append(": ").append(reasons);
+  const LoadErrorCode kind =
+      code == BERTH_BAD_ARGUMENT ? LoadErrorCode::kBadArguments : LoadErrorCode::kCreateFailed;
+  return Refuse(options, kind, "an instance from create", std::move(found));
+}
+
+}  // namespace
+
+LoadResult<std::unique_ptr<PluginInstance>> PluginInstance::Create(const InstanceOptions& options) {
+  BERTH_ASSERT(options.library != nullptr && options.host != nullptr && options.column_type_of);
+  const PluginInfo* info = options.library->Find(options.plugin);
+  if (info == nullptr) {
+    return Refuse(options, LoadErrorCode::kUnknownPlugin, "a plugin of this library", "none");
+  }
+  if (auto error = CheckServices(options, *info)) return *std::move(error);
+  if (auto error = options.library->Init(options.host)) {
+    error->plugin = options.plugin;
+    return *std::move(error);
+  }
+  StatusSink sink;
+  berth_plugin* raw = nullptr;
+  const berth_code code =
+      options.library->entry().create(options.host, BorrowText(options.plugin),
+                                      BorrowText(options.profile), options.args, &raw, sink.raw());
+  std::unique_ptr<PluginInstance> instance;
+  if (code == BERTH_SUCCESS && raw != nullptr) {
+    instance.reset(new PluginInstance(options, info, raw));
+  }
+  if (instance == nullptr || !sink.argument_errors().empty()) {
+    return CreateError(options, code, sink);
+  }
+  if (auto error = instance->CheckShape()) return *std::move(error);
+  if (auto error = instance->CopyPoints()) return *std::move(error);
+  if (auto error = instance->CopyColumns(options.column_type_of)) return *std::move(error);
+  if (auto error = instance->CopySlots()) return *std::move(error);
+  if (auto error = instance->CopyReasons()) return *std::move(error);
+  return instance;
+}
+
+PluginInstance::PluginInstance(const InstanceOptions& options, const PluginInfo* info,
+                               berth_plugin* raw)
+    : library_(options.library), info_(info), profile_(options.profile), raw_(raw) {}
+
+PluginInstance::~PluginInstance() {
+  Quiesce();
+  const bool can_destroy = BERTH_HAS(raw_, berth_plugin, destroy) && raw_->destroy != nullptr;
+  if (can_destroy) raw_->destroy(raw_);
+}
+
+void PluginInstance::Quiesce() {
+  if (std::exchange(quiesced_, true)) return;
+  if (BERTH_HAS(raw_, berth_plugin, quiesce) && raw_->quiesce != nullptr) raw_->quiesce(raw_);
+}
+
+LoadError PluginInstance::Refusal(LoadErrorCode code, std::string expected,
+                                  std::string found) const {
+  LoadError error;
+  error.code = code;
+  error.path = library_->path();
+  error.plugin = info_->name;
+  error.expected = std::move(expected);
+  error.found = std::move(found);
+  return error;
+}
+
+std::optional<LoadError> PluginInstance::CheckShape() const {
+  constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_plugin, destroy);
+  if (raw_->struct_size < kSize) {
+    return Refusal(LoadErrorCode::kBadInstance,
+                   "a berth_plugin of at least " + std::to_string(kSize) + " bytes",
+                   std::to_string(raw_->struct_size));
+  }
+  if (raw_->get_point == nullptr || raw_->destroy == nullptr) {
+    return Refusal(LoadErrorCode::kBadInstance, "get_point and destroy to be set", "NULL");
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> PluginInstance::CopyPoints() {
+  for (const std::string& id : info_->points) {
+    std::optional<LoadError> error = CopyPoint(*raw_, id, &points_);
+    if (!error.has_value()) continue;
+    error->path = library_->path();
+    error->plugin = info_->name;
+    return error;
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_type_of) {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_column_request, reserved);
+  if (const auto fault = ArrayFault(raw_->columns, kFirstSize, kMaxColumns)) {
+    return Refusal(LoadErrorCode::kBadInstance, "a sound array of columns", *fault);
+  }
+  for (uint32_t i = 0; i < raw_->columns.count; ++i) {
+    const auto* from = BERTH_AT(berth_column_request, raw_->columns, i);
+    const std::string which = "column " + std::to_string(i);
+    if (from->struct_size < kFirstSize || from->name == nullptr) {
+      return Refusal(LoadErrorCode::kBadInstance, which + " with a name",
+                     from->struct_size < kFirstSize ? "too small a struct" : "NULL");
+    }
+    ColumnRequest column{from->name, from->type, (from->flags & BERTH_COLUMN_OPTIONAL) != 0};
+    const uint32_t type = column_type_of(column.name);
+    if (type == 0 && !column.optional) {
+      return Refusal(LoadErrorCode::kUnknownColumn, "a column that this host has", column.name);
+    }
+    if (type != 0 && type != column.type) {
+      return Refusal(LoadErrorCode::kColumnType, column.name + " as " + std::string(TypeName(type)),
+                     std::string(TypeName(column.type)));
+    }
+    columns_.push_back(std::move(column));
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> PluginInstance::CopySlots() {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_slot, destroy);
+  if (const auto fault = ArrayFault(raw_->slots, kFirstSize, kMaxSlots)) {
+    return Refusal(LoadErrorCode::kBadSlot, "a sound array of slots", *fault);
+  }
+  for (uint32_t i = 0; i < raw_->slots.count; ++i) {
+    const void* from = BERTH_AT(char, raw_->slots, i);
+    const std::string which = "slot " + std::to_string(i);
+    if (StructSize(from) < kFirstSize) {
+      return Refusal(LoadErrorCode::kBadSlot,
+                     which + " of at least " + std::to_string(kFirstSize) + " bytes",
+                     std::to_string(StructSize(from)));
+    }
+    auto slot = CopyStruct<berth_slot>(from, std::min(StructSize(from), raw_->slots.stride));
+    slot.struct_size = sizeof(berth_slot);
+    if (slot.size == 0 || slot.size > kMaxSlotSize) {
+      return Refusal(LoadErrorCode::kBadSlot,
+                     which + " with a size from 1 to " + std::to_string(kMaxSlotSize),
+                     std::to_string(slot.size));
+    }
+    if (!std::has_single_bit(slot.align) || slot.align > kMaxSlotAlign) {
+      return Refusal(LoadErrorCode::kBadSlot,
+                     which + " with an alignment that is a power of two and at most " +
+                         std::to_string(kMaxSlotAlign),
+                     std::to_string(slot.align));
+    }
+    slot_types_.push_back(
+        std::make_unique<std::string>(slot.type_id == nullptr ? "" : slot.type_id));
+    slot.type_id = slot_types_.back()->c_str();
+    slots_.push_back(slot);
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> PluginInstance::CopyReasons() {
+  if (raw_->reasons.count > kMaxReasons) {
+    return Refusal(LoadErrorCode::kTooManyReasons,
+                   "at most " + std::to_string(kMaxReasons) + " reasons",
+                   std::to_string(raw_->reasons.count));
+  }
+  if (const auto fault = ArrayFault(raw_->reasons, sizeof(berth_str), kMaxReasons)) {
+    return Refusal(LoadErrorCode::kBadInstance, "a sound array of reasons", *fault);
+  }
+  for (uint32_t i = 0; i < raw_->reasons.count; ++i) {
+    reasons_.emplace_back(ViewOf(*BERTH_AT(berth_str, raw_->reasons, i)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::host

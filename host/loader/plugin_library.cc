@@ -1,0 +1,472 @@
+#include "host/loader/plugin_library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cfenv>
+#include <cstddef>
+#include <utility>
+
+#include <boost/dll/shared_library.hpp>
+
+#include "host/loader/elf_image.h"
+#include "host/loader/foreign_struct.h"
+#include "host/loader/plugin_points.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace berth::host {
+namespace {
+
+constexpr const char* kEntrySymbol = "berth_entry_v1";
+constexpr std::string_view kEntryStem = "berth_entry_v";
+constexpr uint64_t kMaxPlugins = 1024;  // Per library; more is garbage, not a count.
+
+LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
+  LoadError error;
+  error.code = code;
+  error.expected = std::move(expected);
+  error.found = std::move(found);
+  return error;
+}
+
+// ---- Before any code runs ------------------------------------------------------------------------
+
+LoadResult<PluginNote> ReadNote(const ElfImage& image) {
+  const auto notes = image.FindNotes(BERTH_NOTE_NAME, BERTH_NOTE_TYPE);
+  if (notes.empty()) {
+    return Error(LoadErrorCode::kNoNote, "the ELF note of a Berth plugin, " BERTH_NOTE_SECTION,
+                 "none");
+  }
+  if (notes.size() > 1) {
+    return Error(LoadErrorCode::kBadNote, "one note", std::to_string(notes.size()) + " notes");
+  }
+  const auto text = notes.front();
+  return ParsePluginNote({reinterpret_cast<const char*>(text.data()), text.size()});
+}
+
+std::optional<LoadError> CheckVersion(const PluginNote& note) {
+  if (note.abi_major != BERTH_ABI_MAJOR) {
+    return Error(LoadErrorCode::kAbiMajor, "ABI version " + std::to_string(BERTH_ABI_MAJOR),
+                 "version " + std::to_string(note.abi_major));
+  }
+  if (note.min_host_minor > BERTH_ABI_MINOR) {
+    return Error(LoadErrorCode::kHostTooOld,
+                 "a plugin for ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                     std::to_string(BERTH_ABI_MINOR) + " or older",
+                 "one that needs " + std::to_string(note.abi_major) + "." +
+                     std::to_string(note.min_host_minor));
+  }
+  return std::nullopt;
+}
+
+bool IsSanitizerLibrary(std::string_view needed) {
+  std::string_view name = needed.substr(needed.rfind('/') + 1);
+  // GCC's runtimes, and Clang's with -shared-libsan: libasan.so.8, libclang_rt.asan-x86_64.so.
+  constexpr std::array<std::string_view, 2> kPrefixes = {"libclang_rt.", "lib"};
+  for (const std::string_view stem : kPrefixes) {
+    if (!name.starts_with(stem)) continue;
+    name.remove_prefix(stem.size());
+    break;
+  }
+  name = name.substr(0, name.find_first_of(".-_"));
+  constexpr std::array<std::string_view, 6> kRuntimes = {"asan", "tsan", "ubsan",
+                                                         "lsan", "msan", "hwasan"};
+  return std::find(kRuntimes.begin(), kRuntimes.end(), name) != kRuntimes.end();
+}
+
+// Clang leaves the runtime's functions to the executable.
+bool IsSanitizerFunction(std::string_view import) {
+  return import == "__asan_init" || import == "__tsan_init" || import == "__msan_init" ||
+         import == "__hwasan_init" || import.starts_with("__ubsan_handle_");
+}
+
+// The initialisation of such a runtime ends a process that was not started with it, so it is refused by
+// name; a host that was built with the same one has it already.
+std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
+  constexpr const char* kExpected = "a library without a sanitizer's runtime";
+  for (const std::string_view needed : image.needed()) {
+    if (!IsSanitizerLibrary(needed)) continue;
+    void* present = ::dlopen(std::string(needed).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (present == nullptr) {
+      return Error(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(needed));
+    }
+    ::dlclose(present);
+  }
+  for (const std::string_view import : image.imports()) {
+    if (!IsSanitizerFunction(import)) continue;
+    if (::dlsym(RTLD_DEFAULT, std::string(import).c_str()) == nullptr) {
+      return Error(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(import));
+    }
+  }
+  return std::nullopt;
+}
+
+// The library is loaded from a private copy, so what is relative to its place leads nowhere; what is
+// relative to our working directory leads anywhere.
+std::optional<LoadError> CheckRunPaths(const ElfImage& image) {
+  const auto names_origin = [](std::string_view path) { return path.find('$') != path.npos; };
+  for (const std::string_view path : image.run_paths()) {
+    if (names_origin(path)) {
+      return Error(LoadErrorCode::kOriginRunPath, "run paths without $ORIGIN", std::string(path));
+    }
+    if (!path.starts_with('/')) {
+      return Error(LoadErrorCode::kRelativeRunPath, "absolute run paths",
+                   "\"" + std::string(path) + "\"");
+    }
+  }
+  for (const std::string_view needed : image.needed()) {
+    if (names_origin(needed)) {
+      return Error(LoadErrorCode::kOriginRunPath, "needed libraries without $ORIGIN",
+                   std::string(needed));
+    }
+    if (needed.find('/') != needed.npos && !needed.starts_with('/')) {
+      return Error(LoadErrorCode::kRelativeRunPath, "needed libraries by name or absolute path",
+                   std::string(needed));
+    }
+  }
+  return std::nullopt;
+}
+
+bool IsEntryName(std::string_view name) {
+  if (!name.starts_with(kEntryStem)) return false;
+  name.remove_prefix(kEntryStem.size());
+  return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
+}
+
+// A library may export the entries of several major versions.
+std::optional<LoadError> CheckExports(const ElfImage& image) {
+  constexpr const char* kExpected = "berth_entry_v1 as the only exported symbol";
+  const ElfSymbol* entry = nullptr;
+  std::string others;
+  uint64_t n_others = 0;
+  for (const ElfSymbol& symbol : image.exports()) {
+    if (symbol.name == kEntrySymbol) entry = &symbol;
+    if (IsEntryName(symbol.name)) continue;
+    if (++n_others <= 3) others.append(" ").append(symbol.name);
+  }
+  if (n_others > 0) {
+    return Error(LoadErrorCode::kExports, kExpected,
+                 std::to_string(n_others) + " more:" + others + (n_others > 3 ? " ..." : ""));
+  }
+  if (entry == nullptr) return Error(LoadErrorCode::kExports, kExpected, "no such symbol");
+  constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_entry, create);
+  if (!entry->is_data || entry->size < kSize) {
+    return Error(LoadErrorCode::kExports,
+                 "berth_entry_v1 to be data of at least " + std::to_string(kSize) + " bytes",
+                 entry->is_data ? std::to_string(entry->size) + " bytes" : "no data");
+  }
+  return std::nullopt;
+}
+
+// ---- Loading --------------------------------------------------------------------------------------
+
+// A constructor that sets the floating-point mode (linked in by -ffast-math) would change the results of
+// everybody's arithmetic on this thread and on those started later.
+class FloatingPointGuard {
+ public:
+  FloatingPointGuard() : control_(Control()) { std::fegetenv(&saved_); }
+  FloatingPointGuard(const FloatingPointGuard&) = delete;
+  FloatingPointGuard& operator=(const FloatingPointGuard&) = delete;
+  ~FloatingPointGuard() { std::fesetenv(&saved_); }
+
+  bool Changed() const { return Control() != control_; }
+
+ private:
+  static uint32_t Control() {
+    const uint32_t rounding = static_cast<uint32_t>(std::fegetround());
+#if defined(__x86_64__)
+    constexpr uint32_t kStickyFlags = 0x3f;
+    return rounding ^ (_mm_getcsr() & ~kStickyFlags);
+#else
+    return rounding;
+#endif
+  }
+
+  uint32_t control_;
+  std::fenv_t saved_{};
+};
+
+std::string DlopenText(const std::string& load_path) {
+  const char* text = ::dlerror();
+  std::string_view view = text == nullptr ? "no reason given" : text;
+  const std::string prefix = load_path + ": ";
+  if (view.starts_with(prefix)) view.remove_prefix(prefix.size());
+  return std::string(view);
+}
+
+const void* LibraryOf(const void* address) {
+  Dl_info info{};
+  return ::dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+std::optional<LoadError> CheckEntry(const berth_entry& entry) {
+  if (entry.magic != BERTH_MAGIC) {
+    return Error(LoadErrorCode::kEntryMagic, "magic number " + std::to_string(BERTH_MAGIC),
+                 std::to_string(entry.magic));
+  }
+  constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_entry, create);
+  if (entry.struct_size < kSize) {
+    return Error(LoadErrorCode::kEntrySize,
+                 "an entry of at least " + std::to_string(kSize) + " bytes",
+                 std::to_string(entry.struct_size));
+  }
+  if (entry.pointer_bits != 64) {
+    return Error(LoadErrorCode::kEntrySize, "pointers of 64 bits",
+                 std::to_string(entry.pointer_bits));
+  }
+  if (entry.create == nullptr) {
+    return Error(LoadErrorCode::kEntryFunction, "create to be set", "NULL");
+  }
+  struct Function {
+    const char* name;
+    const void* address;
+  };
+  const std::array<Function, 3> functions = {{
+      {"init", reinterpret_cast<const void*>(entry.init)},
+      {"deinit", reinterpret_cast<const void*>(entry.deinit)},
+      {"create", reinterpret_cast<const void*>(entry.create)},
+  }};
+  const void* library = LibraryOf(&entry);
+  for (const Function& function : functions) {
+    if (function.address == nullptr || LibraryOf(function.address) == library) continue;
+    return Error(LoadErrorCode::kEntryFunction,
+                 std::string(function.name) + " to lie in this library", "one elsewhere");
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> CopyList(const char* const* list) {
+  std::vector<std::string> copy;
+  for (; list != nullptr && *list != nullptr; ++list) copy.emplace_back(*list);
+  return copy;
+}
+
+std::string TextOr(const char* text, const char* otherwise) {
+  return text != nullptr && *text != '\0' ? text : otherwise;
+}
+
+LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
+  const std::string which = "plugin info " + std::to_string(index);
+  if (from == nullptr) return Error(LoadErrorCode::kBadInfo, which, "NULL");
+  constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_plugin_info, args_schema);
+  if (from->struct_size < kSize) {
+    return Error(LoadErrorCode::kBadInfo,
+                 which + " of at least " + std::to_string(kSize) + " bytes",
+                 std::to_string(from->struct_size));
+  }
+  PluginInfo info;
+  info.name = TextOr(from->name, "");
+  info.version = TextOr(from->version, "");
+  if (info.name.empty() || info.version.empty()) {
+    return Error(LoadErrorCode::kBadInfo, which + " with a name and a version",
+                 info.name.empty() ? "no name" : "no version of \"" + info.name + "\"");
+  }
+  info.about = TextOr(from->about, "");
+  info.points = CopyList(from->points);
+  info.services = CopyList(from->services);
+  info.kinds = CopyList(from->kinds);
+  info.fields = CopyList(from->fields);
+  info.pod_fields = CopyList(from->pod_fields);
+  info.args_schema = TextOr(from->args_schema, "{}");
+  info.blocks_in_bind = (from->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0;
+  return info;
+}
+
+LoadResult<std::vector<PluginInfo>> CopyInfos(const berth_entry& entry) {
+  if (entry.n_plugins > kMaxPlugins || (entry.n_plugins > 0 && entry.plugins == nullptr)) {
+    return Error(LoadErrorCode::kBadInfo, "at most " + std::to_string(kMaxPlugins) + " plugins",
+                 entry.plugins == nullptr ? "NULL" : std::to_string(entry.n_plugins));
+  }
+  std::vector<PluginInfo> infos;
+  for (uint64_t i = 0; i < entry.n_plugins; ++i) {
+    LoadResult<PluginInfo> info = CopyInfo(entry.plugins[i], i);
+    if (!info.ok()) return std::move(info).error();
+    infos.push_back(*std::move(info));
+  }
+  return infos;
+}
+
+// ---- Note against entry ---------------------------------------------------------------------------
+
+LoadError Differs(const std::string& field, const std::string& note, const std::string& entry) {
+  return Error(LoadErrorCode::kNoteDiffersFromEntry, field + " " + note + ", as the note says",
+               entry + " in the entry");
+}
+
+std::string Join(const std::vector<std::string>& texts) {
+  std::string joined = "[";
+  for (const std::string& text : texts) joined.append(joined.size() > 1 ? ", " : "").append(text);
+  return joined + "]";
+}
+
+std::optional<LoadError> ComparePlugin(const NotedPlugin& noted, const PluginInfo& info,
+                                       uint64_t index) {
+  const std::string field = "plugins[" + std::to_string(index) + "].";
+  if (noted.name != info.name) return Differs(field + "name", noted.name, info.name);
+  if (noted.version != info.version) {
+    return Differs(field + "version", noted.version, info.version);
+  }
+  if (noted.points != info.points) {
+    return Differs(field + "points", Join(noted.points), Join(info.points));
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> CompareWithNote(const PluginNote& note, const berth_entry& entry,
+                                         const std::vector<PluginInfo>& infos) {
+  struct Number {
+    const char* name;
+    uint64_t note;
+    uint64_t entry;
+  };
+  const std::array<Number, 4> numbers = {{
+      {"abi_major", note.abi_major, entry.abi_major},
+      {"abi_minor", note.abi_minor, entry.abi_minor},
+      {"min_host_minor", note.min_host_minor, entry.min_host_minor},
+      {"n_plugins", note.plugins.size(), infos.size()},
+  }};
+  for (const Number& number : numbers) {
+    if (number.note == number.entry) continue;
+    return Differs(number.name, std::to_string(number.note), std::to_string(number.entry));
+  }
+  for (uint64_t i = 0; i < infos.size(); ++i) {
+    if (auto error = ComparePlugin(note.plugins[i], infos[i], i)) return error;
+  }
+  return std::nullopt;
+}
+
+// A plugin built against a newer header may offer points that we do not know yet. One built against ours
+// or an older one has misspelled them.
+std::optional<LoadError> CheckPoints(const berth_entry& entry,
+                                     const std::vector<PluginInfo>& infos) {
+  if (entry.abi_minor > BERTH_ABI_MINOR) return std::nullopt;
+  for (const PluginInfo& info : infos) {
+    for (const std::string& point : info.points) {
+      if (IsKnownPoint(point)) continue;
+      LoadError error = Error(LoadErrorCode::kUnknownPoint,
+                              "an extension point of ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                                  std::to_string(BERTH_ABI_MINOR),
+                              point);
+      error.plugin = info.name;
+      return error;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LoadResult<JudgedLibrary> JudgeLibrary(std::span<const std::byte> file) {
+  const LoadResult<ElfImage> image = ElfImage::Parse(file);
+  if (!image.ok()) return image.error();
+  LoadResult<PluginNote> note = ReadNote(*image);
+  if (!note.ok()) return std::move(note).error();
+  if (auto error = CheckVersion(*note)) return *std::move(error);
+  if (auto error = CheckSanitizers(*image)) return *std::move(error);
+  if (auto error = CheckRunPaths(*image)) return *std::move(error);
+  if (auto error = CheckExports(*image)) return *std::move(error);
+  JudgedLibrary judged{*std::move(note), {}};
+  if (image->unique_symbols() > 0) {
+    judged.warnings.push_back(
+        std::to_string(image->unique_symbols()) +
+        " unique symbols, which all libraries of the process share: build with -fno-gnu-unique");
+  }
+  return judged;
+}
+
+struct PluginLibrary::Mapping {
+  boost::dll::shared_library object;
+};
+
+PluginLibrary::PluginLibrary(std::unique_ptr<Mapping> mapping, const berth_entry* entry,
+                             PluginNote note, LibraryDescription description)
+    : mapping_(std::move(mapping)),
+      entry_(entry),
+      note_(std::move(note)),
+      description_(std::move(description)) {}
+
+PluginLibrary::~PluginLibrary() {
+  if (initialised_ && entry_->deinit != nullptr) entry_->deinit();
+}
+
+LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
+  const auto refuse = [&](LoadError error) {
+    error.path = source.path;
+    return error;
+  };
+  auto mapping = std::make_unique<Mapping>();
+  {
+    const FloatingPointGuard guard;
+    // Boost.DLL names the portable modes; RTLD_NODELETE is passed through as it is.
+    constexpr auto kMode = static_cast<boost::dll::load_mode::type>(
+        boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | RTLD_NODELETE);
+    boost::dll::fs::error_code code;
+    mapping->object.load(source.load_path, code, kMode);
+    if (code) {
+      return refuse(Error(LoadErrorCode::kDlopenFailed, "a library whose symbols all resolve",
+                          DlopenText(source.load_path)));
+    }
+    if (guard.Changed()) {
+      source.judged.warnings.push_back(
+          "it changes the floating-point mode when it is loaded, which was undone: link without "
+          "-ffast-math");
+    }
+  }
+  // The symbol table has it, but its hash table may not lead there.
+  if (!mapping->object.has(kEntrySymbol)) {
+    return refuse(Error(LoadErrorCode::kEntryMagic, "berth_entry_v1 to be found", "no symbol"));
+  }
+  const berth_entry* entry = &mapping->object.get<const berth_entry>(kEntrySymbol);
+  if (auto error = CheckEntry(*entry)) return refuse(*std::move(error));
+  LoadResult<std::vector<PluginInfo>> infos = CopyInfos(*entry);
+  if (!infos.ok()) return refuse(std::move(infos).error());
+  if (auto error = CompareWithNote(source.judged.note, *entry, *infos)) {
+    return refuse(*std::move(error));
+  }
+  if (auto error = CheckPoints(*entry, *infos)) return refuse(*std::move(error));
+
+  LibraryDescription description;
+  description.path = std::move(source.path);
+  description.digest = std::move(source.digest);
+  description.abi_major = entry->abi_major;
+  description.abi_minor = entry->abi_minor;
+  description.min_host_minor = entry->min_host_minor;
+  description.built_with_asserts = (entry->build_flags & BERTH_BUILD_ASSERTS) != 0;
+  description.built_with_sanitizer = (entry->build_flags & BERTH_BUILD_SANITIZED) != 0;
+  description.plugins = *std::move(infos);
+  description.warnings = std::move(source.judged.warnings);
+  return std::shared_ptr<PluginLibrary>(new PluginLibrary(
+      std::move(mapping), entry, std::move(source.judged.note), std::move(description)));
+}
+
+const PluginInfo* PluginLibrary::Find(std::string_view plugin) const {
+  for (const PluginInfo& info : description_.plugins) {
+    if (info.name == plugin) return &info;
+  }
+  return nullptr;
+}
+
+std::optional<LoadError> PluginLibrary::Init(const berth_host* host) {
+  if (initialised_) return std::nullopt;
+  if (entry_->init != nullptr) {
+    const FloatingPointGuard guard;
+    StatusSink sink;
+    const berth_code code = entry_->init(host, sink.raw());
+    if (code != BERTH_SUCCESS) {
+      const std::string reasons = sink.JoinReasons();
+      LoadError error =
+          Error(LoadErrorCode::kInitFailed, "the library's init to succeed",
+                std::string(CodeName(code)) + (reasons.empty() ? "" : ": ") + reasons);
+      error.path = description_.path;
+      return error;
+    }
+  }
+  initialised_ = true;
+  return std::nullopt;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,102 @@
+#include "host/loader/plugin_note.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ParsePluginNote, ReadsWhatTheHeaderDescribes) {
+  const LoadResult<PluginNote> note = ParsePluginNote(
+      R"({"abi":[1,2],"minHostMinor":3,"plugins":[
+          {"name":"A","version":"1.0.0","points":["berth.filter/1","berth.score/1"]},
+          {"name":"B","version":"2","points":[]}]})");
+  ASSERT_TRUE(note.ok()) << note.error().ToString();
+  EXPECT_EQ(note->abi_major, 1);
+  EXPECT_EQ(note->abi_minor, 2);
+  EXPECT_EQ(note->min_host_minor, 3);
+  ASSERT_EQ(note->plugins.size(), 2u);
+  EXPECT_EQ(note->plugins[0].name, "A");
+  EXPECT_EQ(note->plugins[0].version, "1.0.0");
+  EXPECT_THAT(note->plugins[0].points, ElementsAre("berth.filter/1", "berth.score/1"));
+  EXPECT_TRUE(note->plugins[1].points.empty());
+}
+
+TEST(ParsePluginNote, PassesOverWhatItDoesNotKnow) {
+  EXPECT_TRUE(ParsePluginNote(R"({"new":{"a":[]},"abi":[1,0],"minHostMinor":0,"plugins":[
+      {"name":"A","version":"1","points":[],"more":true}]})")
+                  .ok());
+}
+
+TEST(ParsePluginNote, ReadsNothingButTheVersionOfAnotherMajor) {
+  const LoadResult<PluginNote> note =
+      ParsePluginNote(R"({"abi":[2,0],"minHostMinor":0,"extensions":"another form"})");
+  ASSERT_TRUE(note.ok()) << note.error().ToString();
+  EXPECT_EQ(note->abi_major, 2);
+  EXPECT_TRUE(note->plugins.empty());
+}
+
+struct BadNote {
+  const char* json;
+  const char* message;
+};
+
+class BadNoteTest : public ::testing::TestWithParam<BadNote> {};
+
+TEST_P(BadNoteTest, IsRefusedWithTheJsonPointer) {
+  const LoadResult<PluginNote> note = ParsePluginNote(GetParam().json);
+  ASSERT_FALSE(note.ok());
+  EXPECT_EQ(note.error().code, LoadErrorCode::kBadNote);
+  EXPECT_THAT(note.error().ToString(), HasSubstr(GetParam().message));
+}
+
+#define NOTE(abi, minor, plugins) \
+  "{\"abi\":" abi ",\"minHostMinor\":" minor ",\"plugins\":" plugins "}"
+
+INSTANTIATE_TEST_SUITE_P(
+    PluginNote, BadNoteTest,
+    ::testing::Values(
+        BadNote{"", "at \"\", JSON text"}, BadNote{"{", "at \"\", JSON text"},
+        BadNote{"[]", "at \"\", an object, found an array"},
+        BadNote{"{}", "at \"/abi\", a value, found nothing"},
+        BadNote{NOTE("1", "0", "[]"), "at \"/abi\", an array, found a number"},
+        BadNote{NOTE("[1]", "0", "[]"), "at \"/abi\", [major, minor], found 1 elements"},
+        BadNote{NOTE("[1,0,0]", "0", "[]"), "found 3 elements"},
+        BadNote{NOTE("[-1,0]", "0", "[]"), "at \"/abi/0\", an integer from 0 to 65535"},
+        BadNote{NOTE("[1,65536]", "0", "[]"),
+                "at \"/abi/1\", an integer from 0 to 65535, found 65536"},
+        BadNote{NOTE("[1,0]", "1.5", "[]"), "at \"/minHostMinor\", an integer"},
+        BadNote{NOTE("[1,0]", "null", "[]"),
+                "at \"/minHostMinor\", an integer from 0 to 65535, found null"},
+        BadNote{NOTE("[1,0]", "0", "{}"), "at \"/plugins\", an array, found an object"},
+        BadNote{NOTE("[1,0]", "0", "[]"), "at \"/plugins\", at least one plugin, found none"},
+        BadNote{NOTE("[1,0]", "0", "[true]"), "at \"/plugins/0\", an object, found a boolean"},
+        BadNote{NOTE("[1,0]", "0", "[{}]"), "at \"/plugins/0/name\", a value, found nothing"},
+        BadNote{NOTE("[1,0]", "0", "[{\"name\":\"\"}]"),
+                "at \"/plugins/0/name\", a string that is not empty"},
+        BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":1}]"),
+                "at \"/plugins/0/version\", a string, found a number"},
+        BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":\"x\"}]"),
+                "at \"/plugins/0/points\", an array, found a string"},
+        BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":[\"x\",\"x\"]}]"),
+                "at \"/plugins/0/points/1\", each point once, found x again"},
+        BadNote{NOTE("[1,0]", "0",
+                     "[{\"name\":\"A\",\"version\":\"1\",\"points\":[]},"
+                     "{\"name\":\"A\",\"version\":\"1\",\"points\":[]}]"),
+                "at \"/plugins/1/name\", each plugin once, found A again"}));
+
+TEST(ParsePluginNote, RefusesTextThatIsTooLong) {
+  std::string json = NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":[]}]");
+  json.append(kMaxNoteBytes - json.size(), ' ');
+  EXPECT_TRUE(ParsePluginNote(json).ok());
+  json.push_back(' ');
+  ASSERT_FALSE(ParsePluginNote(json).ok());
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,221 @@
+#include "host/loader/plugin_points.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "host/loader/foreign_struct.h"
+
+namespace berth::host {
+namespace {
+
+using Fault = std::optional<LoadError>;
+
+constexpr uint32_t kMaxInterests = 4096;
+
+LoadError Bad(std::string expected, std::string found) {
+  LoadError error;
+  error.code = LoadErrorCode::kBadPoint;
+  error.expected = std::move(expected);
+  error.found = std::move(found);
+  return error;
+}
+
+Fault Require(bool fulfilled, const char* expected) {
+  if (fulfilled) return std::nullopt;
+  return Bad(expected, "NULL");
+}
+
+// Copies the struct at `from`, which has `first_size` bytes at least.
+template <class T>
+Fault Take(const void* from, uint32_t first_size, std::optional<T>* to) {
+  const uint32_t size = StructSize(from);
+  if (size < first_size) {
+    return Bad("a struct of at least " + std::to_string(first_size) + " bytes",
+               std::to_string(size));
+  }
+  *to = CopyStruct<T>(from, size);
+  (*to)->struct_size = sizeof(T);
+  return std::nullopt;
+}
+
+// Copies what `*dependence` points at and points it there.
+Fault TakeDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
+  if (*dependence == nullptr) return std::nullopt;
+  if (auto fault = Take(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to)) return fault;
+  *dependence = &**to;
+  return std::nullopt;
+}
+
+Fault CopyPreEnqueue(const void* from, PluginPoints* points) {
+  auto& point = points->pre_enqueue;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
+    return fault;
+  return Require(point->pre_enqueue != nullptr, "pre_enqueue to be set");
+}
+
+Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
+  auto& point = points->enqueue_extensions;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
+    return fault;
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_event_interest, reserved);
+  const berth_array given = point->interests;
+  if (const auto found = ArrayFault(given, kFirstSize, kMaxInterests)) {
+    return Bad("a sound array of interests", *found);
+  }
+  points->interests.clear();
+  for (uint32_t i = 0; i < given.count; ++i) {
+    const void* element = BERTH_AT(char, given, i);
+    auto interest = CopyStruct<berth_event_interest>(element, given.stride);
+    if (interest.has_hint != 0 && point->hint == nullptr) {
+      return Bad("hint to be set, for interest " + std::to_string(i), "NULL");
+    }
+    if (interest.resource == BERTH_RESOURCE_CUSTOM && interest.kind == nullptr) {
+      return Bad("a kind in interest " + std::to_string(i), "NULL");
+    }
+    if (interest.kind != nullptr) {
+      points->interest_kinds.push_back(std::make_unique<std::string>(interest.kind));
+      interest.kind = points->interest_kinds.back()->c_str();
+    }
+    points->interests.push_back(interest);
+  }
+  point->interests = {points->interests.data(), given.count, sizeof(berth_event_interest)};
+  return std::nullopt;
+}
+
+Fault CopyQueueSort(const void* from, PluginPoints* points) {
+  auto& point = points->queue_sort;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point)) return fault;
+  return Require(point->key != nullptr || point->less != nullptr, "key or less to be set");
+}
+
+Fault CopyPreFilter(const void* from, PluginPoints* points) {
+  auto& point = points->pre_filter;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point)) return fault;
+  if (auto fault = Require(point->pre_filter != nullptr, "pre_filter to be set")) return fault;
+  return Require((point->add_pod == nullptr) == (point->remove_pod == nullptr),
+                 "add_pod and remove_pod both to be set, or neither");
+}
+
+Fault CopyFilter(const void* from, PluginPoints* points) {
+  auto& point = points->filter;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_filter, filter), &point)) return fault;
+  if (auto fault = Require(point->filter != nullptr, "filter to be set")) return fault;
+  return TakeDependence(&point->dependence, &points->filter_dependence);
+}
+
+Fault CopyPostFilter(const void* from, PluginPoints* points) {
+  auto& point = points->post_filter;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
+    return fault;
+  return Require(point->post_filter != nullptr, "post_filter to be set");
+}
+
+Fault CopyPreScore(const void* from, PluginPoints* points) {
+  auto& point = points->pre_score;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point)) return fault;
+  return Require(point->pre_score != nullptr, "pre_score to be set");
+}
+
+Fault CopyScore(const void* from, PluginPoints* points) {
+  auto& point = points->score;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_score, normalize), &point)) return fault;
+  if (auto fault = Require(point->score != nullptr, "score to be set")) return fault;
+  if (point->normalize_mode > BERTH_NORMALIZE_CUSTOM) {
+    return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_CUSTOM),
+               std::to_string(point->normalize_mode));
+  }
+  if (point->normalize_mode == BERTH_NORMALIZE_CUSTOM) {
+    if (auto fault = Require(point->normalize != nullptr, "normalize to be set")) return fault;
+  }
+  return TakeDependence(&point->dependence, &points->score_dependence);
+}
+
+Fault CopyReserve(const void* from, PluginPoints* points) {
+  auto& point = points->reserve;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point)) return fault;
+  return Require(point->reserve != nullptr && point->unreserve != nullptr,
+                 "reserve and unreserve to be set");
+}
+
+Fault CopyPermit(const void* from, PluginPoints* points) {
+  auto& point = points->permit;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
+  return Require(point->permit != nullptr, "permit to be set");
+}
+
+Fault CopyPreBind(const void* from, PluginPoints* points) {
+  auto& point = points->pre_bind;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point)) return fault;
+  return Require(point->pre_bind != nullptr, "pre_bind to be set");
+}
+
+Fault CopyBind(const void* from, PluginPoints* points) {
+  auto& point = points->bind;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
+  return Require(point->bind != nullptr, "bind to be set");
+}
+
+Fault CopyPostBind(const void* from, PluginPoints* points) {
+  auto& point = points->post_bind;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point)) return fault;
+  return Require(point->post_bind != nullptr, "post_bind to be set");
+}
+
+Fault CopyChanges(const void* from, PluginPoints* points) {
+  auto& point = points->changes;
+  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_changes, change), &point)) return fault;
+  return Require(point->change != nullptr, "change to be set");
+}
+
+struct Point {
+  std::string_view id;
+  Fault (*copy)(const void* from, PluginPoints* points);
+};
+
+constexpr Point kPoints[] = {
+    {BERTH_POINT_PRE_ENQUEUE, CopyPreEnqueue},
+    {BERTH_POINT_ENQUEUE_EXTENSIONS, CopyEnqueueExtensions},
+    {BERTH_POINT_QUEUE_SORT, CopyQueueSort},
+    {BERTH_POINT_PRE_FILTER, CopyPreFilter},
+    {BERTH_POINT_FILTER, CopyFilter},
+    {BERTH_POINT_POST_FILTER, CopyPostFilter},
+    {BERTH_POINT_PRE_SCORE, CopyPreScore},
+    {BERTH_POINT_SCORE, CopyScore},
+    {BERTH_POINT_RESERVE, CopyReserve},
+    {BERTH_POINT_PERMIT, CopyPermit},
+    {BERTH_POINT_PRE_BIND, CopyPreBind},
+    {BERTH_POINT_BIND, CopyBind},
+    {BERTH_POINT_POST_BIND, CopyPostBind},
+    {BERTH_POINT_CHANGES, CopyChanges},
+};
+
+const Point* FindPoint(std::string_view id) {
+  const auto* found = std::find_if(std::begin(kPoints), std::end(kPoints),
+                                   [&](const Point& point) { return point.id == id; });
+  return found == std::end(kPoints) ? nullptr : found;
+}
+
+}  // namespace
+
+bool IsKnownPoint(std::string_view id) { return FindPoint(id) != nullptr; }
+
+std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string& id,
+                                   PluginPoints* points) {
+  const Point* point = FindPoint(id);
+  if (point == nullptr) return std::nullopt;
+  const void* from = plugin.get_point(&plugin, id.c_str());
+  if (from == nullptr) {
+    LoadError error;
+    error.code = LoadErrorCode::kMissingPoint;
+    error.expected = "the declared point " + id;
+    error.found = "NULL";
+    return error;
+  }
+  Fault fault = point->copy(from, points);
+  if (fault.has_value()) fault->expected.insert(0, "in " + id + " ");
+  return fault;
+}
+
+}  // namespace berth::host

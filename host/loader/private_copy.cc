@@ -1,0 +1,133 @@
+#include "host/loader/private_copy.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "host/loader/trusted_file.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U  // Linux 6.3; the header here is older.
+#endif
+
+namespace berth::host {
+namespace {
+
+LoadError CopyError(const std::string& path, std::string_view what, int code) {
+  LoadError error;
+  error.code = LoadErrorCode::kCopyFailed;
+  error.path = path;
+  error.expected.append("to ").append(what);
+  error.found = std::generic_category().message(code);
+  return error;
+}
+
+// Writes all, or gives the errno.
+int WriteAll(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+class DirectoryCopies final : public PrivateCopies {
+ public:
+  DirectoryCopies(std::string path, FileDescriptor directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
+
+  ~DirectoryCopies() override {
+    for (const std::string& name : names_) ::unlinkat(directory_.get(), name.c_str(), 0);
+    ::rmdir(path_.c_str());
+  }
+
+  LoadResult<std::string> Write(const std::string& digest,
+                                std::span<const std::byte> bytes) override {
+    const std::string name = digest + ".so";
+    const std::string path = path_ + "/" + name;
+    // A copy whose library was refused after it was loaded.
+    ::unlinkat(directory_.get(), name.c_str(), 0);
+    const FileDescriptor file(::openat(directory_.get(), name.c_str(),
+                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));
+    if (!file.ok()) return CopyError(path, "create the private copy", errno);
+    names_.insert(name);
+    if (const int code = WriteAll(file.get(), bytes); code != 0) {
+      Discard(path);
+      return CopyError(path, "write the private copy", code);
+    }
+    return path;
+  }
+
+  void Discard(const std::string& path) override {
+    const std::string name = path.substr(path_.size() + 1);
+    if (names_.erase(name) != 0) ::unlinkat(directory_.get(), name.c_str(), 0);
+  }
+
+ private:
+  std::string path_;
+  FileDescriptor directory_;
+  std::set<std::string> names_;
+};
+
+class MemoryCopies final : public PrivateCopies {
+ public:
+  // What is left in the map may be mapped, so its descriptor is not closed.
+  ~MemoryCopies() override {
+    for (auto& [path, file] : files_) file.Release();
+  }
+
+  LoadResult<std::string> Write(const std::string& digest,
+                                std::span<const std::byte> bytes) override {
+    const std::string label = "berth-" + digest.substr(0, 16);
+    FileDescriptor file(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
+    if (!file.ok() && errno == EINVAL) {  // A kernel that does not know MFD_EXEC.
+      file = FileDescriptor(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    }
+    if (!file.ok()) return CopyError(label, "create a memory file that may be executed", errno);
+    if (const int code = WriteAll(file.get(), bytes); code != 0) {
+      return CopyError(label, "write the memory file", code);
+    }
+    constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
+      return CopyError(label, "seal the memory file", errno);
+    }
+    std::string path = "/proc/self/fd/" + std::to_string(file.get());
+    files_.emplace(path, std::move(file));
+    return path;
+  }
+
+  void Discard(const std::string& path) override { files_.erase(path); }
+
+ private:
+  std::map<std::string, FileDescriptor> files_;
+};
+
+}  // namespace
+
+LoadResult<std::unique_ptr<PrivateCopies>> CopyToDirectory(const std::string& runtime_directory) {
+  LoadResult<std::string> parent = ResolveTrustedDirectory(runtime_directory, {});
+  if (!parent.ok()) return std::move(parent).error();
+  std::string path = *parent + "/plugins-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) {
+    return CopyError(*parent, "create a private directory in it", errno);
+  }
+  FileDescriptor directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory.ok()) return CopyError(path, "open the private directory", errno);
+  return std::unique_ptr<PrivateCopies>(
+      std::make_unique<DirectoryCopies>(std::move(path), std::move(directory)));
+}
+
+std::unique_ptr<PrivateCopies> CopyToMemory() { return std::make_unique<MemoryCopies>(); }
+
+}  // namespace berth::host

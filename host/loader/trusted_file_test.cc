@@ -1,0 +1,174 @@
+#include "host/loader/trusted_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ReadTrustedFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "berth-trusted-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = std::filesystem::canonical(pattern).string();
+    WriteFile("file", "content");
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string At(const std::string& name) const { return directory_ + "/" + name; }
+  void WriteFile(const std::string& name, const std::string& text) const {
+    std::ofstream(At(name)) << text;
+    ::chmod(At(name).c_str(), 0644);
+  }
+  void MakeDirectory(const std::string& name) const {
+    ASSERT_EQ(::mkdir(At(name).c_str(), 0755), 0);
+  }
+  void Link(const std::string& target, const std::string& name) const {
+    ASSERT_EQ(::symlink(target.c_str(), At(name).c_str()), 0);
+  }
+  static std::string Text(const LoadResult<TrustedFile>& file) {
+    if (!file.ok()) return file.error().ToString();
+    return {reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()};
+  }
+
+  std::string directory_;
+};
+
+TEST_F(ReadTrustedFileTest, GivesTheContentAndTheResolvedPath) {
+  MakeDirectory("sub");
+  Link("../file", "sub/relative");
+  Link(At("sub"), "absolute");
+  for (const char* name :
+       {"file", "./file", "sub/../file", "sub/relative", "absolute/relative", "sub//../file"}) {
+    const LoadResult<TrustedFile> file = ReadTrustedFile(At(name), {});
+    ASSERT_EQ(Text(file), "content") << name;
+    EXPECT_EQ(file->path, At("file")) << name;
+  }
+}
+
+TEST_F(ReadTrustedFileTest, ReadsAnEmptyFile) {
+  WriteFile("empty", "");
+  const LoadResult<TrustedFile> file = ReadTrustedFile(At("empty"), {});
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(file->bytes.empty());
+}
+
+TEST_F(ReadTrustedFileTest, TakesRelativePathsFromTheWorkingDirectory) {
+  const std::string relative = std::filesystem::proximate(At("file")).string();
+  EXPECT_EQ(Text(ReadTrustedFile(relative, {})), "content");
+}
+
+TEST_F(ReadTrustedFileTest, SaysWhatIsMissing) {
+  Link("nowhere", "dangling");
+  for (const char* name : {"absent", "absent/file", "file/below", "dangling"}) {
+    const LoadResult<TrustedFile> file = ReadTrustedFile(At(name), {});
+    ASSERT_FALSE(file.ok()) << name;
+    EXPECT_EQ(file.error().code, LoadErrorCode::kNotFound) << name;
+    EXPECT_EQ(file.error().path, At(name));
+  }
+  EXPECT_EQ(ReadTrustedFile("", {}).error().code, LoadErrorCode::kNotFound);
+}
+
+TEST_F(ReadTrustedFileTest, GivesUpOnLinksInACircle) {
+  Link("b", "a");
+  Link("a", "b");
+  EXPECT_EQ(ReadTrustedFile(At("a"), {}).error().code, LoadErrorCode::kUnreadable);
+}
+
+TEST_F(ReadTrustedFileTest, RefusesWhatIsNotARegularFile) {
+  MakeDirectory("sub");
+  ASSERT_EQ(::mkfifo(At("pipe").c_str(), 0600), 0);
+  for (const std::string& path :
+       {At("sub"), At("sub/.."), At("pipe"), std::string("/dev/null"), std::string("/")}) {
+    const LoadResult<TrustedFile> file = ReadTrustedFile(path, {});
+    ASSERT_FALSE(file.ok()) << path;
+    EXPECT_EQ(file.error().code, LoadErrorCode::kNotARegularFile) << file.error().ToString();
+  }
+}
+
+TEST_F(ReadTrustedFileTest, RefusesAFileThatOthersMayWrite) {
+  for (const mode_t mode : {0664, 0646, 0777}) {
+    ASSERT_EQ(::chmod(At("file").c_str(), mode), 0);
+    const LoadResult<TrustedFile> file = ReadTrustedFile(At("file"), {});
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().code, LoadErrorCode::kWritableByOthers);
+  }
+  ASSERT_EQ(::chmod(At("file").c_str(), 0664), 0);
+  EXPECT_THAT(Text(ReadTrustedFile(At("file"), {})),
+              HasSubstr("expected file " + At("file") +
+                        " to be writable by its owner alone, found mode 0664"));
+}
+
+TEST_F(ReadTrustedFileTest, RefusesADirectoryThatOthersMayWrite) {
+  MakeDirectory("sub");
+  WriteFile("sub/file", "content");
+  ASSERT_EQ(::chmod(At("sub").c_str(), 0775), 0);
+  EXPECT_THAT(Text(ReadTrustedFile(At("sub/file"), {})),
+              HasSubstr("directory " + At("sub") + " to be writable by its owner alone"));
+  // Also when the path only passes through it.
+  EXPECT_FALSE(ReadTrustedFile(At("sub/../file"), {}).ok());
+}
+
+TEST_F(ReadTrustedFileTest, TrustsTheStickyBitOnRootsDirectoriesAlone) {
+  MakeDirectory("sub");
+  WriteFile("sub/file", "content");
+  ASSERT_EQ(::chmod(At("sub").c_str(), 01777), 0);
+  EXPECT_EQ(ReadTrustedFile(At("sub/file"), {}).ok(), ::geteuid() == 0);
+}
+
+TEST_F(ReadTrustedFileTest, LooksAtNoOwnerOrModeWhenTold) {
+  ASSERT_EQ(::chmod(At("file").c_str(), 0666), 0);
+  TrustOptions options;
+  options.check_owner = false;
+  EXPECT_EQ(Text(ReadTrustedFile(At("file"), options)), "content");
+}
+
+TEST_F(ReadTrustedFileTest, TrustsTheNamedOwners) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::chown(At("file").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(Text(ReadTrustedFile(At("file"), {})), HasSubstr("found user 65534 [wrong-owner]"));
+  TrustOptions options;
+  options.owners = {65534};
+  EXPECT_EQ(Text(ReadTrustedFile(At("file"), options)), "content");
+}
+
+TEST_F(ReadTrustedFileTest, FollowsNoLinkOfAStranger) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  Link("file", "link");
+  EXPECT_EQ(Text(ReadTrustedFile(At("link"), {})), "content");
+  ASSERT_EQ(::lchown(At("link").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(ReadTrustedFile(At("link"), {}).error().code, LoadErrorCode::kWrongOwner);
+}
+
+TEST_F(ReadTrustedFileTest, ReadsUpToTheLimit) {
+  TrustOptions options;
+  options.max_bytes = 7;
+  EXPECT_EQ(Text(ReadTrustedFile(At("file"), options)), "content");
+  options.max_bytes = 6;
+  EXPECT_EQ(ReadTrustedFile(At("file"), options).error().code, LoadErrorCode::kTooLarge);
+}
+
+TEST_F(ReadTrustedFileTest, ResolvesDirectoriesByTheSameRules) {
+  MakeDirectory("sub");
+  Link("sub", "link");
+  EXPECT_EQ(*ResolveTrustedDirectory(At("link"), {}), At("sub"));
+  EXPECT_EQ(*ResolveTrustedDirectory("/", {}), "/");
+  EXPECT_EQ(ResolveTrustedDirectory(At("file"), {}).error().code, LoadErrorCode::kNotFound);
+  ASSERT_EQ(::chmod(At("sub").c_str(), 0777), 0);
+  EXPECT_EQ(ResolveTrustedDirectory(At("link"), {}).error().code, LoadErrorCode::kWritableByOthers);
+}
+
+}  // namespace
+}  // namespace berth::host
