@@ -1,0 +1,72 @@
+// Which function of the plugin runs on this thread, and under which thread word of abi.h.
+#ifndef BERTH_TESTING_CALL_H_
+#define BERTH_TESTING_CALL_H_
+
+#include <cstdint>
+#include <string>
+
+#include <berth/testing/report.h>
+
+namespace berth::testing {
+
+enum Word : uint32_t {
+  kLoad = 1,
+  kEvent = 2,
+  kQueue = 4,
+  kCycle = 8,
+  kBlock = 16,
+  kBind = 32,
+  kAnyWord = 63
+};
+
+inline std::string WordNames(uint32_t words) {
+  static constexpr const char* kNames[] = {"[load]", "[event]", "[queue]", "[cycle]", "[block]", "[bind]"};
+  if (words == kAnyWord) return "[any]";
+  std::string out;
+  for (uint32_t bit = 0; bit < 6; ++bit) {
+    if ((words & (1u << bit)) != 0) out += (out.empty() ? "" : " ") + std::string(kNames[bit]);
+  }
+  return out;
+}
+
+// A call into the plugin, for as long as it lasts.
+class CallScope {
+ public:
+  CallScope(Reporter* reporter, const char* point, Word word)
+      : reporter_(*reporter), point_(point), word_(word), outer_(current_) {
+    current_ = this;
+  }
+  ~CallScope() { current_ = outer_; }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  Reporter& reporter() const { return reporter_; }
+  const char* point() const { return point_; }
+  Word word() const { return word_; }
+
+  // NULL on a thread that is not in a call: one of the plugin's own.
+  static const CallScope* current() { return current_; }
+
+ private:
+  static inline thread_local constinit const CallScope* current_ = nullptr;
+
+  Reporter& reporter_;
+  const char* const point_;
+  const Word word_;
+  const CallScope* const outer_;
+};
+
+// Asserts that a service which may be called under `allowed` is.
+inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
+  const CallScope* call = CallScope::current();
+  if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
+  const std::string where = call == nullptr ? "a thread of its own"
+                                            : std::string(call->point()) + " " + WordNames(call->word());
+  reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
+                                     ", which may be called under " + WordNames(allowed) + " alone");
+  return false;
+}
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_CALL_H_

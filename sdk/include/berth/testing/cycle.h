@@ -1,0 +1,221 @@
+// One attempt to place one pod, for one plugin instance.
+#ifndef BERTH_TESTING_CYCLE_H_
+#define BERTH_TESTING_CYCLE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/answer.h>
+#include <berth/testing/instance.h>
+#include <berth/testing/slots.h>
+#include <berth/testing/table.h>
+
+namespace berth::testing {
+
+// Nodes block by block, as PreFilter, PostFilter and PreScore get them. A block is gone when the next is asked for.
+class Nodes {
+ public:
+  Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows, uint32_t block_size)
+      : table_(table), binder_(binder), rows_(std::move(rows)), block_size_(block_size) {
+    abi_.struct_size = sizeof abi_;
+    abi_.n_nodes = rows_.size();
+    abi_.n_blocks = static_cast<uint32_t>((rows_.size() + block_size - 1) / block_size);
+    abi_.impl = this;
+    abi_.block = [](const berth_nodes* self, uint32_t index) noexcept {
+      return static_cast<Nodes*>(self->impl)->At(index);
+    };
+  }
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+
+  const berth_nodes* abi() const { return &abi_; }
+
+ private:
+  const berth_block* At(uint32_t index) {
+    if (index >= abi_.n_blocks) return nullptr;
+    const size_t begin = size_t{index} * block_size_;
+    const size_t end = std::min(rows_.size(), begin + block_size_);
+    block_ = std::make_unique<Block>(table_, binder_.columns,
+                                     std::vector<uint32_t>(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                           rows_.begin() + static_cast<std::ptrdiff_t>(end)),
+                                     nullptr, Layout{});
+    return &block_->view();
+  }
+
+  const Table& table_;
+  const ColumnBinder& binder_;
+  const std::vector<uint32_t> rows_;
+  const uint32_t block_size_;
+  std::unique_ptr<Block> block_;
+  berth_nodes abi_{};
+};
+
+// The cycle of one instance: its slots, the columns that it bound, the reasons that it added.
+class Cycle {
+ public:
+  static constexpr uint32_t kBlockSize = 256;
+
+  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size = kBlockSize)
+      : Cycle(instance, table, std::move(pod), block_size, 0) {
+    slots_.Construct();
+  }
+  Cycle(const Cycle&) = delete;
+  Cycle& operator=(const Cycle&) = delete;
+
+  // The same cycle with cloned state. NULL when a clone failed.
+  std::unique_ptr<Cycle> CloneForWhatIf() const {
+    std::unique_ptr<Cycle> clone(
+        new Cycle(instance_, table_, pod_, block_size_, uint32_t{BERTH_CYCLE_WHAT_IF}));
+    clone->binder_ = binder_;
+    clone->reasons_ = reasons_;
+    clone->only_nodes_ = only_nodes_;
+    return clone->slots_.CloneFrom(slots_) ? std::move(clone) : nullptr;
+  }
+
+  // Success where the plugin has no PreFilter.
+  Answer PreFilter() {
+    const auto& point = instance_->pre_filter;
+    if (!point || point->pre_filter == nullptr) return {};
+    Nodes all(*table_, binder_, AllRows(), block_size_);
+    PreFilterOut out(this);
+    const Answer answer = Ask("PreFilter", kCycle, [&](berth_status* status) {
+      return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
+    });
+    Expect("PreFilter", answer,
+           {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+            BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+    if (reasons_.size() > 64) {
+      instance_->reporter().Fail(Check::kCodes, "PreFilter has more than 64 reasons");
+    }
+    return answer;
+  }
+
+  Answer PreScore() {
+    const auto& point = instance_->pre_score;
+    if (!point || point->pre_score == nullptr) return {};
+    Nodes all(*table_, binder_, AllRows(), block_size_);
+    Nodes feasible(*table_, binder_, AllowedRows(), block_size_);
+    const Answer answer = Ask("PreScore", kCycle, [&](berth_status* status) {
+      return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), status);
+    });
+    Expect("PreScore", answer,
+           {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+            BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+    return answer;
+  }
+
+  // Calls into the plugin: `call` gets a status and answers a code.
+  template <class Call>
+  Answer Ask(const char* point, Word word, Call call) const {
+    Status status;
+    const CallScope scope(&instance_->reporter(), point, word);
+    const berth_code code = call(status.abi());
+    return status.With(code);
+  }
+
+  // `answer`'s code must be one of `codes`, and a refusal must say why.
+  void Expect(const char* point, const Answer& answer, std::initializer_list<berth_code> codes) const {
+    if (std::find(codes.begin(), codes.end(), answer.code) == codes.end()) {
+      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " + CodeName(answer.code) +
+                                                    ", which is no answer of " + point);
+    }
+    const bool refusal = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
+                         answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+    if (refusal && answer.reasons.empty()) {
+      instance_->reporter().Fail(Check::kCodes,
+                                 std::string(point) + " answers " + CodeName(answer.code) + " without a reason");
+    }
+  }
+
+  std::vector<uint32_t> AllRows() const {
+    std::vector<uint32_t> rows(table_->rows.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    return rows;
+  }
+  // Those that PreFilter did not leave out.
+  std::vector<uint32_t> AllowedRows() const {
+    std::vector<uint32_t> rows = AllRows();
+    if (only_nodes_) {
+      std::erase_if(rows, [this](uint32_t row) {
+        return !std::binary_search(only_nodes_->begin(), only_nodes_->end(), table_->rows[row].node.name());
+      });
+    }
+    return rows;
+  }
+
+  Instance& instance() const { return *instance_; }
+  const Table& table() const { return *table_; }
+  const PodHandle& pod() const { return pod_; }
+  const berth_cycle* abi() const { return &abi_; }
+  Slots& slots() { return slots_; }
+  const std::vector<ColumnName>& columns() const { return binder_.columns; }
+  const std::vector<std::string>& reasons() const { return reasons_; }
+  const std::optional<std::vector<std::string>>& only_nodes() const { return only_nodes_; }
+
+ private:
+  struct PreFilterOut {
+    explicit PreFilterOut(Cycle* cycle) {
+      abi.struct_size = sizeof abi;
+      abi.impl = cycle;
+      abi.only_nodes = [](berth_pre_filter_out* self, const berth_str* names, uint64_t count) noexcept {
+        static_cast<Cycle*>(self->impl)->SetOnlyNodes(names, count);
+      };
+      abi.add_reason = [](berth_pre_filter_out* self, berth_str text) noexcept {
+        return static_cast<Cycle*>(self->impl)->AddReason(text);
+      };
+    }
+    berth_pre_filter_out abi{};
+  };
+
+  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size, uint32_t flags)
+      : instance_(instance),
+        table_(table),
+        pod_(std::move(pod)),
+        block_size_(block_size),
+        slots_(instance),
+        reasons_(instance->reasons()) {
+    binder_.columns = instance->columns();
+    abi_.struct_size = sizeof abi_;
+    abi_.flags = flags;
+    abi_.id = ++instance->cycles;
+    abi_.pod = pod_.get();
+    abi_.slots = slots_.data();
+    abi_.cancel = &cancel_;
+    abi_.host = &binder_;
+  }
+
+  void SetOnlyNodes(const berth_str* names, uint64_t count) {
+    only_nodes_.emplace();
+    for (uint64_t i = 0; i < count; ++i) only_nodes_->emplace_back(FromAbi(names[i]));
+    std::sort(only_nodes_->begin(), only_nodes_->end());
+  }
+  int32_t AddReason(berth_str text) {
+    if (reasons_.size() >= 64) return -1;
+    reasons_.emplace_back(FromAbi(text));
+    return static_cast<int32_t>(reasons_.size() - 1);
+  }
+
+  Instance* const instance_;
+  const Table* const table_;
+  const PodHandle pod_;
+  const uint32_t block_size_;
+  ColumnBinder binder_;
+  Slots slots_;
+  std::vector<std::string> reasons_;
+  std::optional<std::vector<std::string>> only_nodes_;
+  uint32_t cancel_ = 0;
+  berth_cycle abi_{};
+};
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_CYCLE_H_

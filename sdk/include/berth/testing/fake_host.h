@@ -1,0 +1,441 @@
+// A plugin under test: a fake host around it, without a cluster, that watches whether it keeps the contract.
+//
+//   PluginUnderTest plugin({.nodes = {MakeNode("a").CpuMilli(1000)}, .args = {{"cpuMilli", 200}}});
+//   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(801)).On("a"), Unschedulable("Insufficient cpu headroom"));
+//
+// Filter and Score do more than to answer: they ask again in other blocks, on other threads, with pods and nodes added
+// and changed, and report every broken promise (report.h, enum Check). Include <berth/testing/gtest.h> to make each a
+// test failure.
+#ifndef BERTH_TESTING_FAKE_HOST_H_
+#define BERTH_TESTING_FAKE_HOST_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/answer.h>
+#include <berth/testing/args.h>
+#include <berth/testing/attempt.h>
+#include <berth/testing/builders.h>
+#include <berth/testing/check_blocks.h>
+#include <berth/testing/check_dependence.h>
+#include <berth/testing/check_leaks.h>
+#include <berth/testing/check_shape.h>
+#include <berth/testing/check_what_if.h>
+#include <berth/testing/cycle.h>
+#include <berth/testing/instance.h>
+#include <berth/testing/placement.h>
+#include <berth/testing/report.h>
+#include <berth/testing/services.h>
+#include <berth/testing/table.h>
+
+namespace berth::testing {
+
+// What a test gives. Everything has a default.
+struct Setup {
+  std::vector<NodeSpec> nodes = {};
+  Args args = {};
+  std::vector<ObjectSpec> objects = {};
+  std::string plugin = {}; // its name; may be empty where the library has one plugin
+  std::string profile = "default-scheduler";
+  std::vector<Check> without = {};                 // promises that this plugin is not held to
+  std::map<std::string, const void*> services = {}; // the test's own, by id, in place of the kit's
+  std::function<void(const std::string&)> on_failure = {};
+};
+
+// An event for Hint(). A pod or node that is not there was not there before, or is gone.
+struct EventSpec {
+  uint32_t resource = 0; // BERTH_RESOURCE_*
+  uint32_t action = 0;   // BERTH_ACTION_*
+  std::vector<PodSpec> old_pod = {}; // one or none
+  std::vector<PodSpec> new_pod = {};
+  std::vector<NodeSpec> old_node = {};
+  std::vector<NodeSpec> new_node = {};
+};
+
+// What the queue knows of a pod.
+struct QueuedSpec {
+  PodSpec pod;
+  std::string group = "";
+  uint32_t attempts = 0;
+  int64_t queued_ns = 0;
+  int64_t first_attempt_ns = 0;
+};
+
+using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
+
+// One instance of a plugin in a cluster that the test says.
+//
+// Threading: one thread.
+class PluginUnderTest {
+ public:
+  // The plugin that is linked into this binary.
+  explicit PluginUnderTest(Setup setup) : PluginUnderTest(Library(berth_entry_v1), std::move(setup)) {}
+  PluginUnderTest(std::vector<NodeSpec> nodes, Args args)
+      : PluginUnderTest(Setup{.nodes = std::move(nodes), .args = std::move(args)}) {}
+  PluginUnderTest(const berth_entry& entry, Setup setup) : PluginUnderTest(Library(entry), std::move(setup)) {}
+  // The plugin of a shared object, loaded as the host loads it.
+  static PluginUnderTest FromLibrary(const std::string& path, Setup setup) {
+    return PluginUnderTest(Library::Open(path), std::move(setup));
+  }
+
+  // What create() answers, and nothing more: for tests of wrong arguments. Reasons are "/path: text".
+  static Answer Create(Setup setup) { return Create(Library(berth_entry_v1), std::move(setup)); }
+  static Answer Create(const berth_entry& entry, Setup setup) { return Create(Library(entry), std::move(setup)); }
+
+  PluginUnderTest(const PluginUnderTest&) = delete;
+  PluginUnderTest& operator=(const PluginUnderTest&) = delete;
+  ~PluginUnderTest() {
+    instance_.reset();
+    reporter_.Flush();
+  }
+
+  // From now on this promise is not checked.
+  PluginUnderTest& Without(Check check) { return reporter_.Without(check), *this; }
+
+  // --- the queue ---
+  Answer PreEnqueue(const PodSpec& pod) {
+    Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
+    const PodHandle view(pod, *world_.ids);
+    const Answer answer = Ask("PreEnqueue", kQueue, [&](berth_status* status) {
+      return instance_->pre_enqueue->pre_enqueue(instance_->self(), view.get(), status);
+    });
+    return Flushed(answer);
+  }
+
+  // The bytes that order the pod, as QueueSort's key gives them; asked twice, they must be the same.
+  SortKey Key(const QueuedSpec& queued) {
+    Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
+    SortKey keys[2] = {};
+    for (SortKey& key : keys) {
+      WithQueued(queued, [&](const berth_queued& view) {
+        const CallScope scope(&reporter_, "QueueSort", kQueue);
+        instance_->queue_sort->key(instance_->self(), &view, key.data());
+      });
+    }
+    if (keys[0] != keys[1]) reporter_.Fail(Check::kRepeat, "QueueSort gives one pod two keys");
+    return Flushed(keys[0]);
+  }
+
+  // Is `a` tried before `b`? By the key, or by less. The order must be strict.
+  bool Less(const QueuedSpec& a, const QueuedSpec& b) {
+    Need(instance_->queue_sort.has_value(), "QueueSort");
+    if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
+    const bool less = AskLess(a, b);
+    if (less && AskLess(b, a)) reporter_.Fail(Check::kRepeat, "QueueSort puts two pods before each other");
+    if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort puts a pod before itself");
+    return Flushed(less);
+  }
+
+  // What the plugin answers to an event for a pod that it rejected: BERTH_HINT_QUEUE also where it has no hint for it;
+  // BERTH_HINT_SKIP where it did not ask for such events.
+  uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
+    Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
+    const berth_array& interests = instance_->enqueue_extensions->interests;
+    for (uint32_t i = 0; i < interests.count; ++i) {
+      const auto* interest = BERTH_AT(berth_event_interest, interests, i);
+      if (interest->resource != event.resource || (interest->actions & event.action) == 0) continue;
+      if (interest->has_hint == 0) return BERTH_HINT_QUEUE;
+      const uint32_t hint = AskHint(pod, event, i);
+      if (hint > BERTH_HINT_QUEUE) reporter_.Fail(Check::kCodes, "hint answers " + std::to_string(hint));
+      return Flushed(hint);
+    }
+    return BERTH_HINT_SKIP;
+  }
+
+  // --- the scheduling cycle ---
+  // PreFilter and Filter over all nodes, and all checks.
+  FilterResult Filter(const PodSpec& pod) {
+    Need(instance_->filter || instance_->pre_filter, "PreFilter or Filter");
+    const PodHandle view(pod, *world_.ids);
+    Cycle cycle(instance_.get(), &table_, view);
+    FilterResult result;
+    result.pre_filter = cycle.PreFilter();
+    result.only_nodes = cycle.only_nodes();
+    if (instance_->filter) {
+      if (result.pre_filter.ok()) AddVerdicts(cycle, &result);
+      RunChecks(view, Step::kFilter);
+    } else if (result.pre_filter.ok()) {
+      for (const Row& row : table_.rows) result.nodes[row.node.name()] = LeftOut(cycle, row);
+    }
+    Remember(pod);
+    return Flushed(result);
+  }
+
+  // PreFilter, PreScore, Score and normalisation over all nodes, taken as feasible, and all checks.
+  ScoreResult Score(const PodSpec& pod) {
+    Need(instance_->score.has_value(), "Score");
+    const PodHandle view(pod, *world_.ids);
+    Cycle cycle(instance_.get(), &table_, view);
+    ScoreResult result;
+    result.pre_filter = cycle.PreFilter();
+    if (result.pre_filter.ok() || result.pre_filter.code == BERTH_SKIP) {
+      result.pre_score = cycle.PreScore();
+      result.skipped = result.pre_score.code == BERTH_SKIP;
+      if (result.pre_score.ok()) AddScores(cycle, &result);
+      RunChecks(view, Step::kScore);
+    }
+    Remember(pod);
+    return Flushed(result);
+  }
+
+  // An attempt to place the pod whose later points the test calls one by one; see placement.h.
+  Placement Place(const PodSpec& pod) {
+    return Placement(instance_.get(), &table_, PodHandle(pod, *world_.ids));
+  }
+  Answer Reserve(const PodSpec& pod, const std::string& node) { return Place(pod).Reserve(node); }
+  PermitResult Permit(const PodSpec& pod, const std::string& node) { return Place(pod).Permit(node); }
+  Answer PreBind(const PodSpec& pod, const std::string& node) { return Place(pod).PreBind(node); }
+  Answer Bind(const PodSpec& pod, const std::string& node) { return Place(pod).Bind(node); }
+
+  // --- the cluster ---
+  void AddNode(const NodeSpec& node) {
+    table_.Add(node);
+    Row& row = table_.rows.back();
+    instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
+    for (const PodHandle& pod : row.pods) instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
+    reporter_.Flush();
+  }
+  void RemoveNode(const std::string& name) {
+    Row& row = NeedRow(name);
+    for (const PodHandle& pod : row.pods) instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, row, pod.get());
+    instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, row, nullptr);
+    std::erase_if(table_.rows, [&](const Row& r) { return r.node.name() == name; });
+    reporter_.Flush();
+  }
+  // `flags`: BERTH_CHANGE_ASSUMED for a pod that we placed.
+  void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0) {
+    Row& row = NeedRow(node);
+    row.pods.emplace_back(std::move(pod.NodeName(node)), *world_.ids);
+    instance_->Change(BERTH_CHANGE_POD_ADDED, flags, row, row.pods.back().get());
+    reporter_.Flush();
+  }
+  void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0) {
+    Row& row = NeedRow(node);
+    const auto found = std::find_if(row.pods.begin(), row.pods.end(),
+                                    [&](const PodHandle& pod) { return pod.name() == name; });
+    if (found == row.pods.end()) Misuse("node \"" + node + "\" has no pod \"" + name + "\"");
+    const PodHandle gone = *found;
+    row.pods.erase(found);
+    instance_->Change(BERTH_CHANGE_POD_REMOVED, flags, row, gone.get());
+    reporter_.Flush();
+  }
+  // An object that is new, or takes the place of that of its name.
+  void PutObject(const ObjectSpec& object) {
+    const ObjectHandle now(object, *world_.ids);
+    const auto old = FindObject(object);
+    std::erase_if(objects_, [&](const ObjectHandle& o) { return old && o.get() == old->get(); });
+    objects_.push_back(now);
+    instance_->services().ChangeObject(old ? &*old : nullptr, &now);
+    reporter_.Flush();
+  }
+  void RemoveObject(const ObjectSpec& object) {
+    const auto old = FindObject(object);
+    if (!old) Misuse("there is no object \"" + object.name + "\"");
+    std::erase_if(objects_, [&](const ObjectHandle& o) { return o.get() == old->get(); });
+    instance_->services().ChangeObject(&*old, nullptr);
+    reporter_.Flush();
+  }
+  // Moves the clock on; timers that are due fire.
+  void Advance(int64_t ns) {
+    now_ns_ += ns;
+    instance_->services().Advance(ns);
+    reporter_.Flush();
+  }
+
+  // --- what was recorded ---
+  const std::vector<LogLine>& log() const { return instance_->services().log(); }
+  const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  Ids& ids() { return *world_.ids; }
+  // For tests that call the plugin by hand.
+  Instance& instance() { return *instance_; }
+  const Table& table() const { return table_; }
+
+ private:
+  PluginUnderTest(Library library, Setup setup) : reporter_(""), world_(library) {
+    SetUp(setup);
+    instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
+    if (!instance_->ok()) Misuse(std::string(world_.info->name) + ": create answers " + ToString(instance_->created()));
+    ShapeChecker(world_, *instance_).Run();
+    instance_->Replay(table_);
+    reporter_.Flush();
+  }
+
+  static Answer Create(Library library, Setup setup) {
+    Reporter reporter("");
+    World world(library);
+    Fill(library, setup, &reporter, &world);
+    const Instance instance(world, {}, 0);
+    return instance.created();
+  }
+
+  static void Fill(const Library& library, Setup& setup, Reporter* reporter, World* world) {
+    world->info = &library.Find(setup.plugin);
+    world->profile = setup.profile;
+    world->args = std::move(setup.args);
+    world->scripted = std::move(setup.services);
+    world->reporter = reporter;
+    reporter->set_plugin(world->info->name);
+    reporter->set_handler(std::move(setup.on_failure));
+    for (const Check check : setup.without) reporter->Without(check);
+  }
+
+  void SetUp(Setup& setup) {
+    Fill(world_.library, setup, &reporter_, &world_);
+    table_.ids = world_.ids.get();
+    for (const NodeSpec& node : setup.nodes) table_.Add(node);
+    for (const ObjectSpec& object : setup.objects) objects_.emplace_back(object, *world_.ids);
+  }
+
+  template <class Call>
+  Answer Ask(const char* point, Word word, Call call) {
+    Status status;
+    const CallScope scope(&reporter_, point, word);
+    const berth_code code = call(status.abi());
+    return status.With(code);
+  }
+
+  template <class T>
+  T Flushed(T value) {
+    reporter_.Flush();
+    return value;
+  }
+
+  void Need(bool has, const char* what) const {
+    if (!has) Misuse(std::string(world_.info->name) + " has no " + what);
+  }
+  Row& NeedRow(const std::string& node) {
+    Row* row = table_.Find(node);
+    if (row == nullptr) Misuse("the test has no node \"" + node + "\"");
+    return *row;
+  }
+  std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const {
+    const auto* found = instance_->services().FindObject(object.kind, object.ns, object.name);
+    return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
+  }
+
+  template <class Use>
+  void WithQueued(const QueuedSpec& spec, Use use) {
+    const PodHandle pod(spec.pod, *world_.ids);
+    berth_queued queued{};
+    queued.struct_size = sizeof queued;
+    queued.kind = spec.group.empty() ? BERTH_QUEUED_POD : BERTH_QUEUED_GROUP;
+    queued.pod = pod.get();
+    queued.group = ToAbi(spec.group);
+    queued.priority = pod->priority;
+    queued.attempts = spec.attempts;
+    queued.queued_ns = spec.queued_ns;
+    queued.first_attempt_ns = spec.first_attempt_ns;
+    use(queued);
+  }
+
+  bool AskLess(const QueuedSpec& a, const QueuedSpec& b) {
+    bool less = false;
+    WithQueued(a, [&](const berth_queued& first) {
+      WithQueued(b, [&](const berth_queued& second) {
+        const CallScope scope(&reporter_, "QueueSort", kQueue);
+        less = instance_->queue_sort->less(instance_->self(), &first, &second) != 0;
+      });
+    });
+    return less;
+  }
+
+  uint32_t AskHint(const PodSpec& pod, const EventSpec& spec, uint32_t interest) {
+    berth_event event{};
+    event.struct_size = sizeof event;
+    event.resource = spec.resource;
+    event.actions = spec.action;
+    event.interest = interest;
+    std::vector<PodHandle> pods;
+    std::vector<NodeHandle> nodes;
+    const auto tag = [&](const std::vector<PodSpec>& of_pod, const std::vector<NodeSpec>& of_node) -> berth_tagged {
+      if (!of_pod.empty()) return {BERTH_KIND_POD, 0, pods.emplace_back(of_pod.front(), *world_.ids).get()};
+      if (!of_node.empty()) return {BERTH_KIND_NODE, 0, nodes.emplace_back(of_node.front(), *world_.ids).get()};
+      return {0, 0, nullptr};
+    };
+    event.before = tag(spec.old_pod, spec.old_node);
+    event.after = tag(spec.new_pod, spec.new_node);
+    uint32_t hint = BERTH_HINT_QUEUE;
+    WithQueued({pod}, [&](const berth_queued& queued) {
+      const CallScope scope(&reporter_, "hint", kQueue);
+      hint = instance_->enqueue_extensions->hint(instance_->self(), &queued, &event);
+    });
+    return hint;
+  }
+
+  static Answer LeftOut(const Cycle& cycle, const Row& row) {
+    const auto& only = cycle.only_nodes();
+    const bool in = !only || std::binary_search(only->begin(), only->end(), row.node.name());
+    return in ? Success() : Unresolvable(kLeftOutByPreFilter);
+  }
+
+  void AddVerdicts(Cycle& cycle, FilterResult* result) {
+    const BlockAnswer all = EvaluateTable(cycle, Step::kFilter);
+    result->filter = all.call;
+    if (!all.call.ok()) return;
+    for (size_t i = 0; i < table_.rows.size(); ++i) {
+      const Answer left_out = LeftOut(cycle, table_.rows[i]);
+      result->nodes[table_.rows[i].node.name()] = left_out.ok() ? all.rows[i].answer : left_out;
+    }
+    BlockChecker(&cycle, Step::kFilter, all).Run();
+  }
+
+  void AddScores(Cycle& cycle, ScoreResult* result) {
+    const BlockAnswer all = EvaluateTable(cycle, Step::kScore);
+    result->score = all.call;
+    if (!all.call.ok()) return;
+    const std::vector<uint32_t> allowed = cycle.AllowedRows();
+    std::vector<int64_t> scores;
+    for (const uint32_t i : allowed) {
+      scores.push_back(all.rows[i].score);
+      result->raw[table_.rows[i].node.name()] = all.rows[i].score;
+    }
+    BlockChecker(&cycle, Step::kScore, all).Run();
+    result->score = Normalize(cycle, allowed, &scores);
+    for (size_t i = 0; i < allowed.size(); ++i) {
+      result->normalized[table_.rows[allowed[i]].node.name()] = scores[i];
+    }
+  }
+
+  void RunChecks(const PodHandle& pod, Step step) {
+    const Prober prober(world_, objects_, now_ns_, step);
+    if (reporter_.Wants(Check::kRepeat)) CheckRepeat(prober, table_, pod);
+    if (step == Step::kFilter && reporter_.Wants(Check::kWhatIf)) {
+      WhatIfChecker(prober, table_, pod, known_).Run();
+    }
+    if (reporter_.Wants(Check::kDependence)) DependenceChecker(prober, table_, pod, known_).Run();
+    if (reporter_.Wants(Check::kLeaks) && !leaks_checked_) {
+      LeakChecker(prober, table_, pod).Run();
+      leaks_checked_ = true;
+    }
+  }
+
+  // Pods that the test spoke of: parts of theirs are tried on others.
+  void Remember(const PodSpec& pod) {
+    constexpr size_t kMost = 6;
+    if (known_.size() < kMost) known_.push_back(pod);
+  }
+
+  Reporter reporter_;
+  World world_;
+  Table table_;
+  std::vector<ObjectHandle> objects_;
+  int64_t now_ns_ = 0;
+  std::unique_ptr<Instance> instance_;
+  std::vector<PodSpec> known_;
+  bool leaks_checked_ = false;
+};
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_FAKE_HOST_H_

@@ -1,0 +1,404 @@
+// The services that the fake host offers. Each asserts the thread word under which it may be called.
+#ifndef BERTH_TESTING_SERVICES_H_
+#define BERTH_TESTING_SERVICES_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/answer.h>
+#include <berth/testing/args.h>
+#include <berth/testing/call.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/report.h>
+#include <berth/testing/table.h>
+#include <berth/testing/views.h>
+
+namespace berth::testing {
+
+struct LogLine {
+  uint32_t level = BERTH_LOG_INFO;
+  std::string message;
+  std::map<std::string, std::string> pairs;
+};
+
+struct Metric {
+  uint32_t kind = 0;
+  std::string help;
+  std::vector<std::string> label_names;
+  std::vector<std::pair<std::vector<std::string>, double>> observations; // label values, value
+};
+
+// What a cycle lets columns.bind change; berth_cycle.host points at it.
+struct ColumnBinder {
+  std::vector<ColumnName> columns; // the plugin's own first, then those bound in this cycle
+};
+
+// A promise that the service berth.completion/1 completes.
+struct Completion {
+  Reporter* reporter = nullptr;
+  std::mutex mutex;
+  bool completed = false;
+  Answer answer;
+
+  berth_done* handle() { return reinterpret_cast<berth_done*>(this); }
+};
+
+// The host of one plugin instance.
+//
+// Threading: as the services say; what a test reads (log(), metrics()) while no call is on its way.
+class Services {
+ public:
+  Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*ids) {
+    host_.struct_size = sizeof host_;
+    host_.abi_major = BERTH_ABI_MAJOR;
+    host_.abi_minor = BERTH_ABI_MINOR;
+    host_.impl = this;
+    host_.name = ToAbi("berth::testing");
+    host_.version = ToAbi("1");
+    host_.get_service = &GetService;
+  }
+  ~Services() {
+    if (!refs_.empty()) {
+      reporter_.Fail(Check::kLeaks, "keeps " + std::to_string(refs_.size()) +
+                                        " retained objects after destroy");
+    }
+    for (const ObjectHandle* ref : refs_) delete ref;
+  }
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  const berth_host* host() const { return &host_; }
+  Reporter& reporter() { return reporter_; }
+
+  // Set before create().
+  void set_objects(std::vector<ObjectHandle> objects) { objects_ = std::move(objects); }
+  void set_kinds(const char* const* kinds) { kinds_ = kinds; }
+  void set_scripted(const std::map<std::string, const void*>* scripted) { scripted_ = scripted; }
+  void set_now_ns(int64_t now_ns) { now_ns_ = now_ns; }
+
+  const std::vector<LogLine>& log() const { return log_; }
+  const std::map<std::string, Metric>& metrics() const { return metrics_; }
+  size_t timers() const { return timers_.size(); }
+
+  // Moves the clock on and fires what is due, in order.
+  void Advance(int64_t ns) {
+    const int64_t until = now_ns_ + ns;
+    while (true) {
+      const auto due = std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
+        return a.due_ns < b.due_ns;
+      });
+      if (due == timers_.end() || due->due_ns > until) break;
+      const Timer timer = *due;
+      timers_.erase(due);
+      now_ns_ = std::max<int64_t>(now_ns_, timer.due_ns);
+      const CallScope scope(&reporter_, "a timer", kEvent);
+      timer.fire(timer.to);
+    }
+    now_ns_ = until;
+  }
+
+  // An object came, changed or went (`now` NULL): watchers hear of it.
+  void ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
+    std::erase_if(objects_, [old](const ObjectHandle& o) { return old != nullptr && o.get() == old->get(); });
+    if (now != nullptr) objects_.push_back(*now);
+    const std::string& kind = (now != nullptr ? now : old)->spec().kind;
+    const auto watchers = watches_;
+    for (const Watch& watch : watchers) {
+      if (watch.kind != kind) continue;
+      const CallScope scope(&reporter_, "an object's watcher", kEvent);
+      watch.change(watch.to, old != nullptr ? old->get() : nullptr, now != nullptr ? now->get() : nullptr);
+    }
+  }
+  const ObjectHandle* FindObject(std::string_view kind, std::string_view ns, std::string_view name) const {
+    for (const ObjectHandle& object : objects_) {
+      const ObjectSpec& spec = object.spec();
+      if (spec.kind == kind && spec.ns == ns && spec.name == name) return &object;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Timer {
+    uint64_t id;
+    int64_t due_ns;
+    void (*fire)(void*);
+    void* to;
+  };
+  struct Watch {
+    std::string kind;
+    void (*change)(void*, const berth_object*, const berth_object*);
+    void* to;
+  };
+
+  static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
+  static bool Expect(const berth_host* host, const char* service, uint32_t words) {
+    return ExpectWord(Of(host).reporter_, service, words);
+  }
+
+  static berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
+    if (!Expect(host, "get_service", kLoad)) return BERTH_BAD_ARGUMENT;
+    const Services& self = Of(host);
+    if (self.scripted_ != nullptr) {
+      if (const auto found = self.scripted_->find(id); found != self.scripted_->end()) {
+        return *service = found->second, BERTH_SUCCESS;
+      }
+    }
+    for (const auto& [name, own] : kOwn) {
+      if (std::strcmp(id, name) == 0) return *service = own, BERTH_SUCCESS;
+    }
+    for (const char* known : {BERTH_SERVICE_WHATIF, BERTH_SERVICE_NOMINATOR, BERTH_SERVICE_ACTIVATE,
+                              BERTH_SERVICE_WAITING, BERTH_SERVICE_API}) {
+      if (std::strcmp(id, known) == 0) return BERTH_UNSUPPORTED;
+    }
+    return BERTH_NOT_FOUND;
+  }
+
+  // log
+  static void Log(const berth_host* host, uint32_t level, berth_str message, const berth_str_pair* pairs,
+                  uint64_t count) noexcept {
+    Services& self = Of(host);
+    LogLine line{level, std::string(FromAbi(message)), {}};
+    for (uint64_t i = 0; i < count; ++i) {
+      line.pairs[std::string(FromAbi(pairs[i].key))] = FromAbi(pairs[i].value);
+    }
+    const std::lock_guard lock(self.mutex_);
+    self.log_.push_back(std::move(line));
+  }
+
+  // strings
+  static berth_id Intern(const berth_host* host, berth_str text) noexcept {
+    return Of(host).ids_.Intern(FromAbi(text));
+  }
+  static berth_id Find(const berth_host* host, berth_str text) noexcept {
+    return Of(host).ids_.Find(FromAbi(text));
+  }
+  static berth_str Text(const berth_host* host, berth_id id) noexcept { return ToAbi(Of(host).ids_.Text(id)); }
+
+  // columns
+  static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
+                         uint32_t* index) noexcept {
+    if (!Expect(host, "columns.bind", kCycle)) return BERTH_BAD_ARGUMENT;
+    const std::string_view point = CallScope::current()->point();
+    if (point != "PreFilter" && point != "PreScore") {
+      Of(host).reporter_.Fail(Check::kThreads, "calls columns.bind from " + std::string(point) +
+                                                   ", which may be called from PreFilter and PreScore alone");
+      return BERTH_BAD_ARGUMENT;
+    }
+    if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
+    auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
+    const auto found = std::find_if(columns.begin(), columns.end(), [name](const ColumnName& column) {
+      return column.name == FromAbi(name);
+    });
+    *index = static_cast<uint32_t>(found - columns.begin());
+    if (found == columns.end()) columns.push_back({std::string(FromAbi(name)), false});
+    return BERTH_SUCCESS;
+  }
+
+  // args: a value does not know its host; the call that is on its way knows whom to tell.
+  static const ArgValue* Arg(const berth_value* value) {
+    if (const CallScope* call = CallScope::current(); call != nullptr) {
+      ExpectWord(call->reporter(), "args", kLoad);
+    }
+    return reinterpret_cast<const ArgValue*>(value);
+  }
+  static const berth_value* Abi(const ArgValue* value) { return reinterpret_cast<const berth_value*>(value); }
+  static uint32_t Kind(const berth_value* value) noexcept {
+    return value == nullptr ? uint32_t{BERTH_VALUE_NULL} : Arg(value)->kind;
+  }
+  static uint64_t Size(const berth_value* value) noexcept {
+    return value == nullptr ? 0 : Arg(value)->items.size();
+  }
+  static const berth_value* Get(const berth_value* value, berth_str key) noexcept {
+    if (Kind(value) != BERTH_VALUE_OBJECT) return nullptr;
+    const auto& keys = Arg(value)->keys;
+    const auto found = std::find(keys.begin(), keys.end(), FromAbi(key));
+    return found == keys.end() ? nullptr : Abi(&Arg(value)->items[static_cast<size_t>(found - keys.begin())]);
+  }
+  static const berth_value* At(const berth_value* value, uint64_t index, berth_str* key_or_null) noexcept {
+    if (index >= Size(value)) return nullptr;
+    if (key_or_null != nullptr) {
+      *key_or_null = Kind(value) == BERTH_VALUE_OBJECT ? ToAbi(Arg(value)->keys[index]) : berth_str{nullptr, 0};
+    }
+    return Abi(&Arg(value)->items[index]);
+  }
+  static int64_t AsInt(const berth_value* value) noexcept { return value == nullptr ? 0 : Arg(value)->number; }
+  static double AsFloat(const berth_value* value) noexcept { return value == nullptr ? 0 : Arg(value)->real; }
+  static berth_str AsString(const berth_value* value) noexcept {
+    return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Arg(value)->text);
+  }
+  static berth_str Where(const berth_value* value) noexcept {
+    return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Arg(value)->where);
+  }
+
+  // metrics
+  static berth_code Define(const berth_host* host, uint32_t kind, berth_str name, berth_str help,
+                           const berth_str* label_names, uint64_t n_labels, uint32_t* metric) noexcept {
+    if (!Expect(host, "metrics.define", kLoad)) return BERTH_BAD_ARGUMENT;
+    Services& self = Of(host);
+    const std::lock_guard lock(self.mutex_);
+    const auto [at, fresh] = self.metrics_.try_emplace(std::string(FromAbi(name)));
+    if (!fresh) return BERTH_CONFLICT;
+    at->second.kind = kind;
+    at->second.help = FromAbi(help);
+    for (uint64_t i = 0; i < n_labels; ++i) at->second.label_names.emplace_back(FromAbi(label_names[i]));
+    self.metric_order_.push_back(&at->second);
+    *metric = static_cast<uint32_t>(self.metric_order_.size() - 1);
+    return BERTH_SUCCESS;
+  }
+  static void Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
+                      double value) noexcept {
+    Services& self = Of(host);
+    const std::lock_guard lock(self.mutex_);
+    if (index >= self.metric_order_.size()) {
+      self.reporter_.Fail(Check::kShape, "observes metric " + std::to_string(index) + ", which it never defined");
+      return;
+    }
+    Metric& metric = *self.metric_order_[index];
+    std::vector<std::string> labels;
+    for (size_t i = 0; i < metric.label_names.size(); ++i) labels.emplace_back(FromAbi(label_values[i]));
+    metric.observations.emplace_back(std::move(labels), value);
+  }
+
+  // objects
+  static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle;
+  bool Declared(std::string_view kind) const {
+    for (const char* const* at = kinds_; at != nullptr && *at != nullptr; ++at) {
+      if (kind == *at) return true;
+    }
+    reporter_.Fail(Check::kShape, "asks for objects of kind " + std::string(kind) +
+                                      ", which its berth_plugin_info.kinds does not name");
+    return false;
+  }
+  static const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
+                                       berth_str name) noexcept {
+    if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind))) return nullptr;
+    const auto* found = Of(host).FindObject(FromAbi(kind), FromAbi(ns), FromAbi(name));
+    return found != nullptr ? found->get() : nullptr;
+  }
+  static berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
+                                int32_t (*each)(void*, const berth_object*), void* to) noexcept {
+    if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+    std::vector<ObjectHandle> sorted = Of(host).objects_;
+    std::sort(sorted.begin(), sorted.end(), [](const ObjectHandle& a, const ObjectHandle& b) {
+      return std::pair(a.spec().ns, a.spec().name) < std::pair(b.spec().ns, b.spec().name);
+    });
+    for (const ObjectHandle& object : sorted) {
+      if (object.spec().kind != FromAbi(kind)) continue;
+      if (ns.len != 0 && object.spec().ns != FromAbi(ns)) continue;
+      if (each(to, object.get()) == 0) break;
+    }
+    return BERTH_SUCCESS;
+  }
+  static berth_code WatchObjects(const berth_host* host, berth_str kind,
+                                 void (*change)(void*, const berth_object*, const berth_object*),
+                                 void* to) noexcept {
+    if (!Expect(host, "objects.watch", kObjectWords | kLoad) || !Of(host).Declared(FromAbi(kind))) {
+      return BERTH_NOT_FOUND;
+    }
+    Of(host).watches_.push_back({std::string(FromAbi(kind)), change, to});
+    return BERTH_SUCCESS;
+  }
+  static berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept {
+    Services& self = Of(host);
+    const std::lock_guard lock(self.mutex_);
+    for (const ObjectHandle& known : self.objects_) {
+      if (known.get() != object) continue;
+      auto* ref = new ObjectHandle(known);
+      self.refs_.insert(ref);
+      return reinterpret_cast<berth_object_ref*>(ref);
+    }
+    self.reporter_.Fail(Check::kShape, "retains an object that the host does not hold");
+    return nullptr;
+  }
+  static const berth_object* ViewOf(const berth_object_ref* ref) noexcept {
+    return reinterpret_cast<const ObjectHandle*>(ref)->get();
+  }
+  static void Release(const berth_host* host, berth_object_ref* ref) noexcept {
+    Services& self = Of(host);
+    const std::lock_guard lock(self.mutex_);
+    auto* handle = reinterpret_cast<ObjectHandle*>(ref);
+    if (self.refs_.erase(handle) == 0) {
+      self.reporter_.Fail(Check::kShape, "releases a reference that it does not hold");
+      return;
+    }
+    delete handle;
+  }
+
+  // timer
+  static int64_t NowNs(const berth_host* host) noexcept { return Of(host).now_ns_; }
+  static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*), void* to,
+                               uint64_t* timer) noexcept {
+    if (!Expect(host, "timer.start", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
+    Services& self = Of(host);
+    self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
+    *timer = self.last_timer_;
+    return BERTH_SUCCESS;
+  }
+  static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
+    if (!Expect(host, "timer.cancel", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
+    const auto gone = std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
+    return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
+  }
+
+  // completion
+  static void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
+    auto& completion = *reinterpret_cast<Completion*>(done);
+    const std::lock_guard lock(completion.mutex);
+    if (completion.completed) {
+      completion.reporter->Fail(Check::kShape, "completes a call twice");
+      return;
+    }
+    completion.completed = true;
+    completion.answer = MakeAnswer(code);
+    if (reason.len != 0) completion.answer.reasons.emplace_back(FromAbi(reason));
+  }
+
+  static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
+  static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
+  static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
+  static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
+  static constexpr berth_args kArgs{sizeof(berth_args), 0,      &Kind,     &Size, &Get, &At,
+                                    &AsInt,             &AsFloat, &AsString, &Where};
+  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
+  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,      &GetObject, &ListObjects,
+                                          &WatchObjects,         &Retain, &ViewOf,    &Release};
+  static constexpr berth_timer kTimer{sizeof(berth_timer), 0, &NowNs, &StartTimer, &CancelTimer};
+  static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
+  static constexpr std::pair<const char*, const void*> kOwn[] = {
+      {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
+      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_ARGS, &kArgs},
+      {BERTH_SERVICE_METRICS, &kMetrics}, {BERTH_SERVICE_OBJECTS, &kObjects},
+      {BERTH_SERVICE_TIMER, &kTimer},     {BERTH_SERVICE_COMPLETION, &kCompletion}};
+
+  Reporter& reporter_;
+  Ids& ids_;
+  berth_host host_{};
+  const std::map<std::string, const void*>* scripted_ = nullptr;
+  const char* const* kinds_ = nullptr;
+
+  std::mutex mutex_; // log_, metrics_, refs_
+  std::vector<LogLine> log_;
+  std::map<std::string, Metric> metrics_;
+  std::vector<Metric*> metric_order_;
+  std::set<ObjectHandle*> refs_;
+
+  std::vector<ObjectHandle> objects_;
+  std::vector<Watch> watches_;
+  std::vector<Timer> timers_;
+  uint64_t last_timer_ = 0;
+  std::atomic<int64_t> now_ns_{0};
+};
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_SERVICES_H_
