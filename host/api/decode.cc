@@ -8,32 +8,6 @@
 namespace berth::host {
 namespace {
 
-// Reads `apiVersion` and `kind`, then leaves `object` at its beginning.
-bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
-  bool has_version = false;
-  bool has_kind = false;
-  for (auto result : object) {
-    simdjson::ondemand::field json_field;
-    if (const auto error = std::move(result).get(json_field)) return reader.FailSyntax(error);
-    const auto key = json_field.key();
-    const bool is_version = key == "apiVersion";
-    if (!is_version && key != "kind") continue;
-    const char* name = is_version ? "apiVersion" : "kind";
-    std::string_view* text = is_version ? &type->api_version : &type->kind;
-    if (!reader.ReadText(json_field.value(), text)) return reader.Under(std::string_view(name));
-    (is_version ? has_version : has_kind) = true;
-    if (has_version && has_kind) break;
-  }
-  bool more = false;
-  if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
-  const char* missing = !has_kind || type->kind.empty() ? "kind"
-                        : !has_version || type->api_version.empty() ? "apiVersion"
-                                                                    : nullptr;
-  if (missing == nullptr) return true;
-  reader.FailExpected("the object's type", "nothing");
-  return reader.Under(std::string_view(missing));
-}
-
 bool ReadAny(Reader& reader, JsonObject& object, TypeMeta type, AnyObject* result) {
   if (type.kind.empty() && !FindType(reader, object, &type)) return false;
   if (type.api_version == "v1" && type.kind == "Pod") {
@@ -84,6 +58,32 @@ Status DecodeText(Reader& reader, std::string_view json, Read read) {
 
 }  // namespace
 
+bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
+  bool has_version = false;
+  bool has_kind = false;
+  for (auto result : object) {
+    simdjson::ondemand::field json_field;
+    if (const auto error = std::move(result).get(json_field)) return reader.FailSyntax(error);
+    const auto key = json_field.key();
+    const bool is_version = key == "apiVersion";
+    if (!is_version && key != "kind") continue;
+    const char* name = is_version ? "apiVersion" : "kind";
+    std::string_view text;
+    if (!reader.ReadText(json_field.value(), &text)) return reader.Under(std::string_view(name));
+    (is_version ? type->api_version : type->kind) = text;
+    (is_version ? has_version : has_kind) = true;
+    if (has_version && has_kind) break;
+  }
+  bool more = false;
+  if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
+  const char* missing = !has_kind || type->kind.empty() ? "kind"
+                        : !has_version || type->api_version.empty() ? "apiVersion"
+                                                                    : nullptr;
+  if (missing == nullptr) return true;
+  reader.FailExpected("the object's type", "nothing");
+  return reader.Under(std::string_view(missing));
+}
+
 Decoder::Decoder(Interner& interner, DecodeOptions options)
     : reader_(std::make_unique<Reader>(interner, std::move(options))) {}
 Decoder::~Decoder() = default;
@@ -127,7 +127,7 @@ Result<AnyObject> DecodeDocument(Decoder& decoder, JsonObject& object, const Ite
   Reader& reader = decoder.reader();
   AnyObject result;
   reader.Begin(0);
-  if (!ReadAny(reader, object, {type.api_version, type.kind}, &result)) return reader.TakeError();
+  if (!ReadAny(reader, object, {std::string(type.api_version), std::string(type.kind)}, &result)) return reader.TakeError();
   return result;
 }
 

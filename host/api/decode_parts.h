@@ -3,6 +3,7 @@
 #define BERTH_HOST_API_DECODE_PARTS_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -61,11 +62,17 @@ bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected);
 // Every object has a name.
 bool ExpectName(Reader& reader, const berth_meta& meta);
 
-// decode_pod.cc, decode_node.cc, decode_object.cc. Whole objects; `object` is at its beginning.
+// What an object says that it is.
 struct TypeMeta {
-  std::string_view api_version;
-  std::string_view kind;
+  std::string api_version;
+  std::string kind;
 };
+
+// decode.cc
+// Reads `apiVersion` and `kind`, which must be there, then leaves `object` at its beginning.
+bool FindType(Reader& reader, JsonObject& object, TypeMeta* type);
+
+// decode_pod.cc, decode_node.cc, decode_object.cc. Whole objects; `object` is at its beginning.
 bool ReadPod(Reader& reader, JsonObject& object, PodRef* pod);
 bool ReadNode(Reader& reader, JsonObject& object, NodeRef* node);
 bool ReadObject(Reader& reader, JsonObject& object, const TypeMeta& type, ObjectRef* result);
