@@ -111,7 +111,7 @@ class Cycle {
   const berth_cycle* cycle_;
   const internal::Services* services_;
   berth_status* status_;
-  const char* state_tag_;
+  [[maybe_unused]] const char* state_tag_;
   bool failed_ = false;
 };
 
