@@ -270,6 +270,8 @@ constexpr ChangeCase kRequestChanges[] = {
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"no memory any more", R"("cpu":"1","memory":"1Gi")", R"("cpu":"1")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
+    {"none of no memory any more", R"("cpu":"1","memory":"0")", R"("cpu":"1")",
+     BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"fewer devices", R"("a.io/gpu":"2")", R"("a.io/gpu":"1")", BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"no device any more", R"("cpu":"1","a.io/gpu":"2")", R"("cpu":"1")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
