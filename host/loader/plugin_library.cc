@@ -44,8 +44,11 @@ LoadResult<PluginNote> ReadNote(const ElfImage& image) {
   if (notes.size() > 1) {
     return Error(LoadErrorCode::kBadNote, "one note", std::to_string(notes.size()) + " notes");
   }
-  const auto text = notes.front();
-  return ParsePluginNote({reinterpret_cast<const char*>(text.data()), text.size()});
+  const auto bytes = notes.front();
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // The zeros that fill the note up to its alignment may be counted in.
+  while (text.ends_with('\0')) text.remove_suffix(1);
+  return ParsePluginNote(text);
 }
 
 std::optional<LoadError> CheckVersion(const PluginNote& note) {

@@ -1,0 +1,242 @@
+// Instances: what the host keeps of them, and the promises that a plugin may break while it is created.
+#include "host/loader/plugin_instance.h"
+
+#include <cctype>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "host/loader/plugin_library.h"
+#include "tests/loader/test_host.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PluginInstanceTest : public LoaderTest {
+ protected:
+  LoadResult<std::unique_ptr<PluginInstance>> Create(const std::string& variant,
+                                                     const std::string& profile,
+                                                     const std::string& plugin = "test.Variant") {
+    auto library = store().Load(Variant(variant), {});
+    EXPECT_TRUE(library.ok()) << library.error().ToString();
+    if (!library.ok()) return library.error();
+    InstanceOptions options;
+    options.library = *library;
+    options.plugin = plugin;
+    options.profile = profile;
+    options.host = &TestHost();
+    options.column_type_of = TestColumnType;
+    return PluginInstance::Create(options);
+  }
+};
+
+TEST_F(PluginInstanceTest, CopiesWhatThePluginHandsOver) {
+  const auto created = Create("good", "default");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  const PluginInstance& instance = **created;
+  EXPECT_EQ(instance.name(), "test.Variant");
+  EXPECT_EQ(instance.profile(), "default");
+  EXPECT_NE(instance.self(), nullptr);
+  ASSERT_EQ(instance.columns().size(), 2u);
+  EXPECT_EQ(instance.columns()[0].name, "alloc.cpu");
+  EXPECT_EQ(instance.columns()[0].type, static_cast<uint32_t>(BERTH_TYPE_I64));
+  EXPECT_FALSE(instance.columns()[0].optional);
+  EXPECT_TRUE(instance.columns()[1].optional);
+  ASSERT_EQ(instance.slots().size(), 1u);
+  EXPECT_EQ(instance.slots()[0].size, 24u);
+  EXPECT_EQ(instance.slots()[0].align, 16u);
+  EXPECT_STREQ(instance.slots()[0].type_id, "test.state/1");
+  EXPECT_THAT(instance.reasons(), ElementsAre("node(s) were unlucky"));
+}
+
+TEST_F(PluginInstanceTest, HasTheDeclaredPointsAndNoOther) {
+  const auto created = Create("good", "default");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  const PluginInstance& instance = **created;
+  ASSERT_NE(instance.filter(), nullptr);
+  EXPECT_EQ(instance.filter()->struct_size, sizeof(berth_filter));
+  ASSERT_NE(instance.filter()->dependence, nullptr);
+  EXPECT_EQ(instance.filter()->dependence->cluster, static_cast<uint32_t>(BERTH_DEPENDS_NODE));
+  ASSERT_NE(instance.score(), nullptr);
+  EXPECT_EQ(instance.score()->dependence, nullptr);
+  EXPECT_EQ(instance.pre_enqueue(), nullptr);
+  EXPECT_EQ(instance.enqueue_extensions(), nullptr);
+  EXPECT_EQ(instance.queue_sort(), nullptr);
+  EXPECT_EQ(instance.pre_filter(), nullptr);
+  EXPECT_EQ(instance.post_filter(), nullptr);
+  EXPECT_EQ(instance.pre_score(), nullptr);
+  EXPECT_EQ(instance.reserve(), nullptr);
+  EXPECT_EQ(instance.permit(), nullptr);
+  EXPECT_EQ(instance.pre_bind(), nullptr);
+  EXPECT_EQ(instance.bind(), nullptr);
+  EXPECT_EQ(instance.post_bind(), nullptr);
+  EXPECT_EQ(instance.changes(), nullptr);
+}
+
+TEST_F(PluginInstanceTest, CallsThePlugin) {
+  const auto created = Create("good", "default");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  const PluginInstance& instance = **created;
+  berth_cycle cycle{};
+  berth_block block{};
+  block.count = 3;
+  int64_t scores[3] = {};
+  StatusSink sink;
+  ASSERT_EQ(instance.score()->score(instance.self(), &cycle, &block, scores, sink.raw()),
+            BERTH_SUCCESS);
+  EXPECT_THAT(scores, ElementsAre(7, 7, 7));
+}
+
+TEST_F(PluginInstanceTest, InitialisesTheLibraryOnceAndDestroysInOrder) {
+  {
+    const auto first = Create("good", "one");
+    const auto second = Create("good", "two");
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init", "create", "create"));
+    (*second)->Quiesce();
+    EXPECT_THAT(TakeTrace(), ElementsAre("quiesce"));
+    (*second)->Quiesce();
+  }
+  EXPECT_THAT(TakeTrace(), ElementsAre("destroy", "quiesce", "destroy"));
+  ASSERT_TRUE(Create("good", "three").ok());
+  EXPECT_THAT(TakeTrace(), ElementsAre("create", "quiesce", "destroy"));
+  EndStore();
+  EXPECT_THAT(TakeTrace(), ElementsAre("deinit"));
+}
+
+TEST_F(PluginInstanceTest, OutlivesTheStore) {
+  auto created = Create("good", "default");
+  ASSERT_TRUE(created.ok());
+  EndStore();
+  TakeTrace();
+  created->reset();
+  EXPECT_THAT(TakeTrace(), ElementsAre("quiesce", "destroy", "deinit"));
+}
+
+TEST_F(PluginInstanceTest, NeedsNoQuiesce) {
+  auto created = Create("good", "no-quiesce");
+  ASSERT_TRUE(created.ok());
+  TakeTrace();
+  created->reset();
+  EXPECT_THAT(TakeTrace(), ElementsAre("destroy"));
+}
+
+TEST_F(PluginInstanceTest, TakesSixtyFourReasons) {
+  const auto created = Create("good", "reasons-64");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  EXPECT_EQ((*created)->reasons().size(), 64u);
+}
+
+TEST_F(PluginInstanceTest, PassesOverPointsOfALaterVersion) {
+  const auto created = Create("newer_minor", "default");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  EXPECT_NE((*created)->filter(), nullptr);
+  EXPECT_EQ((*created)->score(), nullptr);
+}
+
+TEST_F(PluginInstanceTest, RefusesAPluginThatTheLibraryDoesNotHave) {
+  const auto created = Create("good", "default", "test.Other");
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(created.error().code, LoadErrorCode::kUnknownPlugin);
+}
+
+TEST_F(PluginInstanceTest, RefusesAPluginWhoseServiceIsMissing) {
+  const auto created = Create("missing_service", "default");
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(created.error().code, LoadErrorCode::kMissingService);
+  EXPECT_THAT(created.error().ToString(),
+              HasSubstr("expected the host's service berth.oracle/1, found NotFound"));
+  EXPECT_THAT(TakeTrace(), ElementsAre("constructor"));
+}
+
+TEST_F(PluginInstanceTest, RefusesALibraryWhoseInitFails) {
+  const auto created = Create("init_fails", "default");
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(created.error().code, LoadErrorCode::kInitFailed);
+  EXPECT_EQ(created.error().plugin, "test.Variant");
+  EXPECT_THAT(created.error().ToString(), HasSubstr("found Error: no rack map"));
+  EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init"));
+  EndStore();
+  EXPECT_THAT(TakeTrace(), IsEmpty()) << "what was not initialised is not deinitialised";
+}
+
+struct Broken {
+  const char* promise;
+  LoadErrorCode code;
+  const char* says;
+  bool destroyed;  // There was an instance, and it was quiesced and destroyed.
+};
+
+class BrokenPromiseTest : public PluginInstanceTest,
+                          public ::testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenPromiseTest, IsRefused) {
+  const Broken& broken = GetParam();
+  const auto created = Create("good", broken.promise);
+  ASSERT_FALSE(created.ok());
+  const std::string text = created.error().ToString();
+  EXPECT_EQ(LoadErrorName(created.error().code), LoadErrorName(broken.code)) << text;
+  EXPECT_EQ(created.error().path, At("libgood.so"));
+  EXPECT_EQ(created.error().plugin, "test.Variant");
+  EXPECT_THAT(text, HasSubstr(broken.says));
+  if (broken.destroyed) {
+    EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init", "create", "quiesce", "destroy"));
+  } else {
+    EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init", "create"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Create, BrokenPromiseTest,
+    ::testing::Values(
+        Broken{"create-fails", LoadErrorCode::kCreateFailed, "found Error: the rack map is empty",
+               false},
+        Broken{"no-instance", LoadErrorCode::kCreateFailed, "found Success without an instance",
+               false},
+        Broken{"bad-arguments", LoadErrorCode::kBadArguments,
+               "/weight: expected 1 to 100, found 0; /colour: unknown, expected weight", false},
+        Broken{"bad-arguments-and-success", LoadErrorCode::kBadArguments,
+               "/weight: expected 1 to 100, found 0", true},
+        Broken{"bad-arguments-unnamed", LoadErrorCode::kBadArguments, "found BadArgument", false},
+        Broken{"instance-size", LoadErrorCode::kBadInstance, "a berth_plugin of at least", false},
+        Broken{"no-get-point", LoadErrorCode::kBadInstance, "get_point and destroy", true},
+        Broken{"column-stride", LoadErrorCode::kBadInstance, "columns, found stride 8", true},
+        Broken{"column-data", LoadErrorCode::kBadInstance, "columns, found NULL with count 2",
+               true},
+        Broken{"column-count", LoadErrorCode::kBadInstance, "found 4294967295 elements", true},
+        Broken{"column-name", LoadErrorCode::kBadInstance, "column 0 with a name", true},
+        Broken{"missing-point", LoadErrorCode::kMissingPoint,
+               "expected the declared point berth.filter/1, found NULL", true},
+        Broken{"point-size", LoadErrorCode::kBadPoint,
+               "in berth.filter/1 a struct of at least 24 bytes, found 8", true},
+        Broken{"point-function", LoadErrorCode::kBadPoint,
+               "in berth.filter/1 filter to be set, found NULL", true},
+        Broken{"normalize-missing", LoadErrorCode::kBadPoint, "normalize to be set", true},
+        Broken{"normalize-unknown", LoadErrorCode::kBadPoint, "found 99", true},
+        Broken{"unknown-column", LoadErrorCode::kUnknownColumn, "found alloc.luck", true},
+        Broken{"column-type", LoadErrorCode::kColumnType, "expected alloc.cpu as I64, found U8",
+               true},
+        Broken{"slot-align-3", LoadErrorCode::kBadSlot, "power of two and at most 64, found 3",
+               true},
+        Broken{"slot-align-0", LoadErrorCode::kBadSlot, "found 0", true},
+        Broken{"slot-align-128", LoadErrorCode::kBadSlot, "found 128", true},
+        Broken{"slot-size-0", LoadErrorCode::kBadSlot, "slot 0 with a size from 1", true},
+        Broken{"slot-size-huge", LoadErrorCode::kBadSlot, "found 4294967295", true},
+        Broken{"reasons-65", LoadErrorCode::kTooManyReasons, "at most 64 reasons, found 65", true}),
+    [](const auto& param) {
+      std::string name;
+      bool upper = true;
+      for (const char c : std::string(param.param.promise)) {
+        if (c != '-') name.push_back(upper ? static_cast<char>(std::toupper(c)) : c);
+        upper = c == '-';
+      }
+      return name;
+    });
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,275 @@
+/* A plugin library for the loader's tests, built once per variant: each macro spoils one thing, and the plugin in it
+ * spoils others at run time, as the profile's name says. Plain C11 against <berth/abi.h>, as an author in C writes it. */
+#include <berth/abi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TEST_NAME
+#define TEST_NAME "test.Variant"
+#endif
+#ifndef TEST_VERSION
+#define TEST_VERSION "1.0.0"
+#endif
+#ifndef TEST_POINTS
+#define TEST_POINTS "berth.filter/1", "berth.score/1"
+#define TEST_POINTS_JSON "[\"berth.filter/1\",\"berth.score/1\"]"
+#endif
+#ifndef TEST_SERVICES
+#define TEST_SERVICES BERTH_SERVICE_LOG
+#endif
+#ifndef TEST_MAGIC
+#define TEST_MAGIC BERTH_MAGIC
+#endif
+#ifndef TEST_ENTRY_SIZE
+#define TEST_ENTRY_SIZE sizeof(berth_entry)
+#endif
+#ifndef TEST_ABI_MAJOR
+#define TEST_ABI_MAJOR 1
+#endif
+#ifndef TEST_ABI_MINOR
+#define TEST_ABI_MINOR 0
+#endif
+#ifndef TEST_MIN_HOST_MINOR
+#define TEST_MIN_HOST_MINOR 0
+#endif
+#ifndef TEST_CREATE
+#define TEST_CREATE Create
+#endif
+
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+#ifndef TEST_NOTE
+#define TEST_NOTE                                                                       \
+  "{\"abi\":[" TEXT_OF(TEST_ABI_MAJOR) "," TEXT_OF(TEST_ABI_MINOR) "],\"minHostMinor\":" \
+  TEXT_OF(TEST_MIN_HOST_MINOR) ",\"plugins\":[{\"name\":\"" TEST_NAME                   \
+  "\",\"version\":\"" TEST_VERSION "\",\"points\":" TEST_POINTS_JSON "}]}"
+#endif
+#ifndef TEST_WITHOUT_NOTE
+BERTH_NOTE(TEST_NOTE);
+#endif
+
+/* Leaves a trace in the file that the test names, so that the test can tell whether any code ran. */
+static void Trace(const char *what) {
+  const char *path = getenv("BERTH_TEST_TRACE");
+  FILE *file = path == NULL ? NULL : fopen(path, "a");
+  if (file == NULL) return;
+  fprintf(file, "%s\n", what);
+  fclose(file);
+}
+
+#if defined(TEST_FLUSHES_TO_ZERO) && defined(__x86_64__)
+#include <xmmintrin.h>
+static void SpoilArithmetic(void) { _mm_setcsr(_mm_getcsr() | 0x8040u); }
+#else
+static void SpoilArithmetic(void) {}
+#endif
+
+__attribute__((constructor)) static void Construct(void) {
+  Trace("constructor");
+  SpoilArithmetic();
+}
+
+#ifdef TEST_UNRESOLVED
+void berth_test_function_that_nobody_has(void);
+#endif
+
+#ifdef TEST_SECOND_EXPORT
+extern BERTH_EXPORT const int berth_test_second_export;
+const int berth_test_second_export = 1;
+#endif
+
+static berth_str Str(const char *text) {
+  berth_str str = {text, strlen(text)};
+  return str;
+}
+
+static int Is(berth_str text, const char *expected) {
+  return text.len == strlen(expected) && memcmp(text.ptr, expected, text.len) == 0;
+}
+
+/* The profile that the last create() was given: which promise to break. */
+static char broken[64];
+static int Breaks(const char *promise) { return strcmp(broken, promise) == 0; }
+
+static berth_code Filter(void *self, const berth_cycle *cycle, const berth_block *block, berth_filter_out *out,
+                         berth_status *status) {
+  (void)self, (void)cycle, (void)status;
+#ifdef TEST_UNRESOLVED
+  berth_test_function_that_nobody_has();
+#endif
+  for (uint32_t i = 0; i < block->count; ++i) out->codes[i] = BERTH_SUCCESS;
+  return BERTH_SUCCESS;
+}
+
+static berth_code Score(void *self, const berth_cycle *cycle, const berth_block *block, int64_t *out,
+                        berth_status *status) {
+  (void)self, (void)cycle, (void)status;
+  for (uint32_t i = 0; i < block->count; ++i) out[i] = 7;
+  return BERTH_SUCCESS;
+}
+
+static berth_dependence dependence = {
+    .struct_size = sizeof(berth_dependence), .cluster = BERTH_DEPENDS_NODE, .pod_parts = BERTH_PART(LABELS)};
+static berth_filter filter;
+/* A struct from a later header: a member more than this host knows. */
+static struct {
+  berth_score score;
+  uint64_t later;
+} score;
+
+static const void *GetPoint(const berth_plugin *plugin, const char *id) {
+  (void)plugin;
+  if (strcmp(id, BERTH_POINT_FILTER) == 0 && !Breaks("missing-point")) return &filter;
+  if (strcmp(id, BERTH_POINT_SCORE) == 0) return &score;
+  return NULL;
+}
+
+static void Quiesce(berth_plugin *plugin) {
+  (void)plugin;
+  Trace("quiesce");
+}
+
+static berth_column_request columns[2];
+static berth_slot slots[1];
+static berth_str reasons[65];
+
+static void Destroy(berth_plugin *plugin) {
+  Trace("destroy");
+  /* Whatever the host still borrows from here would show now. */
+  memset(columns, 0xee, sizeof columns);
+  memset(slots, 0xee, sizeof slots);
+  memset(reasons, 0xee, sizeof reasons);
+  memset(&filter, 0xee, sizeof filter);
+  memset(&score, 0xee, sizeof score);
+  free(plugin);
+}
+
+static void FillTables(void) {
+  const berth_column_request cpu = {sizeof cpu, 0, "alloc.cpu", BERTH_TYPE_I64, 0};
+  const berth_column_request gpu = {sizeof gpu, BERTH_COLUMN_OPTIONAL, "alloc:example.com/gpu", BERTH_TYPE_I64, 0};
+  columns[0] = cpu;
+  columns[1] = gpu;
+  if (Breaks("unknown-column")) columns[0].name = "alloc.luck";
+  if (Breaks("column-type")) columns[0].type = BERTH_TYPE_U8;
+  if (Breaks("column-name")) columns[0].name = NULL;
+
+  const berth_slot slot = {sizeof slot, 24, 16, 0, "test.state/1", NULL, NULL, NULL};
+  slots[0] = slot;
+  if (Breaks("slot-align-3")) slots[0].align = 3;
+  if (Breaks("slot-align-0")) slots[0].align = 0;
+  if (Breaks("slot-align-128")) slots[0].align = 128;
+  if (Breaks("slot-size-0")) slots[0].size = 0;
+  if (Breaks("slot-size-huge")) slots[0].size = UINT32_MAX;
+
+  for (int i = 0; i < 65; ++i) reasons[i] = Str(i == 0 ? "node(s) were unlucky" : "another reason");
+
+  memset(&filter, 0, sizeof filter);
+  filter.struct_size = Breaks("point-size") ? 8 : sizeof filter;
+  filter.filter = Breaks("point-function") ? NULL : Filter;
+  filter.dependence = &dependence;
+  memset(&score, 0, sizeof score);
+  score.score.struct_size = sizeof score;
+  score.score.score = Score;
+  score.score.normalize_mode = Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
+  if (Breaks("normalize-unknown")) score.score.normalize_mode = 99;
+  score.later = 1;
+}
+
+__attribute__((unused)) static berth_code Create(const berth_host *host, berth_str name, berth_str profile,
+                                                 const berth_value *args, berth_plugin **out, berth_status *status) {
+  (void)host, (void)args;
+  Trace("create");
+  if (!Is(name, TEST_NAME)) return BERTH_NOT_FOUND;
+  if (profile.len >= sizeof broken) return BERTH_ERROR;
+  memcpy(broken, profile.ptr, profile.len);
+  broken[profile.len] = 0;
+  if (Breaks("create-fails")) {
+    status->add_reason(status, Str("the rack map is empty"));
+    return BERTH_ERROR;
+  }
+  if (Breaks("no-instance")) return BERTH_SUCCESS;
+  if (Breaks("bad-arguments") || Breaks("bad-arguments-and-success")) {
+    status->add_argument_error(status, Str("/weight"), Str("expected 1 to 100, found 0"));
+    status->add_argument_error(status, Str("/colour"), Str("unknown, expected weight"));
+    if (Breaks("bad-arguments")) return BERTH_BAD_ARGUMENT;
+  }
+  if (Breaks("bad-arguments-unnamed")) return BERTH_BAD_ARGUMENT;
+  FillTables();
+  berth_plugin *plugin = calloc(1, sizeof *plugin);
+  if (plugin == NULL) return BERTH_ERROR;
+  plugin->struct_size = Breaks("instance-size") ? 16 : sizeof *plugin;
+  plugin->self = plugin;
+  plugin->columns = (berth_array){columns, 2, sizeof columns[0]};
+  plugin->slots = (berth_array){slots, 1, sizeof slots[0]};
+  plugin->reasons = (berth_array){reasons, Breaks("reasons-65") ? 65 : Breaks("reasons-64") ? 64 : 1, sizeof(berth_str)};
+  if (Breaks("column-stride")) plugin->columns.stride = 8;
+  if (Breaks("column-data")) plugin->columns.data = NULL;
+  if (Breaks("column-count")) plugin->columns.count = UINT32_MAX;
+  plugin->get_point = Breaks("no-get-point") ? NULL : GetPoint;
+  plugin->quiesce = Breaks("no-quiesce") ? NULL : Quiesce;
+  plugin->destroy = Destroy;
+  *out = plugin;
+  if (Breaks("instance-size")) free(plugin), *out = (berth_plugin *)(void *)slots, slots[0].struct_size = 16;
+  return BERTH_SUCCESS;
+}
+
+static berth_code Init(const berth_host *host, berth_status *status) {
+  (void)host;
+  Trace("init");
+#ifdef TEST_INIT_FAILS
+  status->add_reason(status, Str("no rack map"));
+  return BERTH_ERROR;
+#else
+  (void)status;
+  return BERTH_SUCCESS;
+#endif
+}
+
+static void Deinit(void) { Trace("deinit"); }
+
+/* A function of another library under the type of create(). */
+__attribute__((unused)) extern berth_code CreateElsewhere(const berth_host *host, berth_str name, berth_str profile,
+                                                          const berth_value *args, berth_plugin **out,
+                                                          berth_status *status) __asm__("abort");
+
+static const char *const points[] = {TEST_POINTS, NULL};
+static const char *const services[] = {TEST_SERVICES, NULL};
+static const char *const kinds[] = {"v1/Namespace", NULL};
+static const berth_plugin_info info = {
+    .struct_size = sizeof info,
+    .flags = BERTH_PLUGIN_BLOCKS_IN_BIND,
+#ifdef TEST_INFO_WITHOUT_NAME
+    .name = NULL,
+#elif defined(TEST_ENTRY_NAME)
+    .name = TEST_ENTRY_NAME,
+#else
+    .name = TEST_NAME,
+#endif
+    .version = TEST_VERSION,
+    .about = "Spoils one thing at a time.",
+    .points = points,
+    .services = services,
+    .kinds = kinds,
+    .args_schema = "{\"type\":\"object\"}",
+};
+static const berth_plugin_info *const infos[] = {&info};
+
+#ifndef TEST_ENTRY_SYMBOL
+#define TEST_ENTRY_SYMBOL berth_entry_v1
+#endif
+extern BERTH_EXPORT const berth_entry TEST_ENTRY_SYMBOL;
+const berth_entry TEST_ENTRY_SYMBOL = {
+    .magic = TEST_MAGIC,
+    .struct_size = TEST_ENTRY_SIZE,
+    .abi_major = TEST_ABI_MAJOR,
+    .abi_minor = TEST_ABI_MINOR,
+    .min_host_minor = TEST_MIN_HOST_MINOR,
+    .pointer_bits = 64,
+    .build_flags = BERTH_BUILD_ASSERTS,
+    .n_plugins = 1,
+    .plugins = infos,
+    .init = Init,
+    .deinit = Deinit,
+    .create = TEST_CREATE,
+};
