@@ -27,6 +27,18 @@ namespace berth {
 using Queued = berth_queued;
 using Event = berth_event;
 
+// What an event is about: null where that is something else, or nothing.
+inline const berth_pod* PodIn(const berth_tagged& tagged) {
+  return tagged.kind == BERTH_KIND_POD ? static_cast<const berth_pod*>(tagged.object) : nullptr;
+}
+inline const berth_node* NodeIn(const berth_tagged& tagged) {
+  return tagged.kind == BERTH_KIND_NODE ? static_cast<const berth_node*>(tagged.object) : nullptr;
+}
+inline const berth_object* ObjectIn(const berth_tagged& tagged) {
+  return tagged.kind == BERTH_KIND_OBJECT ? static_cast<const berth_object*>(tagged.object)
+                                          : nullptr;
+}
+
 enum class QueueingHint : uint32_t {
   kSkip = BERTH_HINT_SKIP,    // This event does not help the pod.
   kQueue = BERTH_HINT_QUEUE,  // Try the pod again.

@@ -109,6 +109,14 @@ class Plugin {
 #define BERTH_MIN_HOST_MINOR 0
 #endif
 
+namespace berth {
+
+// The entry of a library with these plugins, for tests that do not export one.
+template <class... P>
+inline constexpr const berth_entry& kEntryOf = internal::kEntry<BERTH_MIN_HOST_MINOR, P...>;
+
+}  // namespace berth
+
 // Exports the plugins of a library: once per library, at file scope, outside of any namespace.
 #define BERTH_PLUGINS(...)                                              \
   extern "C" {                                                          \

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -57,6 +58,9 @@ class Span {
   Span() = default;
   explicit Span(const berth_array& array)
       : data_(static_cast<const char*>(array.data)), count_(array.count), stride_(array.stride) {}
+  // What the plugin keeps itself: a std::vector<berth_toleration> in its State.
+  explicit Span(std::span<T> items)
+      : Span(items.data(), static_cast<uint32_t>(items.size()), uint32_t{sizeof(T)}) {}
   Span(const void* data, uint32_t count, uint32_t stride)
       : data_(static_cast<const char*>(data)), count_(count), stride_(stride) {}
 
