@@ -90,10 +90,10 @@ inline constexpr const char* kLeftOutByPreFilter = "node is filtered out by the 
 
 // PreFilter and Filter of one pod over all nodes.
 struct FilterResult {
-  Answer pre_filter;  // Success where the plugin has none
-  std::optional<std::vector<std::string>> only_nodes; // as PreFilter named them, sorted
-  Answer filter;      // of the call as a whole: not Success, and there are no verdicts
-  std::map<std::string, Answer> nodes; // verdict by node; empty when Filter was not called
+  Answer pre_filter;                                   // Success where the plugin has none
+  std::optional<std::vector<std::string>> only_nodes;  // as PreFilter named them, sorted
+  Answer filter;  // of the call as a whole: not Success, and there are no verdicts
+  std::map<std::string, Answer> nodes;  // verdict by node; empty when Filter was not called
 
   // What it comes to for one node: PreFilter's refusal, or the verdict. A node that is not there is an Error.
   Answer On(const std::string& node) const {
@@ -123,11 +123,11 @@ inline std::ostream& operator<<(std::ostream& out, const FilterResult& result) {
 // PreScore, Score and normalisation of one pod over all nodes.
 struct ScoreResult {
   Answer pre_filter;
-  Answer pre_score;    // Success where the plugin has none
-  Answer score;        // of the call as a whole: not Success, and there are no scores
-  bool skipped = false; // PreScore answered Skip
-  std::map<std::string, int64_t> raw;        // by node; empty when Score was not called
-  std::map<std::string, int64_t> normalized; // 0..100
+  Answer pre_score;      // Success where the plugin has none
+  Answer score;          // of the call as a whole: not Success, and there are no scores
+  bool skipped = false;  // PreScore answered Skip
+  std::map<std::string, int64_t> raw;         // by node; empty when Score was not called
+  std::map<std::string, int64_t> normalized;  // 0..100
 
   friend bool operator==(const ScoreResult&, const ScoreResult&) = default;
 };
@@ -151,7 +151,7 @@ struct PermitResult {
 struct PostFilterResult {
   Answer answer;
   uint32_t mode = BERTH_NOMINATE_KEEP;
-  std::string nominated; // empty: none
+  std::string nominated;  // empty: none
 };
 
 }  // namespace berth::testing

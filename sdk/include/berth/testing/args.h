@@ -20,18 +20,20 @@ namespace berth::testing {
 // A node of the tree that the service berth.args/1 reads.
 struct ArgValue {
   uint32_t kind = BERTH_VALUE_NULL;
-  int64_t number = 0; // INT, BOOL
-  double real = 0;    // FLOAT, INT
-  std::string text;   // STRING
-  std::vector<ArgValue> items;   // ARRAY, OBJECT
-  std::vector<std::string> keys; // OBJECT: one for each item
-  std::string where;             // "args/scoringStrategy/type"
+  int64_t number = 0;             // INT, BOOL
+  double real = 0;                // FLOAT, INT
+  std::string text;               // STRING
+  std::vector<ArgValue> items;    // ARRAY, OBJECT
+  std::vector<std::string> keys;  // OBJECT: one for each item
+  std::string where;              // "args/scoringStrategy/type"
 
   ArgValue() = default;
   ArgValue(bool value) : kind(BERTH_VALUE_BOOL), number(value ? 1 : 0) {}
   template <std::integral T>
   ArgValue(T value)
-      : kind(BERTH_VALUE_INT), number(static_cast<int64_t>(value)), real(static_cast<double>(value)) {}
+      : kind(BERTH_VALUE_INT),
+        number(static_cast<int64_t>(value)),
+        real(static_cast<double>(value)) {}
   ArgValue(double value) : kind(BERTH_VALUE_FLOAT), real(value) {}
   ArgValue(const char* value) : kind(BERTH_VALUE_STRING), text(value) {}
   ArgValue(std::string value) : kind(BERTH_VALUE_STRING), text(std::move(value)) {}
@@ -170,15 +172,17 @@ class JsonReader {
 
   ArgValue ReadNumber() {
     size_t end = at_;
-    while (end < text_.size() && std::string_view("+-.eE0123456789").find(text_[end]) != text_.npos) {
+    while (end < text_.size() &&
+           std::string_view("+-.eE0123456789").find(text_[end]) != text_.npos) {
       ++end;
     }
     const std::string digits(text_.substr(at_, end - at_));
     if (digits.empty()) Refuse("expected a value");
     char* stop = nullptr;
     const bool whole = digits.find_first_of(".eE") == std::string::npos;
-    const ArgValue value = whole ? ArgValue(static_cast<int64_t>(std::strtoll(digits.c_str(), &stop, 10)))
-                                 : ArgValue(std::strtod(digits.c_str(), &stop));
+    const ArgValue value =
+        whole ? ArgValue(static_cast<int64_t>(std::strtoll(digits.c_str(), &stop, 10)))
+              : ArgValue(std::strtod(digits.c_str(), &stop));
     if (*stop != '\0') Refuse("expected a number");
     at_ = end;
     return value;

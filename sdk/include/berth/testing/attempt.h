@@ -28,11 +28,11 @@ inline BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& whe
 }
 
 struct Attempt {
-  std::unique_ptr<Instance> instance; // outlives the cycle
+  std::unique_ptr<Instance> instance;  // outlives the cycle
   std::unique_ptr<Cycle> cycle;
-  Answer before;      // of PreFilter, or of PreScore when PreFilter was content
-  bool asked = false; // PreFilter and PreScore let the step be called
-  BlockAnswer table;  // when asked
+  Answer before;       // of PreFilter, or of PreScore when PreFilter was content
+  bool asked = false;  // PreFilter and PreScore let the step be called
+  BlockAnswer table;   // when asked
 
   const RowAnswer& On(uint32_t row) const { return table.rows[row]; }
 };
@@ -44,7 +44,8 @@ class Prober {
       : world_(world), objects_(std::move(objects)), now_ns_(now_ns), step_(step) {}
 
   // A new instance, told of `table`; a cycle for `pod`; PreFilter, PreScore for Score, and the step itself.
-  Attempt Try(const Table& table, const PodHandle& pod, uint32_t block_size = Cycle::kBlockSize) const {
+  Attempt Try(const Table& table, const PodHandle& pod,
+              uint32_t block_size = Cycle::kBlockSize) const {
     Attempt attempt;
     attempt.instance = std::make_unique<Instance>(world_, objects_, now_ns_);
     if (!attempt.instance->ok()) {
@@ -112,7 +113,8 @@ inline std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_
 }
 
 // `pod` as it would run on `node` beside itself.
-inline PodSpec Twin(const PodSpec& pod, const std::string& node, const std::string& suffix = "twin") {
+inline PodSpec Twin(const PodSpec& pod, const std::string& node,
+                    const std::string& suffix = "twin") {
   PodSpec twin = pod;
   twin.name += "-" + suffix;
   twin.uid += "-" + suffix;

@@ -20,7 +20,8 @@ enum Word : uint32_t {
 };
 
 inline std::string WordNames(uint32_t words) {
-  static constexpr const char* kNames[] = {"[load]", "[event]", "[queue]", "[cycle]", "[block]", "[bind]"};
+  static constexpr const char* kNames[] = {"[load]",  "[event]", "[queue]",
+                                           "[cycle]", "[block]", "[bind]"};
   if (words == kAnyWord) return "[any]";
   std::string out;
   for (uint32_t bit = 0; bit < 6; ++bit) {
@@ -60,10 +61,12 @@ class CallScope {
 inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
   const CallScope* call = CallScope::current();
   if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
-  const std::string where = call == nullptr ? "a thread of its own"
-                                            : std::string(call->point()) + " " + WordNames(call->word());
+  const std::string where = call == nullptr
+                                ? "a thread of its own"
+                                : std::string(call->point()) + " " + WordNames(call->word());
   reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
-                                     ", which may be called under " + WordNames(allowed) + " alone");
+                                     ", which may be called under " + WordNames(allowed) +
+                                     " alone");
   return false;
 }
 

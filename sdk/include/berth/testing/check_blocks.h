@@ -23,7 +23,10 @@ namespace berth::testing {
 class BlockChecker {
  public:
   BlockChecker(Cycle* cycle, Step step, const BlockAnswer& reference)
-      : cycle_(*cycle), step_(step), reference_(reference), reporter_(cycle->instance().reporter()) {}
+      : cycle_(*cycle),
+        step_(step),
+        reference_(reference),
+        reporter_(cycle->instance().reporter()) {}
 
   void Run() {
     const std::vector<uint32_t> allowed = cycle_.AllowedRows();
@@ -57,8 +60,10 @@ class BlockChecker {
       const Layout layout = NextLayout();
       for (size_t begin = 0; begin < rows.size(); begin += size) {
         const size_t end = std::min(rows.size(), begin + size);
-        RunBlock({rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end)},
-                 selection, layout, "in blocks of " + std::to_string(size) + SelectionName(selection));
+        RunBlock({rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                  rows.begin() + static_cast<std::ptrdiff_t>(end)},
+                 selection, layout,
+                 "in blocks of " + std::to_string(size) + SelectionName(selection));
       }
     }
   }
@@ -74,7 +79,9 @@ class BlockChecker {
   // Optional columns may lack: the plugin may say something else then, and must keep every other promise.
   void RunWithoutOptional(const std::vector<uint32_t>& allowed) {
     const auto& columns = cycle_.columns();
-    if (std::none_of(columns.begin(), columns.end(), [](const ColumnName& c) { return c.optional; })) return;
+    if (std::none_of(columns.begin(), columns.end(),
+                     [](const ColumnName& c) { return c.optional; }))
+      return;
     Layout layout;
     layout.no_optional = true;
     const Block block(cycle_.table(), columns, allowed, nullptr, layout);
@@ -88,10 +95,12 @@ class BlockChecker {
     if (serial != 0 || !reporter_.Wants(Check::kConcurrency)) return;
     constexpr size_t kThreads = 4;
     constexpr size_t kRounds = 4;
-    const std::vector<uint32_t> rows = Repeat(allowed, std::max<size_t>(64, std::min<size_t>(allowed.size(), 256)));
+    const std::vector<uint32_t> rows =
+        Repeat(allowed, std::max<size_t>(64, std::min<size_t>(allowed.size(), 256)));
     std::vector<std::unique_ptr<Block>> blocks;
     for (size_t i = 0; i < kThreads; ++i) {
-      blocks.push_back(std::make_unique<Block>(cycle_.table(), cycle_.columns(), rows, nullptr, NextLayout()));
+      blocks.push_back(
+          std::make_unique<Block>(cycle_.table(), cycle_.columns(), rows, nullptr, NextLayout()));
     }
     std::atomic<size_t> ready{0};
     const auto work = [&](const Block& block) {
@@ -107,7 +116,8 @@ class BlockChecker {
     for (std::thread& thread : threads) thread.join();
   }
 
-  void Compare(const Block& block, const BlockAnswer& answer, Check check, const std::string& where) {
+  void Compare(const Block& block, const BlockAnswer& answer, Check check,
+               const std::string& where) {
     const std::string subject = Subject(step_, cycle_.pod()) + " " + where;
     if (answer.call.code != reference_.call.code) {
       reporter_.Fail(check, subject + ": answers " + ToString(answer.call) + ", and in one block " +
@@ -117,9 +127,9 @@ class BlockChecker {
     for (uint32_t i = 0; i < block.count(); ++i) {
       const RowAnswer& want = reference_.rows[block.index(i)];
       if (!block.is_selected(i) || answer.rows[i] == want) continue;
-      reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " + std::to_string(i) +
-                                ": " + ToString(step_, answer.rows[i]) + ", and in one block " +
-                                ToString(step_, want));
+      reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " +
+                                std::to_string(i) + ": " + ToString(step_, answer.rows[i]) +
+                                ", and in one block " + ToString(step_, want));
       return;
     }
   }
@@ -127,7 +137,8 @@ class BlockChecker {
   std::vector<uint32_t> Select(Selection selection, uint32_t count) {
     std::vector<uint32_t> selected;
     for (uint32_t i = 0; i < count; ++i) {
-      const bool in = selection == Selection::kAll || (selection == Selection::kSecond && i % 2 == 1) ||
+      const bool in = selection == Selection::kAll ||
+                      (selection == Selection::kSecond && i % 2 == 1) ||
                       (selection == Selection::kRandom && random_() % 2 == 0);
       if (in) selected.push_back(i);
     }
@@ -164,14 +175,15 @@ inline void CheckRepeat(const Prober& prober, const Table& table, const PodHandl
   for (const uint32_t size : {Cycle::kBlockSize, 2u}) {
     const Attempt again = prober.Try(table, pod, size);
     if (again.before != first.before) {
-      prober.reporter().Fail(Check::kRepeat, "PreFilter or PreScore of pod " + pod.spec().ns + "/" + pod.name() +
-                                                 " answers " + ToString(first.before) + ", then " +
-                                                 ToString(again.before));
+      prober.reporter().Fail(Check::kRepeat, "PreFilter or PreScore of pod " + pod.spec().ns + "/" +
+                                                 pod.name() + " answers " + ToString(first.before) +
+                                                 ", then " + ToString(again.before));
     }
     const auto difference = Difference(prober.step(), first, again, all);
     if (!difference) continue;
-    prober.reporter().Fail(Check::kRepeat, Subject(prober.step(), pod) + ", asked again with the nodes in blocks of " +
-                                               std::to_string(size) + " for PreFilter: " + *difference);
+    prober.reporter().Fail(
+        Check::kRepeat, Subject(prober.step(), pod) + ", asked again with the nodes in blocks of " +
+                            std::to_string(size) + " for PreFilter: " + *difference);
   }
 }
 

@@ -20,7 +20,8 @@ namespace berth::testing {
 class DependenceChecker {
  public:
   // `others`: pods whose parts are tried on this one.
-  DependenceChecker(const Prober& prober, const Table& table, const PodHandle& pod, std::span<const PodSpec> others)
+  DependenceChecker(const Prober& prober, const Table& table, const PodHandle& pod,
+                    std::span<const PodSpec> others)
       : prober_(prober), table_(table), pod_(pod), others_(others), base_(prober.Try(table, pod)) {}
 
   void Run() {
@@ -40,7 +41,8 @@ class DependenceChecker {
  private:
   const berth_dependence* Declared() const {
     const Instance& instance = *base_.instance;
-    return prober_.step() == Step::kFilter ? instance.filter->dependence : instance.score->dependence;
+    return prober_.step() == Step::kFilter ? instance.filter->dependence
+                                           : instance.score->dependence;
   }
 
   // The signature of an attempt's pod; nothing when the plugin has none, or does not want its answers reused.
@@ -58,15 +60,18 @@ class DependenceChecker {
     for (Mutation& mutation : MutatePart(part, pod_.spec(), others_)) {
       const PartHashes after = HashParts(mutation.pod);
       bool covered = false;
-      for (size_t i = 0; i < after.size(); ++i) covered |= after[i] != before[i] && (declared >> i & 1) != 0;
+      for (size_t i = 0; i < after.size(); ++i)
+        covered |= after[i] != before[i] && (declared >> i & 1) != 0;
       if (covered) continue;
       const PodHandle changed(std::move(mutation.pod), *prober_.world().ids);
       const Attempt attempt = prober_.Try(table_, changed);
       if (!attempt.asked || SignsOtherwise(attempt)) continue;
-      const auto difference = Difference(prober_.step(), base_, attempt, [](const Row&) { return true; });
+      const auto difference =
+          Difference(prober_.step(), base_, attempt, [](const Row&) { return true; });
       if (!difference) continue;
-      Fail("the pod's " + std::string(PartName(part)) + ", which dependence.pod_parts does not name: " +
-           *difference + " with this part " + mutation.how);
+      Fail("the pod's " + std::string(PartName(part)) +
+           ", which dependence.pod_parts does not name: " + *difference + " with this part " +
+           mutation.how);
       return;
     }
   }
@@ -82,8 +87,7 @@ class DependenceChecker {
   void CheckPodsOn(uint32_t row, bool own_pods) {
     const std::string& node = table_.rows[row].node.name();
     const auto compare = [&](const Row& other) { return !own_pods || other.node.name() != node; };
-    const std::string what =
-        own_pods ? "the pods on other nodes" : "the pods on nodes";
+    const std::string what = own_pods ? "the pods on other nodes" : "the pods on nodes";
     std::vector<PodSpec> guests = {Twin(pod_.spec(), node), Stranger(node)};
     for (const PodSpec& other : others_.first(std::min<size_t>(others_.size(), 2))) {
       guests.push_back(Twin(other, node, "guest"));
@@ -91,7 +95,8 @@ class DependenceChecker {
     for (const PodSpec& guest : guests) {
       Table changed = table_;
       changed.rows[row].pods.emplace_back(guest, *prober_.world().ids);
-      if (Compare(changed, what, compare, "with pod " + guest.name + " on node \"" + node + "\"")) return;
+      if (Compare(changed, what, compare, "with pod " + guest.name + " on node \"" + node + "\""))
+        return;
     }
     if (table_.rows[row].pods.empty()) return;
     Table changed = table_;
@@ -110,15 +115,18 @@ class DependenceChecker {
     twin.name += "-twin";
     Table with = table_;
     with.Add(twin);
-    Compare(with, "other nodes", [](const Row&) { return true; }, "with another node like \"" + node + "\"");
+    Compare(
+        with, "other nodes", [](const Row&) { return true; },
+        "with another node like \"" + node + "\"");
   }
 
   // True when there is a difference; it is reported.
-  bool Compare(const Table& changed, const std::string& what, const std::function<bool(const Row&)>& rows,
-               const std::string& how) {
+  bool Compare(const Table& changed, const std::string& what,
+               const std::function<bool(const Row&)>& rows, const std::string& how) {
     const Attempt attempt = prober_.Try(changed, pod_);
     const auto difference = Difference(prober_.step(), base_, attempt, rows);
-    if (difference) Fail(what + ", which dependence.cluster does not name: " + *difference + " " + how);
+    if (difference)
+      Fail(what + ", which dependence.cluster does not name: " + *difference + " " + how);
     return difference.has_value();
   }
 
@@ -135,7 +143,8 @@ class DependenceChecker {
   }
 
   void Fail(const std::string& text) {
-    prober_.reporter().Fail(Check::kDependence, Subject(prober_.step(), pod_) + " depends on " + text);
+    prober_.reporter().Fail(Check::kDependence,
+                            Subject(prober_.step(), pod_) + " depends on " + text);
   }
 
   const Prober& prober_;

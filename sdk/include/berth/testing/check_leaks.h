@@ -28,19 +28,21 @@ class LeakChecker {
     Instance instance(prober_.world(), prober_.objects(), prober_.now_ns());
     if (!instance.ok()) return;
     instance.Replay(table_);
-    for (uint32_t i = 0; i < instance.plugin().slots.count; ++i) CheckSlot(*BERTH_AT(berth_slot, instance.plugin().slots, i));
+    for (uint32_t i = 0; i < instance.plugin().slots.count; ++i)
+      CheckSlot(*BERTH_AT(berth_slot, instance.plugin().slots, i));
     Expect("a cycle", [&] {
       Cycle cycle(&instance, &table_, pod_);
       cycle.PreFilter();
       const auto clone = cycle.CloneForWhatIf();
     });
-    Expect("create and destroy", [&] { Instance(prober_.world(), prober_.objects(), prober_.now_ns()); });
+    Expect("create and destroy",
+           [&] { Instance(prober_.world(), prober_.objects(), prober_.now_ns()); });
   }
 
  private:
   static constexpr size_t kRounds = 16;
   static constexpr size_t kBatches = 4;
-  static constexpr size_t kSmallestPiece = 16; // no allocator hands out less
+  static constexpr size_t kSmallestPiece = 16;  // no allocator hands out less
 
   static size_t HeapInUse() {
     const struct mallinfo2 info = mallinfo2();
@@ -71,8 +73,9 @@ class LeakChecker {
       least = std::min(least, after > before ? after - before : 0);
     }
     if (least < kRounds * kSmallestPiece) return;
-    prober_.reporter().Fail(Check::kLeaks,
-                            what + " leaves about " + std::to_string(least / kRounds) + " bytes behind each time");
+    prober_.reporter().Fail(
+        Check::kLeaks,
+        what + " leaves about " + std::to_string(least / kRounds) + " bytes behind each time");
   }
 
   const Prober& prober_;

@@ -16,7 +16,10 @@ namespace berth::testing {
 class ShapeChecker {
  public:
   ShapeChecker(const World& world, Instance& instance)
-      : world_(world), instance_(instance), plugin_(instance.plugin()), reporter_(instance.reporter()) {}
+      : world_(world),
+        instance_(instance),
+        plugin_(instance.plugin()),
+        reporter_(instance.reporter()) {}
 
   void Run() {
     CheckEntry();
@@ -34,20 +37,23 @@ class ShapeChecker {
   void CheckEntry() {
     const berth_entry& entry = world_.library.entry();
     Expect(entry.magic == BERTH_MAGIC, "berth_entry.magic is not BERTH_MAGIC");
-    Expect(entry.abi_major == BERTH_ABI_MAJOR, "berth_entry.abi_major is not " + std::to_string(BERTH_ABI_MAJOR));
+    Expect(entry.abi_major == BERTH_ABI_MAJOR,
+           "berth_entry.abi_major is not " + std::to_string(BERTH_ABI_MAJOR));
     Expect(entry.pointer_bits == 64, "berth_entry.pointer_bits is not 64");
     Expect(BERTH_HAS(&entry, berth_entry, create), "berth_entry.struct_size is too small");
     Expect(BERTH_HAS(&plugin_, berth_plugin, destroy), "berth_plugin.struct_size is too small");
     Expect(plugin_.destroy != nullptr, "berth_plugin.destroy is NULL");
     const berth_plugin_info& info = *world_.info;
-    Expect(BERTH_HAS(&info, berth_plugin_info, args_schema), "berth_plugin_info.struct_size is too small");
+    Expect(BERTH_HAS(&info, berth_plugin_info, args_schema),
+           "berth_plugin_info.struct_size is too small");
     Expect(info.version != nullptr && *info.version != '\0', "berth_plugin_info.version is empty");
   }
 
   void CheckPoints() {
     for (const char* const* id = world_.info->points; id != nullptr && *id != nullptr; ++id) {
       const void* point = plugin_.get_point != nullptr ? plugin_.get_point(&plugin_, *id) : nullptr;
-      Expect(point != nullptr, std::string("get_point answers NULL for ") + *id + ", which berth_plugin_info names");
+      Expect(point != nullptr,
+             std::string("get_point answers NULL for ") + *id + ", which berth_plugin_info names");
     }
     ExpectPoint(instance_.pre_enqueue, BERTH_POINT_PRE_ENQUEUE, &berth_pre_enqueue::pre_enqueue);
     ExpectPoint(instance_.pre_filter, BERTH_POINT_PRE_FILTER, &berth_pre_filter::pre_filter);
@@ -65,7 +71,8 @@ class ShapeChecker {
       Expect(sort->key != nullptr || sort->less != nullptr, "QueueSort has neither key nor less");
     }
     if (const auto& pre = instance_.pre_filter) {
-      Expect((pre->add_pod == nullptr) == (pre->remove_pod == nullptr), "PreFilter has one of AddPod and RemovePod");
+      Expect((pre->add_pod == nullptr) == (pre->remove_pod == nullptr),
+             "PreFilter has one of AddPod and RemovePod");
     }
     if (const auto& score = instance_.score) {
       Expect(score->normalize_mode <= BERTH_NORMALIZE_CUSTOM, "Score has no such normalize_mode");
@@ -80,7 +87,8 @@ class ShapeChecker {
   void ExpectPoint(const std::optional<Point>& point, const char* id, Function Point::*function) {
     if (!point) return;
     Expect((*point).*function != nullptr, std::string(id) + " has no function");
-    for (const char* const* named = world_.info->points; named != nullptr && *named != nullptr; ++named) {
+    for (const char* const* named = world_.info->points; named != nullptr && *named != nullptr;
+         ++named) {
       if (std::strcmp(*named, id) == 0) return;
     }
     Expect(false, std::string("get_point knows ") + id + ", which berth_plugin_info does not name");
@@ -100,7 +108,8 @@ class ShapeChecker {
       const auto* request = BERTH_AT(berth_column_request, plugin_.columns, i);
       const uint32_t type = ColumnType(request->name);
       const std::string column = std::string("column \"") + request->name + "\"";
-      if ((request->flags & BERTH_COLUMN_OPTIONAL) == 0) Expect(type != 0, column + " is not in the catalogue");
+      if ((request->flags & BERTH_COLUMN_OPTIONAL) == 0)
+        Expect(type != 0, column + " is not in the catalogue");
       Expect(type == 0 || type == request->type, column + " has another type in the catalogue");
     }
   }
@@ -120,7 +129,8 @@ class ShapeChecker {
 
   void CheckReasons() {
     Expect(instance_.reasons().size() <= 64, "the reason table has more than 64 entries");
-    for (const std::string& reason : instance_.reasons()) Expect(!reason.empty(), "the reason table has an empty text");
+    for (const std::string& reason : instance_.reasons())
+      Expect(!reason.empty(), "the reason table has an empty text");
   }
 
   const World& world_;

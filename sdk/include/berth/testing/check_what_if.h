@@ -16,7 +16,8 @@ namespace berth::testing {
 
 class WhatIfChecker {
  public:
-  WhatIfChecker(const Prober& prober, const Table& table, const PodHandle& pod, std::span<const PodSpec> others)
+  WhatIfChecker(const Prober& prober, const Table& table, const PodHandle& pod,
+                std::span<const PodSpec> others)
       : prober_(prober), table_(table), pod_(pod), others_(others), base_(prober.Try(table, pod)) {}
 
   void Run() {
@@ -27,14 +28,6 @@ class WhatIfChecker {
       }
       const size_t most = std::min<size_t>(table_.rows[row].pods.size(), 3);
       for (size_t i = 0; i < most; ++i) CheckWithout(row, i);
-    }
-    const BlockAnswer after = EvaluateTable(*base_.cycle, Step::kFilter);
-    for (const uint32_t row : base_.cycle->AllowedRows()) {
-      if (after.rows[row] == base_.On(row)) continue;
-      prober_.reporter().Fail(Check::kSlots, Subject(Step::kFilter, pod_) +
-                                                 ": AddPod or RemovePod on cloned slots changes what the originals "
-                                                 "say of node \"" + table_.rows[row].node.name() + "\"");
-      return;
     }
   }
 
@@ -72,15 +65,30 @@ class WhatIfChecker {
   void Compare(const Supposition& what) {
     const Attempt real = prober_.Try(what.then, pod_);
     const bool decided = real.asked ? real.table.call.ok() : real.before.code == BERTH_SKIP;
-    if (!decided) return; // PreFilter refuses the pod there, which it does not do here
+    if (!decided) return;  // PreFilter refuses the pod there, which it does not do here
     const std::unique_ptr<Cycle> clone = base_.cycle->CloneForWhatIf();
     if (clone == nullptr) return;
-    const std::string how = std::string(what.add ? "AddPod" : "RemovePod") + " of " + what.pod.name();
+    const std::string how =
+        std::string(what.add ? "AddPod" : "RemovePod") + " of " + what.pod.name();
     const RowAnswer want = real.asked ? real.On(what.row) : RowAnswer{};
     if (!Suppose(*clone, what, what.then, what.add)) return;
+    ExpectOriginalsUnchanged(how);
     if (!Expect(*clone, what, what.then, want, how)) return;
     if (!Suppose(*clone, what, what.now, !what.add)) return;
     Expect(*clone, what, what.now, base_.On(what.row), how + ", and back");
+  }
+
+  // A clone goes its own way.
+  void ExpectOriginalsUnchanged(const std::string& how) {
+    const BlockAnswer after = EvaluateTable(*base_.cycle, Step::kFilter);
+    for (const uint32_t row : base_.cycle->AllowedRows()) {
+      if (after.rows[row] == base_.On(row)) continue;
+      prober_.reporter().Fail(Check::kSlots,
+                              Subject(Step::kFilter, pod_) + ": " + how +
+                                  " on cloned slots changes what the originals say of node \"" +
+                                  table_.rows[row].node.name() + "\"");
+      return;
+    }
   }
 
   bool Suppose(Cycle& clone, const Supposition& what, const Table& table, bool add) {
@@ -94,8 +102,8 @@ class WhatIfChecker {
       return change(base_.instance->self(), clone.abi(), what.pod.get(), &block.view(), 0, status);
     });
     if (answer.ok()) return true;
-    prober_.reporter().Fail(Check::kWhatIf, std::string(name) + " of " + what.pod.name() + " answers " +
-                                                ToString(answer));
+    prober_.reporter().Fail(Check::kWhatIf, std::string(name) + " of " + what.pod.name() +
+                                                " answers " + ToString(answer));
     return false;
   }
 
@@ -104,10 +112,11 @@ class WhatIfChecker {
     const Block block(table, clone.columns(), {what.row}, nullptr, {});
     const BlockAnswer got = Evaluate(clone, block, Step::kFilter, "after " + how);
     if (got.call.ok() && got.rows[0] == want) return true;
-    prober_.reporter().Fail(
-        Check::kWhatIf, Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) + "\": after " + how + " " +
-                            ToString(got.call.ok() ? got.rows[0].answer : got.call) +
-                            ", where the cluster is really so " + ToString(want.answer));
+    prober_.reporter().Fail(Check::kWhatIf,
+                            Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) +
+                                "\": after " + how + " " +
+                                ToString(got.call.ok() ? got.rows[0].answer : got.call) +
+                                ", where the cluster is really so " + ToString(want.answer));
     return false;
   }
 

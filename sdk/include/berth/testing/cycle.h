@@ -24,7 +24,8 @@ namespace berth::testing {
 // Nodes block by block, as PreFilter, PostFilter and PreScore get them. A block is gone when the next is asked for.
 class Nodes {
  public:
-  Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows, uint32_t block_size)
+  Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,
+        uint32_t block_size)
       : table_(table), binder_(binder), rows_(std::move(rows)), block_size_(block_size) {
     abi_.struct_size = sizeof abi_;
     abi_.n_nodes = rows_.size();
@@ -44,10 +45,11 @@ class Nodes {
     if (index >= abi_.n_blocks) return nullptr;
     const size_t begin = size_t{index} * block_size_;
     const size_t end = std::min(rows_.size(), begin + block_size_);
-    block_ = std::make_unique<Block>(table_, binder_.columns,
-                                     std::vector<uint32_t>(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                           rows_.begin() + static_cast<std::ptrdiff_t>(end)),
-                                     nullptr, Layout{});
+    block_ = std::make_unique<Block>(
+        table_, binder_.columns,
+        std::vector<uint32_t>(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
+                              rows_.begin() + static_cast<std::ptrdiff_t>(end)),
+        nullptr, Layout{});
     return &block_->view();
   }
 
@@ -123,16 +125,18 @@ class Cycle {
   }
 
   // `answer`'s code must be one of `codes`, and a refusal must say why.
-  void Expect(const char* point, const Answer& answer, std::initializer_list<berth_code> codes) const {
+  void Expect(const char* point, const Answer& answer,
+              std::initializer_list<berth_code> codes) const {
     if (std::find(codes.begin(), codes.end(), answer.code) == codes.end()) {
-      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " + CodeName(answer.code) +
+      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " +
+                                                    CodeName(answer.code) +
                                                     ", which is no answer of " + point);
     }
     const bool refusal = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
                          answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
     if (refusal && answer.reasons.empty()) {
-      instance_->reporter().Fail(Check::kCodes,
-                                 std::string(point) + " answers " + CodeName(answer.code) + " without a reason");
+      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " +
+                                                    CodeName(answer.code) + " without a reason");
     }
   }
 
@@ -146,7 +150,8 @@ class Cycle {
     std::vector<uint32_t> rows = AllRows();
     if (only_nodes_) {
       std::erase_if(rows, [this](uint32_t row) {
-        return !std::binary_search(only_nodes_->begin(), only_nodes_->end(), table_->rows[row].node.name());
+        return !std::binary_search(only_nodes_->begin(), only_nodes_->end(),
+                                   table_->rows[row].node.name());
       });
     }
     return rows;
@@ -166,7 +171,8 @@ class Cycle {
     explicit PreFilterOut(Cycle* cycle) {
       abi.struct_size = sizeof abi;
       abi.impl = cycle;
-      abi.only_nodes = [](berth_pre_filter_out* self, const berth_str* names, uint64_t count) noexcept {
+      abi.only_nodes = [](berth_pre_filter_out* self, const berth_str* names,
+                          uint64_t count) noexcept {
         static_cast<Cycle*>(self->impl)->SetOnlyNodes(names, count);
       };
       abi.add_reason = [](berth_pre_filter_out* self, berth_str text) noexcept {

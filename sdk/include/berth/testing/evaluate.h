@@ -24,8 +24,8 @@ inline const char* StepName(Step step) { return step == Step::kFilter ? "Filter"
 
 // What a step says of one node.
 struct RowAnswer {
-  Answer answer;     // Filter
-  int64_t score = 0; // Score, raw
+  Answer answer;      // Filter
+  int64_t score = 0;  // Score, raw
 
   friend bool operator==(const RowAnswer&, const RowAnswer&) = default;
 };
@@ -75,13 +75,11 @@ class BlockCall {
  public:
   BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where)
       : cycle_(cycle), block_(block), step_(step), reporter_(cycle.instance().reporter()) {
-    where_ = std::string(StepName(step)) + " of pod " + cycle.pod().spec().ns + "/" + cycle.pod().name() +
-             (where.empty() ? "" : " " + where);
+    where_ = std::string(StepName(step)) + " of pod " + cycle.pod().spec().ns + "/" +
+             cycle.pod().name() + (where.empty() ? "" : " " + where);
   }
 
-  BlockAnswer Run() {
-    return step_ == Step::kFilter ? RunFilter() : RunScore();
-  }
+  BlockAnswer Run() { return step_ == Step::kFilter ? RunFilter() : RunScore(); }
 
  private:
   BlockAnswer RunFilter() {
@@ -112,7 +110,8 @@ class BlockCall {
     GuardedArray<int64_t> scores(block_.count(), block_.poison());
     BlockAnswer result;
     result.call = cycle_.Ask("Score", kBlock, [&](berth_status* status) {
-      return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), scores.data(), status);
+      return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), scores.data(),
+                         status);
     });
     ExpectInside("scores", scores);
     result.rows.resize(block_.count());
@@ -128,11 +127,13 @@ class BlockCall {
     return result;
   }
 
-  Answer Verdict(uint32_t i, const GuardedArray<uint8_t>& codes, const GuardedArray<uint64_t>& reasons) {
+  Answer Verdict(uint32_t i, const GuardedArray<uint8_t>& codes,
+                 const GuardedArray<uint64_t>& reasons) {
     if (codes.IsPoison(i)) return FailUnwritten("code", i), Answer{BERTH_BUG, {}};
     const uint8_t code = codes[i];
-    const bool known = code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE || code == BERTH_PENDING ||
-                       code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE || code == BERTH_ERROR;
+    const bool known = code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE ||
+                       code == BERTH_PENDING || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
+                       code == BERTH_ERROR;
     if (!known) {
       reporter_.Fail(Check::kCodes, where_ + ": " + CodeName(code) + " for " + Name(i) +
                                         " is no verdict of Filter");
@@ -140,7 +141,8 @@ class BlockCall {
     if (code == BERTH_SUCCESS || !known) return {code, {}};
     if (reasons.IsPoison(i)) return FailUnwritten("reasons", i), Answer{code, {}};
     if (reasons[i] == 0) {
-      reporter_.Fail(Check::kCodes, where_ + ": " + CodeName(code) + " for " + Name(i) + " has no reason");
+      reporter_.Fail(Check::kCodes,
+                     where_ + ": " + CodeName(code) + " for " + Name(i) + " has no reason");
     }
     return MakeAnswer(code, Texts(i, reasons[i]));
   }
@@ -153,8 +155,8 @@ class BlockCall {
         texts.push_back(cycle_.reasons()[bit]);
         continue;
       }
-      reporter_.Fail(Check::kCodes, where_ + ": reason bit " + std::to_string(bit) + " for " + Name(i) +
-                                        ", and the reason table has " +
+      reporter_.Fail(Check::kCodes, where_ + ": reason bit " + std::to_string(bit) + " for " +
+                                        Name(i) + ", and the reason table has " +
                                         std::to_string(cycle_.reasons().size()));
     }
     return texts;
@@ -165,7 +167,8 @@ class BlockCall {
     const std::optional<int64_t> outside = array.Outside();
     if (!outside) return;
     reporter_.Fail(Check::kOutputs, where_ + " writes " + what + "[" + std::to_string(*outside) +
-                                        "], outside the block of " + std::to_string(block_.count()));
+                                        "], outside the block of " +
+                                        std::to_string(block_.count()));
   }
   void ExpectCall(const Answer& call) {
     for (const berth_code code : {BERTH_SUCCESS, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG}) {
@@ -175,7 +178,8 @@ class BlockCall {
     const bool known = call.code >= 0 && CodeName(call.code).rfind("code ", 0) != 0;
     if (!known) reporter_.Fail(Check::kCodes, where_ + " answers " + CodeName(call.code));
     if (known && call.reasons.empty()) {
-      reporter_.Fail(Check::kCodes, where_ + " answers " + CodeName(call.code) + " without a reason");
+      reporter_.Fail(Check::kCodes,
+                     where_ + " answers " + CodeName(call.code) + " without a reason");
     }
   }
   void FailUnselected(uint32_t i) {
@@ -183,8 +187,8 @@ class BlockCall {
                                         "), which is not selected");
   }
   void FailUnwritten(const char* what, uint32_t i) {
-    reporter_.Fail(Check::kOutputs, where_ + " leaves the " + what + " of index " + std::to_string(i) + " (" +
-                                        Name(i) + ") unwritten");
+    reporter_.Fail(Check::kOutputs, where_ + " leaves the " + what + " of index " +
+                                        std::to_string(i) + " (" + Name(i) + ") unwritten");
   }
   std::string Name(uint32_t i) const { return "node \"" + block_.NodeName(i) + "\""; }
 
@@ -198,7 +202,8 @@ class BlockCall {
 }  // namespace internal
 
 // Calls the step for `block`. `where` says more about the block, for failures: "in blocks of 3".
-inline BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where = "") {
+inline BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step,
+                            const std::string& where = "") {
   return internal::BlockCall(cycle, block, step, where).Run();
 }
 

@@ -42,22 +42,22 @@
 namespace berth::testing {
 
 // What a test gives. Everything has a default.
-struct Setup {
+struct Scenario {
   std::vector<NodeSpec> nodes = {};
   Args args = {};
   std::vector<ObjectSpec> objects = {};
-  std::string plugin = {}; // its name; may be empty where the library has one plugin
+  std::string plugin = {};  // its name; may be empty where the library has one plugin
   std::string profile = "default-scheduler";
-  std::vector<Check> without = {};                 // promises that this plugin is not held to
-  std::map<std::string, const void*> services = {}; // the test's own, by id, in place of the kit's
+  std::vector<Check> without = {};                   // promises that this plugin is not held to
+  std::map<std::string, const void*> services = {};  // the test's own, by id, in place of the kit's
   std::function<void(const std::string&)> on_failure = {};
 };
 
 // An event for Hint(). A pod or node that is not there was not there before, or is gone.
 struct EventSpec {
-  uint32_t resource = 0; // BERTH_RESOURCE_*
-  uint32_t action = 0;   // BERTH_ACTION_*
-  std::vector<PodSpec> old_pod = {}; // one or none
+  uint32_t resource = 0;              // BERTH_RESOURCE_*
+  uint32_t action = 0;                // BERTH_ACTION_*
+  std::vector<PodSpec> old_pod = {};  // one or none
   std::vector<PodSpec> new_pod = {};
   std::vector<NodeSpec> old_node = {};
   std::vector<NodeSpec> new_node = {};
@@ -80,18 +80,22 @@ using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 class PluginUnderTest {
  public:
   // The plugin that is linked into this binary.
-  explicit PluginUnderTest(Setup setup) : PluginUnderTest(Library(berth_entry_v1), std::move(setup)) {}
+  explicit PluginUnderTest(Scenario setup)
+      : PluginUnderTest(Library(berth_entry_v1), std::move(setup)) {}
   PluginUnderTest(std::vector<NodeSpec> nodes, Args args)
-      : PluginUnderTest(Setup{.nodes = std::move(nodes), .args = std::move(args)}) {}
-  PluginUnderTest(const berth_entry& entry, Setup setup) : PluginUnderTest(Library(entry), std::move(setup)) {}
+      : PluginUnderTest(Scenario{.nodes = std::move(nodes), .args = std::move(args)}) {}
+  PluginUnderTest(const berth_entry& entry, Scenario setup)
+      : PluginUnderTest(Library(entry), std::move(setup)) {}
   // The plugin of a shared object, loaded as the host loads it.
-  static PluginUnderTest FromLibrary(const std::string& path, Setup setup) {
+  static PluginUnderTest FromLibrary(const std::string& path, Scenario setup) {
     return PluginUnderTest(Library::Open(path), std::move(setup));
   }
 
   // What create() answers, and nothing more: for tests of wrong arguments. Reasons are "/path: text".
-  static Answer Create(Setup setup) { return Create(Library(berth_entry_v1), std::move(setup)); }
-  static Answer Create(const berth_entry& entry, Setup setup) { return Create(Library(entry), std::move(setup)); }
+  static Answer Create(Scenario setup) { return Create(Library(berth_entry_v1), std::move(setup)); }
+  static Answer Create(const berth_entry& entry, Scenario setup) {
+    return Create(Library(entry), std::move(setup));
+  }
 
   PluginUnderTest(const PluginUnderTest&) = delete;
   PluginUnderTest& operator=(const PluginUnderTest&) = delete;
@@ -132,7 +136,8 @@ class PluginUnderTest {
     Need(instance_->queue_sort.has_value(), "QueueSort");
     if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
     const bool less = AskLess(a, b);
-    if (less && AskLess(b, a)) reporter_.Fail(Check::kRepeat, "QueueSort puts two pods before each other");
+    if (less && AskLess(b, a))
+      reporter_.Fail(Check::kRepeat, "QueueSort puts two pods before each other");
     if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort puts a pod before itself");
     return Flushed(less);
   }
@@ -147,7 +152,8 @@ class PluginUnderTest {
       if (interest->resource != event.resource || (interest->actions & event.action) == 0) continue;
       if (interest->has_hint == 0) return BERTH_HINT_QUEUE;
       const uint32_t hint = AskHint(pod, event, i);
-      if (hint > BERTH_HINT_QUEUE) reporter_.Fail(Check::kCodes, "hint answers " + std::to_string(hint));
+      if (hint > BERTH_HINT_QUEUE)
+        reporter_.Fail(Check::kCodes, "hint answers " + std::to_string(hint));
       return Flushed(hint);
     }
     return BERTH_HINT_SKIP;
@@ -194,7 +200,9 @@ class PluginUnderTest {
     return Placement(instance_.get(), &table_, PodHandle(pod, *world_.ids));
   }
   Answer Reserve(const PodSpec& pod, const std::string& node) { return Place(pod).Reserve(node); }
-  PermitResult Permit(const PodSpec& pod, const std::string& node) { return Place(pod).Permit(node); }
+  PermitResult Permit(const PodSpec& pod, const std::string& node) {
+    return Place(pod).Permit(node);
+  }
   Answer PreBind(const PodSpec& pod, const std::string& node) { return Place(pod).PreBind(node); }
   Answer Bind(const PodSpec& pod, const std::string& node) { return Place(pod).Bind(node); }
 
@@ -203,12 +211,14 @@ class PluginUnderTest {
     table_.Add(node);
     Row& row = table_.rows.back();
     instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
-    for (const PodHandle& pod : row.pods) instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
+    for (const PodHandle& pod : row.pods)
+      instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
     reporter_.Flush();
   }
   void RemoveNode(const std::string& name) {
     Row& row = NeedRow(name);
-    for (const PodHandle& pod : row.pods) instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, row, pod.get());
+    for (const PodHandle& pod : row.pods)
+      instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, row, pod.get());
     instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, row, nullptr);
     std::erase_if(table_.rows, [&](const Row& r) { return r.node.name() == name; });
     reporter_.Flush();
@@ -262,16 +272,17 @@ class PluginUnderTest {
   const Table& table() const { return table_; }
 
  private:
-  PluginUnderTest(Library library, Setup setup) : reporter_(""), world_(library) {
+  PluginUnderTest(Library library, Scenario setup) : reporter_(""), world_(library) {
     SetUp(setup);
     instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
-    if (!instance_->ok()) Misuse(std::string(world_.info->name) + ": create answers " + ToString(instance_->created()));
+    if (!instance_->ok())
+      Misuse(std::string(world_.info->name) + ": create answers " + ToString(instance_->created()));
     ShapeChecker(world_, *instance_).Run();
     instance_->Replay(table_);
     reporter_.Flush();
   }
 
-  static Answer Create(Library library, Setup setup) {
+  static Answer Create(Library library, Scenario setup) {
     Reporter reporter("");
     World world(library);
     Fill(library, setup, &reporter, &world);
@@ -279,7 +290,7 @@ class PluginUnderTest {
     return instance.created();
   }
 
-  static void Fill(const Library& library, Setup& setup, Reporter* reporter, World* world) {
+  static void Fill(const Library& library, Scenario& setup, Reporter* reporter, World* world) {
     world->info = &library.Find(setup.plugin);
     world->profile = setup.profile;
     world->args = std::move(setup.args);
@@ -290,7 +301,7 @@ class PluginUnderTest {
     for (const Check check : setup.without) reporter->Without(check);
   }
 
-  void SetUp(Setup& setup) {
+  void SetUp(Scenario& setup) {
     Fill(world_.library, setup, &reporter_, &world_);
     table_.ids = world_.ids.get();
     for (const NodeSpec& node : setup.nodes) table_.Add(node);
@@ -358,9 +369,12 @@ class PluginUnderTest {
     event.interest = interest;
     std::vector<PodHandle> pods;
     std::vector<NodeHandle> nodes;
-    const auto tag = [&](const std::vector<PodSpec>& of_pod, const std::vector<NodeSpec>& of_node) -> berth_tagged {
-      if (!of_pod.empty()) return {BERTH_KIND_POD, 0, pods.emplace_back(of_pod.front(), *world_.ids).get()};
-      if (!of_node.empty()) return {BERTH_KIND_NODE, 0, nodes.emplace_back(of_node.front(), *world_.ids).get()};
+    const auto tag = [&](const std::vector<PodSpec>& of_pod,
+                         const std::vector<NodeSpec>& of_node) -> berth_tagged {
+      if (!of_pod.empty())
+        return {BERTH_KIND_POD, 0, pods.emplace_back(of_pod.front(), *world_.ids).get()};
+      if (!of_node.empty())
+        return {BERTH_KIND_NODE, 0, nodes.emplace_back(of_node.front(), *world_.ids).get()};
       return {0, 0, nullptr};
     };
     event.before = tag(spec.old_pod, spec.old_node);

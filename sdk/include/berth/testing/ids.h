@@ -59,8 +59,8 @@ class Ids {
 
  private:
   mutable std::mutex mutex_;
-  std::deque<std::string> texts_;                           // id - 1 -> text; addresses are stable
-  std::unordered_map<std::string_view, berth_id> ids_;      // views of texts_
+  std::deque<std::string> texts_;                       // id - 1 -> text; addresses are stable
+  std::unordered_map<std::string_view, berth_id> ids_;  // views of texts_
 };
 
 }  // namespace berth::testing

@@ -35,8 +35,8 @@ class Status {
       static_cast<Status*>(self->impl)->reasons_.emplace_back(FromAbi(text));
     };
     abi_.add_argument_error = [](berth_status* self, berth_str path, berth_str text) noexcept {
-      static_cast<Status*>(self->impl)->reasons_.push_back(std::string(FromAbi(path)) + ": " +
-                                                           std::string(FromAbi(text)));
+      static_cast<Status*>(self->impl)
+          ->reasons_.push_back(std::string(FromAbi(path)) + ": " + std::string(FromAbi(text)));
     };
   }
   Status(const Status&) = delete;
@@ -195,14 +195,15 @@ class Instance {
   std::optional<berth_post_bind> post_bind;
   std::optional<berth_changes> changes;
 
-  uint64_t cycles = 0; // how many it has seen
+  uint64_t cycles = 0;  // how many it has seen
 
   // Tells the plugin all there is, as it hears it before its first cycle.
   void Replay(const Table& table) {
     if (!changes) return;
     for (const Row& row : table.rows) {
       Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_REPLAY, row, nullptr);
-      for (const PodHandle& pod : row.pods) Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
+      for (const PodHandle& pod : row.pods)
+        Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
     }
     berth_change synced{};
     synced.kind = BERTH_CHANGE_SYNCED;
@@ -222,7 +223,8 @@ class Instance {
  private:
   void Create(const World& world) {
     // Arguments live until create() returns: so does this copy, and a sanitizer sees who reads them later.
-    const auto args = world.args.value() != nullptr ? std::make_unique<ArgValue>(*world.args.value()) : nullptr;
+    const auto args =
+        world.args.value() != nullptr ? std::make_unique<ArgValue>(*world.args.value()) : nullptr;
     Status status;
     const CallScope scope(&reporter_, "create", kLoad);
     const berth_code code = world.library.entry().create(
@@ -239,7 +241,8 @@ class Instance {
   void CopyPoints() {
     const CallScope scope(&reporter_, "get_point", kLoad);
     pre_enqueue = CopyPoint<berth_pre_enqueue>(*plugin_, BERTH_POINT_PRE_ENQUEUE);
-    enqueue_extensions = CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
+    enqueue_extensions =
+        CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
     queue_sort = CopyPoint<berth_queue_sort>(*plugin_, BERTH_POINT_QUEUE_SORT);
     pre_filter = CopyPoint<berth_pre_filter>(*plugin_, BERTH_POINT_PRE_FILTER);
     filter = CopyPoint<berth_filter>(*plugin_, BERTH_POINT_FILTER);

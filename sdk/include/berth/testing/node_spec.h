@@ -19,7 +19,7 @@ struct NodeSpec : MetaSpec<NodeSpec> {
   bool unschedulable = false;
   std::vector<TaintSpec> taints;
   Amounts allocatable = {{"pods", 110}};
-  Amounts capacity; // what is not named is as allocatable
+  Amounts capacity;  // what is not named is as allocatable
   std::vector<ConditionSpec> conditions;
   std::vector<ImageSpec> images;
   std::vector<std::string> declared_features;
@@ -47,7 +47,9 @@ struct NodeSpec : MetaSpec<NodeSpec> {
   NodeSpec& Image(std::string reference, int64_t size) {
     return images.push_back({{std::move(reference)}, size}), *this;
   }
-  NodeSpec& Feature(std::string text) { return declared_features.push_back(std::move(text)), *this; }
+  NodeSpec& Feature(std::string text) {
+    return declared_features.push_back(std::move(text)), *this;
+  }
 
   // A pod that runs here.
   NodeSpec& Pod(PodSpec pod) {

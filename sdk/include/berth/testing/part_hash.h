@@ -28,7 +28,7 @@ class Hasher {
   }
   void Put(const std::string& text) { Put(std::string_view(text)); }
   template <class Number>
-    requires std::is_arithmetic_v<Number>
+  requires std::is_arithmetic_v<Number>
   void Put(Number number) {
     for (auto rest = static_cast<uint64_t>(number), i = uint64_t{0}; i < 8; ++i, rest >>= 8) {
       Mix(static_cast<unsigned char>(rest & 0xff));
@@ -66,9 +66,7 @@ class Hasher {
            s.node_affinity_policy, s.node_taints_policy);
   }
   void Put(const PortSpec& p) { PutAll(p.container_port, p.host_port, p.protocol, p.host_ip); }
-  void Put(const VolumeSpec& v) {
-    PutAll(v.name, v.kind, v.source, v.pool, v.hosts, v.read_only);
-  }
+  void Put(const VolumeSpec& v) { PutAll(v.name, v.kind, v.source, v.pool, v.hosts, v.read_only); }
   void Put(const ResourceClaimSpec& c) { PutAll(c.name, c.claim_name, c.template_name); }
   void Put(const ConditionSpec& c) { PutAll(c.type, c.status, c.reason, c.transition_ns); }
   void Put(const OwnerSpec& o) { PutAll(o.kind, o.name, o.uid, o.api_version, o.controller); }
@@ -113,10 +111,11 @@ inline std::string VolumeSource(const PodSpec& pod, const VolumeSpec& volume) {
 
 // By BERTH_PART_*.
 inline PartHashes HashParts(const PodSpec& pod) {
-  using internal::HashOf;
   using internal::Hasher;
+  using internal::HashOf;
   using internal::HashOfContainers;
-  const RequestOptions of_containers{.default_cpu = true, .default_memory = true, .pod_level = false};
+  const RequestOptions of_containers{
+      .default_cpu = true, .default_memory = true, .pod_level = false};
   std::vector<std::string> sources;
   for (const VolumeSpec& volume : pod.volumes) sources.push_back(VolumeSource(pod, volume));
 
@@ -133,23 +132,23 @@ inline PartHashes HashParts(const PodSpec& pod) {
   hashes[BERTH_PART_NODE_SELECTION] =
       HashOf(pod.node_selector, pod.required_node_terms, pod.preferred_node_terms);
   // Terms without namespaces speak of the pod's own, which PART_NAMESPACE covers.
-  hashes[BERTH_PART_POD_AFFINITY] = HashOf(pod.required_pod_terms, pod.preferred_pod_terms,
-                                           pod.required_pod_anti_terms, pod.preferred_pod_anti_terms);
+  hashes[BERTH_PART_POD_AFFINITY] =
+      HashOf(pod.required_pod_terms, pod.preferred_pod_terms, pod.required_pod_anti_terms,
+             pod.preferred_pod_anti_terms);
   hashes[BERTH_PART_TOLERATIONS] = HashOf(pod.tolerations);
   hashes[BERTH_PART_SPREAD] = HashOf(pod.spreads);
-  hashes[BERTH_PART_REQUESTS] =
-      HashOf(PodRequest(pod, {}), PodRequest(pod, of_containers),
-             PodRequest(pod, {.allocated = true}), NonzeroRequest(pod));
-  hashes[BERTH_PART_CONTAINERS] =
-      HashOf(HashOfContainers(pod,
-                              [](const ContainerSpec& c, Hasher* hasher) {
-                                hasher->PutAll(c.name, c.sidecar, c.requests, c.limits, c.allocated);
-                              }),
-             pod.overhead, pod.pod_requests);
+  hashes[BERTH_PART_REQUESTS] = HashOf(PodRequest(pod, {}), PodRequest(pod, of_containers),
+                                       PodRequest(pod, {.allocated = true}), NonzeroRequest(pod));
+  hashes[BERTH_PART_CONTAINERS] = HashOf(
+      HashOfContainers(pod,
+                       [](const ContainerSpec& c, Hasher* hasher) {
+                         hasher->PutAll(c.name, c.sidecar, c.requests, c.limits, c.allocated);
+                       }),
+      pod.overhead, pod.pod_requests);
   hashes[BERTH_PART_PORTS] = HashOfContainers(
       pod, [](const ContainerSpec& c, Hasher* hasher) { hasher->PutAll(c.ports, c.sidecar); });
-  hashes[BERTH_PART_IMAGES] = HashOfContainers(
-      pod, [](const ContainerSpec& c, Hasher* hasher) { hasher->Put(c.image); });
+  hashes[BERTH_PART_IMAGES] =
+      HashOfContainers(pod, [](const ContainerSpec& c, Hasher* hasher) { hasher->Put(c.image); });
   hashes[BERTH_PART_VOLUMES] = HashOf(pod.volumes, sources);
   hashes[BERTH_PART_GATES] = HashOf(pod.gates);
   hashes[BERTH_PART_CLAIMS] = HashOf(pod.claims);

@@ -19,11 +19,11 @@ namespace berth::testing {
 // "LABELS" for BERTH_PART_LABELS.
 inline std::string_view PartName(int part) {
   static constexpr std::string_view kNames[] = {
-      "IDENTITY",       "NAMESPACE",    "LABELS",      "ANNOTATIONS", "OWNERS",   "TIMES",
-      "PRIORITY",       "SCHEDULER_NAME", "NODE_NAME", "NODE_SELECTION", "POD_AFFINITY",
-      "TOLERATIONS",    "SPREAD",       "REQUESTS",    "CONTAINERS",  "PORTS",    "IMAGES",
-      "VOLUMES",        "GATES",        "CLAIMS",      "GROUP",       "RUNTIME",  "NOMINATION",
-      "STATUS",         "FIELDS"};
+      "IDENTITY",     "NAMESPACE",   "LABELS",         "ANNOTATIONS", "OWNERS",
+      "TIMES",        "PRIORITY",    "SCHEDULER_NAME", "NODE_NAME",   "NODE_SELECTION",
+      "POD_AFFINITY", "TOLERATIONS", "SPREAD",         "REQUESTS",    "CONTAINERS",
+      "PORTS",        "IMAGES",      "VOLUMES",        "GATES",       "CLAIMS",
+      "GROUP",        "RUNTIME",     "NOMINATION",     "STATUS",      "FIELDS"};
   static_assert(std::size(kNames) == BERTH_PART_COUNT);
   return kNames[part];
 }
@@ -199,7 +199,9 @@ inline void ChangePart(int part, PodSpec* pod) {
     case BERTH_PART_LABELS: internal::ChangeLabels(pod); return;
     case BERTH_PART_ANNOTATIONS: internal::ChangeAnnotations(pod); return;
     case BERTH_PART_OWNERS: pod->Owner({"ReplicaSet", "added", "uid-added"}); return;
-    case BERTH_PART_TIMES: pod->created_ns += 1'000'000'007, pod->deleted_ns += 1'000'000'009; return;
+    case BERTH_PART_TIMES:
+      pod->created_ns += 1'000'000'007, pod->deleted_ns += 1'000'000'009;
+      return;
     case BERTH_PART_PRIORITY:
       pod->Priority(pod->priority.value_or(0) + 1'000'000).PriorityClass("berth-test-changed");
       return;
@@ -209,7 +211,8 @@ inline void ChangePart(int part, PodSpec* pod) {
       pod->NodeSelector("berth.test/added", "added").PreferredNodeAffinity(100, foreign);
       return;
     case BERTH_PART_POD_AFFINITY:
-      pod->PodAffinity("berth.test/added", foreign).PreferredPodAntiAffinity(100, "berth.test/added", {});
+      pod->PodAffinity("berth.test/added", foreign)
+          .PreferredPodAntiAffinity(100, "berth.test/added", {});
       return;
     case BERTH_PART_TOLERATIONS: pod->TolerateKey(""); return;
     case BERTH_PART_SPREAD: pod->Spread(1, "berth.test/added", foreign); return;
@@ -234,12 +237,13 @@ inline void ChangePart(int part, PodSpec* pod) {
 }
 
 struct Mutation {
-  std::string how; // "changed", "taken away", "as in pod default/web"
+  std::string how;  // "changed", "taken away", "as in pod default/web"
   PodSpec pod;
 };
 
 // `pod` with another part `part`: changed, taken away, and as each of `others` has it. Only what does differ.
-inline std::vector<Mutation> MutatePart(int part, const PodSpec& pod, std::span<const PodSpec> others) {
+inline std::vector<Mutation> MutatePart(int part, const PodSpec& pod,
+                                        std::span<const PodSpec> others) {
   std::vector<Mutation> mutations;
   const PartHashes before = HashParts(pod);
   const auto keep = [&](std::string how, PodSpec changed) {

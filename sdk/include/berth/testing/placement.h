@@ -22,7 +22,8 @@ namespace berth::testing {
 namespace internal {
 
 inline void NormalizeMax(std::vector<int64_t>* scores, bool reversed) {
-  const int64_t max = scores->empty() ? 0 : std::max<int64_t>(0, *std::max_element(scores->begin(), scores->end()));
+  const int64_t max =
+      scores->empty() ? 0 : std::max<int64_t>(0, *std::max_element(scores->begin(), scores->end()));
   for (int64_t& score : *scores) {
     if (max != 0) score = BERTH_SCORE_MAX * score / max;
     if (reversed) score = max != 0 ? BERTH_SCORE_MAX - score : BERTH_SCORE_MAX;
@@ -37,10 +38,12 @@ inline void NormalizeMinMax(std::vector<int64_t>* scores) {
   for (int64_t& score : *scores) score = range == 0 ? 0 : BERTH_SCORE_MAX * (score - min) / range;
 }
 
-inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows, std::vector<int64_t>* scores) {
+inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
+                              std::vector<int64_t>* scores) {
   std::vector<uint32_t> numbers;
   for (const uint32_t row : rows) numbers.push_back(cycle.table().rows[row].number);
-  berth_scores view{sizeof view, static_cast<uint32_t>(rows.size()), numbers.data(), scores->data()};
+  berth_scores view{sizeof view, static_cast<uint32_t>(rows.size()), numbers.data(),
+                    scores->data()};
   return cycle.Ask("normalize", kCycle, [&](berth_status* status) {
     return cycle.instance().score->normalize(cycle.instance().self(), cycle.abi(), &view, status);
   });
@@ -49,7 +52,8 @@ inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows, s
 }  // namespace internal
 
 // Raw scores of `rows` to 0..100, as the plugin's mode says.
-inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows, std::vector<int64_t>* scores) {
+inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
+                        std::vector<int64_t>* scores) {
   Answer answer;
   switch (cycle.instance().score->normalize_mode) {
     case BERTH_NORMALIZE_MAX: internal::NormalizeMax(scores, false); break;
@@ -60,10 +64,11 @@ inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows, std::ve
   }
   for (size_t i = 0; answer.ok() && i < rows.size(); ++i) {
     if ((*scores)[i] >= 0 && (*scores)[i] <= BERTH_SCORE_MAX) continue;
-    cycle.instance().reporter().Fail(Check::kCodes, "Score of pod " + cycle.pod().spec().ns + "/" + cycle.pod().name() +
-                                                        ": node \"" + cycle.table().rows[rows[i]].node.name() +
-                                                        "\" has " + std::to_string((*scores)[i]) +
-                                                        " after normalisation, and 0..100 is allowed");
+    cycle.instance().reporter().Fail(
+        Check::kCodes, "Score of pod " + cycle.pod().spec().ns + "/" + cycle.pod().name() +
+                           ": node \"" + cycle.table().rows[rows[i]].node.name() + "\" has " +
+                           std::to_string((*scores)[i]) +
+                           " after normalisation, and 0..100 is allowed");
     break;
   }
   return answer;
@@ -94,7 +99,8 @@ class Placement {
     std::vector<uint8_t> absent(count, 1);
     for (const Row& row : table.rows) {
       const auto found = verdicts.find(row.node.name());
-      codes[row.number] = static_cast<uint8_t>(found != verdicts.end() ? found->second : BERTH_UNSCHEDULABLE);
+      codes[row.number] =
+          static_cast<uint8_t>(found != verdicts.end() ? found->second : BERTH_UNSCHEDULABLE);
       absent[row.number] = 0;
     }
     const berth_verdicts abi{sizeof abi, count, codes.data(), absent.data()};
@@ -109,7 +115,8 @@ class Placement {
       *static_cast<std::string*>(self->impl) = FromAbi(node);
     };
     result.answer = cycle_->Ask("PostFilter", kCycle, [&](berth_status* status) {
-      return instance_.post_filter->post_filter(instance_.self(), cycle_->abi(), all.abi(), &abi, &out, status);
+      return instance_.post_filter->post_filter(instance_.self(), cycle_->abi(), all.abi(), &abi,
+                                                &out, status);
     });
     result.mode = out.mode;
     instance_.reporter().Flush();
@@ -137,11 +144,14 @@ class Placement {
     const berth_target target = Target(node);
     PermitResult result;
     result.answer = Checked("Permit", kCycle, [&](berth_status* status) {
-      return instance_.permit->permit(instance_.self(), cycle_->abi(), &target, &result.timeout_ns, status);
+      return instance_.permit->permit(instance_.self(), cycle_->abi(), &target, &result.timeout_ns,
+                                      status);
     });
     constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
-    if (result.answer.code == BERTH_WAIT && (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {
-      instance_.reporter().Fail(Check::kCodes, "Permit answers Wait for " + std::to_string(result.timeout_ns) +
+    if (result.answer.code == BERTH_WAIT &&
+        (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {
+      instance_.reporter().Fail(Check::kCodes, "Permit answers Wait for " +
+                                                   std::to_string(result.timeout_ns) +
                                                    " ns, and up to 15 minutes is allowed");
     }
     instance_.reporter().Flush();
@@ -218,8 +228,9 @@ class Placement {
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
     cycle_->Expect(point, answer,
-                   {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT,
-                    BERTH_SKIP, BERTH_PENDING, BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
+                   {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
+                    BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
+                    BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
     instance_.reporter().Flush();
     return answer;
   }
@@ -227,7 +238,7 @@ class Placement {
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;
   Answer pre_filter_;
-  std::vector<std::unique_ptr<Completion>> dones_; // outlive the calls that they belong to
+  std::vector<std::unique_ptr<Completion>> dones_;  // outlive the calls that they belong to
 };
 
 }  // namespace berth::testing

@@ -40,7 +40,7 @@ struct PodSpec : MetaSpec<PodSpec> {
   std::vector<SpreadSpec> spreads;
   std::vector<ContainerSpec> containers;
   std::vector<ContainerSpec> init_containers;
-  Amounts pod_requests; // spec.resources.requests
+  Amounts pod_requests;  // spec.resources.requests
   Amounts overhead;
   std::vector<VolumeSpec> volumes;
   std::vector<std::string> gates;
@@ -99,7 +99,8 @@ struct PodSpec : MetaSpec<PodSpec> {
     preferred_pod_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
     return *this;
   }
-  PodSpec& PreferredPodAntiAffinity(int32_t weight, std::string topology_key, Requirements selector) {
+  PodSpec& PreferredPodAntiAffinity(int32_t weight, std::string topology_key,
+                                    Requirements selector) {
     preferred_pod_anti_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
     return *this;
   }
@@ -138,7 +139,8 @@ struct PodSpec : MetaSpec<PodSpec> {
   }
   PodSpec& Image(std::string text) { return Last().image = std::move(text), *this; }
   PodSpec& Port(PortSpec port) { return Last().ports.push_back(std::move(port)), *this; }
-  PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP, std::string host_ip = "") {
+  PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP,
+                    std::string host_ip = "") {
     return Port({port, port, protocol, std::move(host_ip)});
   }
   PodSpec& Overhead(const std::string& resource, std::string_view quantity) {

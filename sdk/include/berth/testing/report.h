@@ -18,17 +18,17 @@ namespace berth::testing {
 
 // What the kit asserts about every plugin, each of which a test may switch off.
 enum class Check : uint32_t {
-  kShape,       // what the plugin says of itself at creation fits together
-  kThreads,     // services are called under the thread words that allow it
-  kOutputs,     // every selected index is written, and nothing else
-  kCodes,       // codes exist where they are used; a refusal has reasons; scores normalise into 0..100
-  kBlocks,      // answers do not depend on how nodes are put into blocks, or selected
-  kConcurrency, // nor on other blocks being worked on at the same time
-  kRepeat,      // nor on being asked again
-  kWhatIf,      // AddPod and RemovePod come to what a cluster with, or without, the pod would
-  kDependence,  // answers depend on what is declared, and on nothing else
-  kSlots,       // cycle state keeps to its memory, is read-only in blocks, and clones go their own ways
-  kLeaks,       // nothing is left behind by destroy
+  kShape,    // what the plugin says of itself at creation fits together
+  kThreads,  // services are called under the thread words that allow it
+  kOutputs,  // every selected index is written, and nothing else
+  kCodes,    // codes exist where they are used; a refusal has reasons; scores normalise into 0..100
+  kBlocks,   // answers do not depend on how nodes are put into blocks, or selected
+  kConcurrency,  // nor on other blocks being worked on at the same time
+  kRepeat,       // nor on being asked again
+  kWhatIf,       // AddPod and RemovePod come to what a cluster with, or without, the pod would
+  kDependence,   // answers depend on what is declared, and on nothing else
+  kSlots,  // cycle state keeps to its memory, is read-only in blocks, and clones go their own ways
+  kLeaks,  // nothing is left behind by destroy
 };
 
 inline std::string_view CheckName(Check check) {
@@ -59,7 +59,9 @@ class Reporter {
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
-  void set_handler(std::function<void(const std::string&)> handler) { handler_ = std::move(handler); }
+  void set_handler(std::function<void(const std::string&)> handler) {
+    handler_ = std::move(handler);
+  }
   void set_plugin(std::string plugin) { plugin_ = std::move(plugin); }
   void Without(Check check) { off_ |= Bit(check); }
   bool Wants(Check check) const { return (off_ & Bit(check)) == 0; }
@@ -83,7 +85,8 @@ class Reporter {
       const std::lock_guard lock(mutex_);
       lines.swap(lines_);
     }
-    for (const std::string& line : lines) handler_ ? handler_(line) : default_failure_handler.load()(line);
+    for (const std::string& line : lines)
+      handler_ ? handler_(line) : default_failure_handler.load()(line);
   }
 
  private:

@@ -16,10 +16,10 @@ inline constexpr int64_t kDefaultMilliCpu = 100;
 inline constexpr int64_t kDefaultMemory = int64_t{200} << 20;
 
 struct RequestOptions {
-  bool default_cpu = false;    // containers without a cpu request count kDefaultMilliCpu
-  bool default_memory = false; // containers without a memory request count kDefaultMemory
-  bool pod_level = true;       // spec.resources overrides cpu, memory and huge pages
-  bool allocated = false;      // a resize in progress counts at its larger size
+  bool default_cpu = false;     // containers without a cpu request count kDefaultMilliCpu
+  bool default_memory = false;  // containers without a memory request count kDefaultMemory
+  bool pod_level = true;        // spec.resources overrides cpu, memory and huge pages
+  bool allocated = false;       // a resize in progress counts at its larger size
 };
 
 namespace internal {
@@ -59,8 +59,8 @@ inline Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
   for (const ContainerSpec& container : pod.containers) {
     internal::Add(internal::ContainerRequest(container, options), &total);
   }
-  Amounts sidecars; // those that were started so far, and stay
-  Amounts init;     // the most that any step of the initialisation takes
+  Amounts sidecars;  // those that were started so far, and stay
+  Amounts init;      // the most that any step of the initialisation takes
   for (const ContainerSpec& container : pod.init_containers) {
     Amounts step = internal::ContainerRequest(container, options);
     if (container.sidecar) {

@@ -35,12 +35,12 @@ struct Metric {
   uint32_t kind = 0;
   std::string help;
   std::vector<std::string> label_names;
-  std::vector<std::pair<std::vector<std::string>, double>> observations; // label values, value
+  std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
 // What a cycle lets columns.bind change; berth_cycle.host points at it.
 struct ColumnBinder {
-  std::vector<ColumnName> columns; // the plugin's own first, then those bound in this cycle
+  std::vector<ColumnName> columns;  // the plugin's own first, then those bound in this cycle
 };
 
 // A promise that the service berth.completion/1 completes.
@@ -69,8 +69,8 @@ class Services {
   }
   ~Services() {
     if (!refs_.empty()) {
-      reporter_.Fail(Check::kLeaks, "keeps " + std::to_string(refs_.size()) +
-                                        " retained objects after destroy");
+      reporter_.Fail(Check::kLeaks,
+                     "keeps " + std::to_string(refs_.size()) + " retained objects after destroy");
     }
     for (const ObjectHandle* ref : refs_) delete ref;
   }
@@ -94,9 +94,9 @@ class Services {
   void Advance(int64_t ns) {
     const int64_t until = now_ns_ + ns;
     while (true) {
-      const auto due = std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
-        return a.due_ns < b.due_ns;
-      });
+      const auto due =
+          std::min_element(timers_.begin(), timers_.end(),
+                           [](const auto& a, const auto& b) { return a.due_ns < b.due_ns; });
       if (due == timers_.end() || due->due_ns > until) break;
       const Timer timer = *due;
       timers_.erase(due);
@@ -109,17 +109,20 @@ class Services {
 
   // An object came, changed or went (`now` NULL): watchers hear of it.
   void ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
-    std::erase_if(objects_, [old](const ObjectHandle& o) { return old != nullptr && o.get() == old->get(); });
+    std::erase_if(objects_,
+                  [old](const ObjectHandle& o) { return old != nullptr && o.get() == old->get(); });
     if (now != nullptr) objects_.push_back(*now);
     const std::string& kind = (now != nullptr ? now : old)->spec().kind;
     const auto watchers = watches_;
     for (const Watch& watch : watchers) {
       if (watch.kind != kind) continue;
       const CallScope scope(&reporter_, "an object's watcher", kEvent);
-      watch.change(watch.to, old != nullptr ? old->get() : nullptr, now != nullptr ? now->get() : nullptr);
+      watch.change(watch.to, old != nullptr ? old->get() : nullptr,
+                   now != nullptr ? now->get() : nullptr);
     }
   }
-  const ObjectHandle* FindObject(std::string_view kind, std::string_view ns, std::string_view name) const {
+  const ObjectHandle* FindObject(std::string_view kind, std::string_view ns,
+                                 std::string_view name) const {
     for (const ObjectHandle& object : objects_) {
       const ObjectSpec& spec = object.spec();
       if (spec.kind == kind && spec.ns == ns && spec.name == name) return &object;
@@ -145,7 +148,8 @@ class Services {
     return ExpectWord(Of(host).reporter_, service, words);
   }
 
-  static berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
+  static berth_code GetService(const berth_host* host, const char* id,
+                               const void** service) noexcept {
     if (!Expect(host, "get_service", kLoad)) return BERTH_BAD_ARGUMENT;
     const Services& self = Of(host);
     if (self.scripted_ != nullptr) {
@@ -164,8 +168,8 @@ class Services {
   }
 
   // log
-  static void Log(const berth_host* host, uint32_t level, berth_str message, const berth_str_pair* pairs,
-                  uint64_t count) noexcept {
+  static void Log(const berth_host* host, uint32_t level, berth_str message,
+                  const berth_str_pair* pairs, uint64_t count) noexcept {
     Services& self = Of(host);
     LogLine line{level, std::string(FromAbi(message)), {}};
     for (uint64_t i = 0; i < count; ++i) {
@@ -182,7 +186,9 @@ class Services {
   static berth_id Find(const berth_host* host, berth_str text) noexcept {
     return Of(host).ids_.Find(FromAbi(text));
   }
-  static berth_str Text(const berth_host* host, berth_id id) noexcept { return ToAbi(Of(host).ids_.Text(id)); }
+  static berth_str Text(const berth_host* host, berth_id id) noexcept {
+    return ToAbi(Of(host).ids_.Text(id));
+  }
 
   // columns
   static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
@@ -190,15 +196,16 @@ class Services {
     if (!Expect(host, "columns.bind", kCycle)) return BERTH_BAD_ARGUMENT;
     const std::string_view point = CallScope::current()->point();
     if (point != "PreFilter" && point != "PreScore") {
-      Of(host).reporter_.Fail(Check::kThreads, "calls columns.bind from " + std::string(point) +
-                                                   ", which may be called from PreFilter and PreScore alone");
+      Of(host).reporter_.Fail(Check::kThreads,
+                              "calls columns.bind from " + std::string(point) +
+                                  ", which may be called from PreFilter and PreScore alone");
       return BERTH_BAD_ARGUMENT;
     }
     if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
     auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
-    const auto found = std::find_if(columns.begin(), columns.end(), [name](const ColumnName& column) {
-      return column.name == FromAbi(name);
-    });
+    const auto found =
+        std::find_if(columns.begin(), columns.end(),
+                     [name](const ColumnName& column) { return column.name == FromAbi(name); });
     *index = static_cast<uint32_t>(found - columns.begin());
     if (found == columns.end()) columns.push_back({std::string(FromAbi(name)), false});
     return BERTH_SUCCESS;
@@ -211,7 +218,9 @@ class Services {
     }
     return reinterpret_cast<const ArgValue*>(value);
   }
-  static const berth_value* Abi(const ArgValue* value) { return reinterpret_cast<const berth_value*>(value); }
+  static const berth_value* Abi(const ArgValue* value) {
+    return reinterpret_cast<const berth_value*>(value);
+  }
   static uint32_t Kind(const berth_value* value) noexcept {
     return value == nullptr ? uint32_t{BERTH_VALUE_NULL} : Arg(value)->kind;
   }
@@ -222,17 +231,24 @@ class Services {
     if (Kind(value) != BERTH_VALUE_OBJECT) return nullptr;
     const auto& keys = Arg(value)->keys;
     const auto found = std::find(keys.begin(), keys.end(), FromAbi(key));
-    return found == keys.end() ? nullptr : Abi(&Arg(value)->items[static_cast<size_t>(found - keys.begin())]);
+    return found == keys.end() ? nullptr
+                               : Abi(&Arg(value)->items[static_cast<size_t>(found - keys.begin())]);
   }
-  static const berth_value* At(const berth_value* value, uint64_t index, berth_str* key_or_null) noexcept {
+  static const berth_value* At(const berth_value* value, uint64_t index,
+                               berth_str* key_or_null) noexcept {
     if (index >= Size(value)) return nullptr;
     if (key_or_null != nullptr) {
-      *key_or_null = Kind(value) == BERTH_VALUE_OBJECT ? ToAbi(Arg(value)->keys[index]) : berth_str{nullptr, 0};
+      *key_or_null = Kind(value) == BERTH_VALUE_OBJECT ? ToAbi(Arg(value)->keys[index])
+                                                       : berth_str{nullptr, 0};
     }
     return Abi(&Arg(value)->items[index]);
   }
-  static int64_t AsInt(const berth_value* value) noexcept { return value == nullptr ? 0 : Arg(value)->number; }
-  static double AsFloat(const berth_value* value) noexcept { return value == nullptr ? 0 : Arg(value)->real; }
+  static int64_t AsInt(const berth_value* value) noexcept {
+    return value == nullptr ? 0 : Arg(value)->number;
+  }
+  static double AsFloat(const berth_value* value) noexcept {
+    return value == nullptr ? 0 : Arg(value)->real;
+  }
   static berth_str AsString(const berth_value* value) noexcept {
     return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Arg(value)->text);
   }
@@ -242,7 +258,8 @@ class Services {
 
   // metrics
   static berth_code Define(const berth_host* host, uint32_t kind, berth_str name, berth_str help,
-                           const berth_str* label_names, uint64_t n_labels, uint32_t* metric) noexcept {
+                           const berth_str* label_names, uint64_t n_labels,
+                           uint32_t* metric) noexcept {
     if (!Expect(host, "metrics.define", kLoad)) return BERTH_BAD_ARGUMENT;
     Services& self = Of(host);
     const std::lock_guard lock(self.mutex_);
@@ -250,7 +267,8 @@ class Services {
     if (!fresh) return BERTH_CONFLICT;
     at->second.kind = kind;
     at->second.help = FromAbi(help);
-    for (uint64_t i = 0; i < n_labels; ++i) at->second.label_names.emplace_back(FromAbi(label_names[i]));
+    for (uint64_t i = 0; i < n_labels; ++i)
+      at->second.label_names.emplace_back(FromAbi(label_names[i]));
     self.metric_order_.push_back(&at->second);
     *metric = static_cast<uint32_t>(self.metric_order_.size() - 1);
     return BERTH_SUCCESS;
@@ -260,12 +278,14 @@ class Services {
     Services& self = Of(host);
     const std::lock_guard lock(self.mutex_);
     if (index >= self.metric_order_.size()) {
-      self.reporter_.Fail(Check::kShape, "observes metric " + std::to_string(index) + ", which it never defined");
+      self.reporter_.Fail(Check::kShape,
+                          "observes metric " + std::to_string(index) + ", which it never defined");
       return;
     }
     Metric& metric = *self.metric_order_[index];
     std::vector<std::string> labels;
-    for (size_t i = 0; i < metric.label_names.size(); ++i) labels.emplace_back(FromAbi(label_values[i]));
+    for (size_t i = 0; i < metric.label_names.size(); ++i)
+      labels.emplace_back(FromAbi(label_values[i]));
     metric.observations.emplace_back(std::move(labels), value);
   }
 
@@ -281,13 +301,15 @@ class Services {
   }
   static const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
                                        berth_str name) noexcept {
-    if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind))) return nullptr;
+    if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
+      return nullptr;
     const auto* found = Of(host).FindObject(FromAbi(kind), FromAbi(ns), FromAbi(name));
     return found != nullptr ? found->get() : nullptr;
   }
   static berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                                 int32_t (*each)(void*, const berth_object*), void* to) noexcept {
-    if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+    if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
+      return BERTH_NOT_FOUND;
     std::vector<ObjectHandle> sorted = Of(host).objects_;
     std::sort(sorted.begin(), sorted.end(), [](const ObjectHandle& a, const ObjectHandle& b) {
       return std::pair(a.spec().ns, a.spec().name) < std::pair(b.spec().ns, b.spec().name);
@@ -336,8 +358,8 @@ class Services {
 
   // timer
   static int64_t NowNs(const berth_host* host) noexcept { return Of(host).now_ns_; }
-  static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*), void* to,
-                               uint64_t* timer) noexcept {
+  static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
+                               void* to, uint64_t* timer) noexcept {
     if (!Expect(host, "timer.start", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
     Services& self = Of(host);
     self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
@@ -346,7 +368,8 @@ class Services {
   }
   static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
     if (!Expect(host, "timer.cancel", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
-    const auto gone = std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
+    const auto gone =
+        std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
     return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
   }
 
@@ -367,10 +390,10 @@ class Services {
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
-  static constexpr berth_args kArgs{sizeof(berth_args), 0,      &Kind,     &Size, &Get, &At,
-                                    &AsInt,             &AsFloat, &AsString, &Where};
+  static constexpr berth_args kArgs{sizeof(berth_args), 0,         &Kind, &Size, &Get, &At, &AsInt,
+                                    &AsFloat,           &AsString, &Where};
   static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
-  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,      &GetObject, &ListObjects,
+  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
                                           &WatchObjects,         &Retain, &ViewOf,    &Release};
   static constexpr berth_timer kTimer{sizeof(berth_timer), 0, &NowNs, &StartTimer, &CancelTimer};
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
@@ -386,7 +409,7 @@ class Services {
   const std::map<std::string, const void*>* scripted_ = nullptr;
   const char* const* kinds_ = nullptr;
 
-  std::mutex mutex_; // log_, metrics_, refs_
+  std::mutex mutex_;  // log_, metrics_, refs_
   std::vector<LogLine> log_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;

@@ -99,7 +99,8 @@ class Slots {
     for (size_t i = 0; i < slots_.size(); ++i) {
       const berth_code code = slots_[i]->CloneFrom(*other.slots_[i]);
       if (code == BERTH_SUCCESS) continue;
-      reporter_.Fail(Check::kSlots, "slot \"" + slots_[i]->type() + "\": clone answers " + CodeName(code));
+      reporter_.Fail(Check::kSlots,
+                     "slot \"" + slots_[i]->type() + "\": clone answers " + CodeName(code));
       return false;
     }
     return true;
@@ -108,7 +109,8 @@ class Slots {
   void CheckGuards(const std::string& when) const {
     for (const auto& slot : slots_) {
       if (slot->GuardsIntact()) continue;
-      reporter_.Fail(Check::kSlots, "slot \"" + slot->type() + "\": " + when + " writes outside its " +
+      reporter_.Fail(Check::kSlots, "slot \"" + slot->type() + "\": " + when +
+                                        " writes outside its " +
                                         std::to_string(slot->Bytes().size()) + " bytes");
     }
   }
@@ -117,7 +119,8 @@ class Slots {
     for (const auto& slot : slots_) bytes.push_back(slot->Bytes());
     return bytes;
   }
-  void CheckUnchanged(const std::vector<std::vector<std::byte>>& before, const std::string& when) const {
+  void CheckUnchanged(const std::vector<std::vector<std::byte>>& before,
+                      const std::string& when) const {
     for (size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i]->Bytes() == before[i]) continue;
       reporter_.Fail(Check::kSlots, "slot \"" + slots_[i]->type() + "\": " + when +

@@ -56,15 +56,15 @@ struct PodTermSpec {
   std::string topology_key;
   std::optional<SelectorSpec> selector = {};
   std::optional<SelectorSpec> namespace_selector = {};
-  std::vector<std::string> namespaces = {}; // empty, without a selector: the pod's own
+  std::vector<std::string> namespaces = {};  // empty, without a selector: the pod's own
   int32_t weight = 0;
 };
 
 struct TolerationSpec {
-  std::string key; // empty: every key
+  std::string key;  // empty: every key
   std::string value = "";
   uint32_t op = BERTH_TOLERATION_EQUAL;
-  uint32_t effect = 0; // 0: every effect
+  uint32_t effect = 0;  // 0: every effect
   int64_t seconds = -1;
 };
 
@@ -97,14 +97,15 @@ struct ContainerSpec {
   bool sidecar = false;
   Amounts requests = {};
   Amounts limits = {};
-  Amounts allocated = {}; // status.containerStatuses[].allocatedResources, while a resize is in progress
+  Amounts allocated =
+      {};  // status.containerStatuses[].allocatedResources, while a resize is in progress
   std::vector<PortSpec> ports = {};
 };
 
 struct VolumeSpec {
   std::string name;
   uint32_t kind = BERTH_VOLUME_OTHER;
-  std::string source = ""; // see BERTH_VOLUME_*; of an ephemeral volume, empty: "<pod>-<volume>"
+  std::string source = "";  // see BERTH_VOLUME_*; of an ephemeral volume, empty: "<pod>-<volume>"
   std::string pool = "";
   std::vector<std::string> hosts = {};
   bool read_only = false;
@@ -149,7 +150,7 @@ struct MetaSpec {
   std::map<std::string, std::string> labels;
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<OwnerSpec> owners;
-  std::vector<std::pair<std::string, std::string>> fields; // path, JSON
+  std::vector<std::pair<std::string, std::string>> fields;  // path, JSON
 
   Self& Uid(std::string text) { return uid = std::move(text), self(); }
   Self& ResourceVersion(std::string text) { return resource_version = std::move(text), self(); }

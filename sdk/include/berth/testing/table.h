@@ -18,7 +18,7 @@
 namespace berth::testing {
 
 struct Row {
-  uint32_t number; // what berth_block.rows says
+  uint32_t number;  // what berth_block.rows says
   NodeHandle node;
   std::vector<PodHandle> pods;
 };
@@ -63,9 +63,9 @@ inline bool HasPrefix(std::string_view text, std::string_view prefix) {
 // BERTH_TYPE_*; 0 for a name that the catalogue does not have.
 inline uint32_t ColumnType(std::string_view given) {
   const std::string name = internal::CanonicalColumn(given);
-  for (const char* known : {"alloc.cpu", "alloc.memory", "alloc.ephemeral-storage", "alloc.pods", "req.cpu",
-                            "req.memory", "req.ephemeral-storage", "nonzero.cpu", "nonzero.memory",
-                            "pods.count"}) {
+  for (const char* known :
+       {"alloc.cpu", "alloc.memory", "alloc.ephemeral-storage", "alloc.pods", "req.cpu",
+        "req.memory", "req.ephemeral-storage", "nonzero.cpu", "nonzero.memory", "pods.count"}) {
     if (name == known) return BERTH_TYPE_I64;
   }
   if (name == "name" || internal::HasPrefix(name, "label:")) return BERTH_TYPE_ID;
@@ -114,7 +114,8 @@ inline int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids)
     return AmountOf(*row.node->allocatable, name.substr(6), ids);
   }
   if (HasPrefix(name, "req.") || HasPrefix(name, "req:")) {
-    return SumOverPods(row, [&](const berth_pod& p) { return AmountOf(*p.accounted, name.substr(4), ids); });
+    return SumOverPods(
+        row, [&](const berth_pod& p) { return AmountOf(*p.accounted, name.substr(4), ids); });
   }
   if (name == "nonzero.cpu") {
     return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_milli_cpu; });
@@ -128,7 +129,8 @@ inline int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids)
 inline uint32_t CountTaints(const berth_node& node, bool soft) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < node.taints.count; ++i) {
-    const bool is_soft = BERTH_AT(berth_taint, node.taints, i)->effect == BERTH_EFFECT_PREFER_NO_SCHEDULE;
+    const bool is_soft =
+        BERTH_AT(berth_taint, node.taints, i)->effect == BERTH_EFFECT_PREFER_NO_SCHEDULE;
     if (is_soft == soft) ++count;
   }
   return count;
@@ -157,8 +159,9 @@ inline void WriteCell(std::string_view given, const Row& row, const Ids& ids, vo
       put(name == "name" ? row.node->name : internal::LabelCell(name.substr(6), *row.node, ids));
       return;
     case BERTH_TYPE_ARRAY:
-      put(name == "taints" ? row.node->taints
-                           : name == "images" ? row.node->images : row.node->declared_features);
+      put(name == "taints"   ? row.node->taints
+          : name == "images" ? row.node->images
+                             : row.node->declared_features);
       return;
     default: Misuse("no column " + name);
   }
@@ -166,10 +169,10 @@ inline void WriteCell(std::string_view given, const Row& row, const Ids& ids, vo
 
 // How a block lies in memory. Nothing of it may matter.
 struct Layout {
-  uint32_t shift = 0;   // elements before a column's first
-  uint32_t padding = 0; // elements between two of a column
-  bool no_optional = false; // columns with BERTH_COLUMN_OPTIONAL have no data
-  uint8_t poison = 0xa5;    // what outputs hold before the call
+  uint32_t shift = 0;        // elements before a column's first
+  uint32_t padding = 0;      // elements between two of a column
+  bool no_optional = false;  // columns with BERTH_COLUMN_OPTIONAL have no data
+  uint8_t poison = 0xa5;     // what outputs hold before the call
 };
 
 struct ColumnName {
@@ -198,7 +201,8 @@ class Block {
     view_.count = static_cast<uint32_t>(indices_.size());
     view_.n_selected = selected != nullptr ? static_cast<uint32_t>(selected_.size()) : view_.count;
     view_.n_columns = static_cast<uint32_t>(columns_.size());
-    view_.selected = selected != nullptr ? memory_.Copy(selected_.data(), selected_.size()) : nullptr;
+    view_.selected =
+        selected != nullptr ? memory_.Copy(selected_.data(), selected_.size()) : nullptr;
     view_.rows = memory_.Copy(numbers_.data(), numbers_.size());
     view_.columns = memory_.Copy(columns_.data(), columns_.size());
     view_.nodes = memory_.Copy(nodes_.data(), nodes_.size());
@@ -211,7 +215,7 @@ class Block {
 
   const berth_block& view() const { return view_; }
   uint32_t count() const { return view_.count; }
-  uint32_t index(uint32_t i) const { return indices_[i]; } // into table.rows
+  uint32_t index(uint32_t i) const { return indices_[i]; }  // into table.rows
   bool is_selected(uint32_t i) const { return is_selected_[i]; }
   uint8_t poison() const { return layout_.poison; }
   std::string NodeName(uint32_t i) const { return std::string(FromAbi(nodes_[i]->meta->name)); }
@@ -225,7 +229,8 @@ class Block {
     const size_t start = size_t{size} * layout_.shift;
     std::vector<std::byte> bytes(start + size_t{stride} * indices_.size(), std::byte{0xa5});
     for (size_t i = 0; i < indices_.size(); ++i) {
-      WriteCell(column.name, table.rows[indices_[i]], *table.ids, bytes.data() + start + i * stride);
+      WriteCell(column.name, table.rows[indices_[i]], *table.ids,
+                bytes.data() + start + i * stride);
     }
     return {memory_.Copy(bytes.data(), bytes.size()) + start, type, stride};
   }

@@ -28,7 +28,8 @@ struct ObjectSpec : MetaSpec<ObjectSpec> {
   std::string json;
 };
 
-inline ObjectSpec MakeObject(std::string kind, std::string ns, std::string name, std::string json = "{}") {
+inline ObjectSpec MakeObject(std::string kind, std::string ns, std::string name,
+                             std::string json = "{}") {
   ObjectSpec object;
   object.uid = "uid-" + name;
   object.name = std::move(name);
@@ -113,8 +114,9 @@ class ViewBuilder {
     };
     meta.annotations = Each(spec.annotations, text_pair);
     meta.owners = Each(spec.owners, [this](const OwnerSpec& owner) {
-      return berth_owner{Text(owner.name), Text(owner.uid),           Id(owner.api_version),
-                         Id(owner.kind),   owner.controller ? 1u : 0u, 0};
+      return berth_owner{Text(owner.name),           Text(owner.uid),
+                         Id(owner.api_version),      Id(owner.kind),
+                         owner.controller ? 1u : 0u, 0};
     });
     meta.fields = Each(spec.fields, [this](const auto& field) {
       return berth_field{Text(field.first), Text(field.second)};
@@ -206,8 +208,8 @@ class PodViewBuilder : public ViewBuilder {
       return berth_toleration{IdOrNone(t.key), Id(t.value), t.op, t.effect, t.seconds};
     });
     pod.spreads = Each(spec.spreads, [this](const SpreadSpec& s) {
-      return berth_spread{Selector(s.selector),    Id(s.topology_key),     s.max_skew,
-                          s.min_domains,           s.when_unsatisfiable,   s.node_affinity_policy,
+      return berth_spread{Selector(s.selector), Id(s.topology_key),   s.max_skew,
+                          s.min_domains,        s.when_unsatisfiable, s.node_affinity_policy,
                           s.node_taints_policy};
     });
     const auto container = [this](const ContainerSpec& c) { return Container(c); };
@@ -372,7 +374,8 @@ class Handle {
 
  private:
   struct Object {
-    Object(Spec given, Ids& ids) : spec(std::move(given)), view(Builder(&memory, &ids).Build(spec)) {}
+    Object(Spec given, Ids& ids)
+        : spec(std::move(given)), view(Builder(&memory, &ids).Build(spec)) {}
     Spec spec;
     internal::ViewMemory memory;
     View view;

@@ -1,0 +1,92 @@
+// Small plugins, sound and broken, written against abi.h alone: what the test kit is tested on.
+#ifndef BERTH_TESTS_SDK_TESTING_PLUGINS_H_
+#define BERTH_TESTS_SDK_TESTING_PLUGINS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/fake_host.h>
+
+namespace berth::testing {
+
+// What one plugin is made of. What is not set is absent.
+struct Parts {
+  std::vector<berth_column_request> columns;
+  std::vector<berth_slot> slots;
+  std::vector<std::string> reasons = {"no room"};
+  berth_pre_filter pre_filter{};
+  berth_filter filter{};
+  berth_pre_score pre_score{};
+  berth_score score{};
+  berth_queue_sort queue_sort{};
+  berth_enqueue_extensions enqueue_extensions{};
+  berth_permit permit{};
+  berth_reserve reserve{};
+  berth_bind bind{};
+  berth_pre_enqueue pre_enqueue{};
+  berth_code (*create)(const berth_host*, const berth_value*, berth_status*) = nullptr;
+  std::vector<const char*> kinds;
+  std::vector<const char*> hidden_points;  // given by get_point and not named
+};
+
+// The plugin "Sample" made of `parts`, as a library. One at a time.
+class SampleLibrary {
+ public:
+  explicit SampleLibrary(Parts parts);
+  ~SampleLibrary();
+  SampleLibrary(const SampleLibrary&) = delete;
+  SampleLibrary& operator=(const SampleLibrary&) = delete;
+
+  const berth_entry& entry() const { return entry_; }
+  // The service struct `id`, for the plugin's functions.
+  static const void* Service(const char* id);
+  static const berth_host* host();
+
+ private:
+  const Parts parts_;
+  std::vector<const char*> points_;
+  std::vector<const char*> kinds_;
+  berth_plugin_info info_{};
+  const berth_plugin_info* infos_[1] = {&info_};
+  berth_entry entry_{};
+};
+
+// What the kit finds wrong with the plugin during `use`.
+std::vector<std::string> Findings(const Parts& parts, Scenario setup,
+                                  const std::function<void(PluginUnderTest&)>& use);
+
+// Cell `i` of column `column`.
+template <class T>
+T Cell(const berth_block* block, uint32_t column, uint32_t i) {
+  T value;
+  const berth_column& from = block->columns[column];
+  std::memcpy(&value, static_cast<const char*>(from.data) + size_t{i} * from.stride, sizeof value);
+  return value;
+}
+
+// Calls `one(i)` for every selected index of the block.
+template <class One>
+void EachSelected(const berth_block* block, One one) {
+  for (uint32_t k = 0; k < block->n_selected; ++k)
+    one(block->selected != nullptr ? block->selected[k] : k);
+}
+
+inline void Refuse(berth_filter_out* out, uint32_t i, bool refuse) {
+  out->codes[i] = refuse ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+  out->reasons[i] = refuse ? 1 : 0;
+}
+
+// Room for the pod's cpu: declared, per node, sound.
+Parts SoundFilter();
+// Free cpu, the more the better.
+Parts SoundScore();
+// Counts the pods of each app over all nodes in a slot, with AddPod and RemovePod: at most two.
+Parts SoundState();
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTS_SDK_TESTING_PLUGINS_H_

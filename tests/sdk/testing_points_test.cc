@@ -1,0 +1,309 @@
+// Points outside the blocks, and the services.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <berth/testing/gtest.h>
+
+#include "testing_plugins.h"
+
+namespace berth::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Found by create() below, for the functions of the sample plugins.
+struct Found {
+  const berth_host* host = nullptr;
+  const berth_log* log = nullptr;
+  const berth_args* args = nullptr;
+  const berth_metrics* metrics = nullptr;
+  const berth_objects* objects = nullptr;
+  const berth_timer* timer = nullptr;
+  const berth_completion* completion = nullptr;
+  uint32_t metric = 0;
+};
+Found found;
+
+template <class T>
+void Find(const char* id, const T** service) {
+  const void* given = nullptr;
+  found.host->get_service(found.host, id, &given);
+  *service = static_cast<const T*>(given);
+}
+
+berth_code FindServices(const berth_host* host, const berth_value*, berth_status*) {
+  found.host = host;
+  Find(BERTH_SERVICE_LOG, &found.log);
+  Find(BERTH_SERVICE_ARGS, &found.args);
+  Find(BERTH_SERVICE_METRICS, &found.metrics);
+  Find(BERTH_SERVICE_OBJECTS, &found.objects);
+  Find(BERTH_SERVICE_TIMER, &found.timer);
+  Find(BERTH_SERVICE_COMPLETION, &found.completion);
+  const berth_str label = ToAbi("result");
+  return found.metrics->define(host, BERTH_METRIC_COUNTER, ToAbi("sample_total"), ToAbi("Samples."),
+                               &label, 1, &found.metric);
+}
+
+std::vector<std::string> NoFindings(const Parts& parts,
+                                    const std::function<void(PluginUnderTest&)>& use) {
+  return Findings(parts, {.nodes = {MakeNode("a")}}, use);
+}
+
+TEST(QueueSort, OrdersByKey) {
+  Parts parts;
+  parts.queue_sort = {
+      sizeof(berth_queue_sort), 0,
+      [](void*, const berth_queued* queued, uint8_t out[BERTH_SORT_KEY_SIZE]) noexcept {
+        std::memset(out, 0, BERTH_SORT_KEY_SIZE);
+        out[0] = static_cast<uint8_t>(255 - queued->priority);
+      },
+      nullptr};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {});
+  EXPECT_TRUE(plugin.Less({MakePod("high").Priority(9)}, {MakePod("low").Priority(1)}));
+  EXPECT_FALSE(plugin.Less({MakePod("low").Priority(1)}, {MakePod("high").Priority(9)}));
+}
+
+TEST(QueueSort, MustBeStrict) {
+  Parts parts;
+  parts.queue_sort = {
+      sizeof(berth_queue_sort), 0, nullptr,
+      [](void*, const berth_queued*, const berth_queued*) noexcept -> int32_t { return 1; }};
+  EXPECT_THAT(NoFindings(parts, [](PluginUnderTest& p) { p.Less({MakePod("a")}, {MakePod("b")}); }),
+              Contains(HasSubstr("QueueSort puts a pod before itself")));
+}
+
+TEST(Hint, GoesByInterest) {
+  static const berth_event_interest kInterests[] = {
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, nullptr, 0, 0}};
+  Parts parts;
+  parts.enqueue_extensions = {
+      sizeof(berth_enqueue_extensions),
+      0,
+      {kInterests, 2, sizeof kInterests[0]},
+      [](void*, const berth_queued*, const berth_event* event) noexcept -> uint32_t {
+        const auto* node = static_cast<const berth_node*>(event->after.object);
+        return event->after.kind == BERTH_KIND_NODE && node->unschedulable == 0 ? BERTH_HINT_QUEUE
+                                                                                : BERTH_HINT_SKIP;
+      }};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {});
+  const auto hint = [&](const NodeSpec& node) {
+    return plugin.Hint(
+        MakePod("p"),
+        {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}});
+  };
+  EXPECT_EQ(hint(MakeNode("n")), uint32_t{BERTH_HINT_QUEUE});
+  EXPECT_EQ(hint(MakeNode("n").Unschedulable()), uint32_t{BERTH_HINT_SKIP});
+  EXPECT_EQ(plugin.Hint(MakePod("p"),
+                        {.resource = BERTH_RESOURCE_ASSIGNED_POD, .action = BERTH_ACTION_DELETE}),
+            uint32_t{BERTH_HINT_QUEUE});
+  EXPECT_EQ(plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_PVC, .action = BERTH_ACTION_ADD}),
+            uint32_t{BERTH_HINT_SKIP});
+}
+
+TEST(PreEnqueue, AnswersAStatus) {
+  Parts parts;
+  parts.pre_enqueue = {
+      sizeof(berth_pre_enqueue), 0,
+      [](void*, const berth_pod* pod, berth_status* status) noexcept -> berth_code {
+        if (pod->scheduling_gates.count == 0) return BERTH_SUCCESS;
+        status->add_reason(status, ToAbi("gated"));
+        return BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+      }};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {});
+  EXPECT_EQ(plugin.PreEnqueue(MakePod("p")), Success());
+  EXPECT_EQ(plugin.PreEnqueue(MakePod("p").Gate("g")), Unresolvable("gated"));
+}
+
+TEST(Permit, WaitsForAWhile) {
+  Parts parts;
+  parts.permit = {sizeof(berth_permit), 0,
+                  [](void*, const berth_cycle* cycle, const berth_target*, int64_t* timeout_ns,
+                     berth_status*) noexcept -> berth_code {
+                    *timeout_ns = cycle->pod->priority;
+                    return BERTH_WAIT;
+                  }};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}});
+  const PermitResult result = plugin.Permit(MakePod("p").Priority(5), "a");
+  EXPECT_EQ(result.answer.code, BERTH_WAIT);
+  EXPECT_EQ(result.timeout_ns, 5);
+  EXPECT_THAT(NoFindings(parts, [](PluginUnderTest& p) { p.Permit(MakePod("p"), "a"); }),
+              Contains(HasSubstr("Permit answers Wait for 0 ns")));
+}
+
+TEST(Bind, MayBeCompletedLaterAndOnce) {
+  static berth_done* pending = nullptr;
+  Parts parts;
+  parts.create = &FindServices;
+  parts.bind = {
+      sizeof(berth_bind), 0,
+      [](void*, const berth_binding*, berth_done* done, berth_status*) noexcept -> berth_code {
+        pending = done;
+        return BERTH_PENDING;
+      }};
+  const auto findings = NoFindings(parts, [](PluginUnderTest& plugin) {
+    Placement placement = plugin.Place(MakePod("p"));
+    EXPECT_EQ(placement.Bind("a").code, BERTH_PENDING);
+    EXPECT_FALSE(placement.completion().completed);
+    found.completion->complete(pending, BERTH_SUCCESS, ToAbi(""));
+    EXPECT_TRUE(placement.completion().completed);
+    found.completion->complete(pending, BERTH_SUCCESS, ToAbi(""));
+  });
+  EXPECT_THAT(findings, Contains(HasSubstr("completes a call twice")));
+}
+
+TEST(Services, AreRecorded) {
+  Parts parts = SoundFilter();
+  parts.create = &FindServices;
+  parts.pre_filter = {sizeof(berth_pre_filter), 0,
+                      [](void*, const berth_cycle*, const berth_nodes*, berth_pre_filter_out*,
+                         berth_status*) noexcept -> berth_code {
+                        const berth_str_pair pair{ToAbi("k"), ToAbi("v")};
+                        found.log->log(found.host, BERTH_LOG_WARN, ToAbi("hello"), &pair, 1);
+                        const berth_str label = ToAbi("ok");
+                        found.metrics->observe(found.host, found.metric, &label, 2);
+                        return BERTH_SUCCESS;
+                      },
+                      nullptr, nullptr};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")},
+                                           .without = {Check::kRepeat, Check::kWhatIf,
+                                                       Check::kDependence, Check::kLeaks}});
+  plugin.Filter(MakePod("p"));
+  ASSERT_EQ(plugin.log().size(), 1u);
+  EXPECT_EQ(plugin.log()[0].message, "hello");
+  EXPECT_EQ(plugin.log()[0].pairs.at("k"), "v");
+  const Metric& metric = plugin.metrics().at("sample_total");
+  ASSERT_EQ(metric.observations.size(), 1u);
+  EXPECT_THAT(metric.observations[0].first, ElementsAre("ok"));
+  EXPECT_EQ(metric.observations[0].second, 2);
+}
+
+TEST(Services, TimersFollowTheVirtualClock) {
+  static std::vector<int64_t> fired;
+  fired.clear();
+  Parts parts = SoundFilter();
+  parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
+    FindServices(host, args, status);
+    const auto fire = [](void*) { fired.push_back(found.timer->now_ns(found.host)); };
+    uint64_t first = 0;
+    uint64_t second = 0;
+    uint64_t third = 0;
+    found.timer->start(host, 20, fire, nullptr, &second);
+    found.timer->start(host, 10, fire, nullptr, &first);
+    found.timer->start(host, 15, fire, nullptr, &third);
+    EXPECT_EQ(found.timer->cancel(host, third), BERTH_SUCCESS);
+    return berth_code{BERTH_SUCCESS};
+  };
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}});
+  plugin.Advance(9);
+  EXPECT_THAT(fired, IsEmpty());
+  plugin.Advance(1);
+  EXPECT_THAT(fired, ElementsAre(10));
+  plugin.Advance(100);
+  EXPECT_THAT(fired, ElementsAre(10, 20));
+}
+
+TEST(Services, ObjectsAreThoseOfTheTest) {
+  static std::vector<std::string> seen;
+  seen.clear();
+  Parts parts = SoundFilter();
+  parts.kinds = {"v1/PersistentVolumeClaim"};
+  parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
+    FindServices(host, args, status);
+    return found.objects->watch(
+        host, ToAbi("v1/PersistentVolumeClaim"),
+        [](void*, const berth_object* old, const berth_object* now) {
+          seen.push_back(std::string(old != nullptr ? FromAbi(old->json) : "-") + " " +
+                         std::string(now != nullptr ? FromAbi(now->json) : "-"));
+        },
+        nullptr);
+  };
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}});
+  const auto claim = [](const char* json) {
+    return MakeObject("v1/PersistentVolumeClaim", "default", "c", json);
+  };
+  plugin.PutObject(claim("1"));
+  plugin.PutObject(claim("2"));
+  plugin.RemoveObject(claim("2"));
+  plugin.PutObject(MakeObject("v1/Other", "", "o", "3"));
+  EXPECT_THAT(seen, ElementsAre("- 1", "1 2", "2 -"));
+}
+
+TEST(Services, ObjectsMustBeDeclaredAndReleased) {
+  Parts parts = SoundFilter();
+  parts.create = &FindServices;
+  parts.kinds = {"v1/Kept"};
+  parts.pre_filter = {sizeof(berth_pre_filter), 0,
+                      [](void*, const berth_cycle*, const berth_nodes*, berth_pre_filter_out*,
+                         berth_status*) noexcept -> berth_code {
+                        found.objects->get(found.host, ToAbi("v1/Secret"), ToAbi(""), ToAbi("s"));
+                        const auto* kept =
+                            found.objects->get(found.host, ToAbi("v1/Kept"), ToAbi(""), ToAbi("k"));
+                        found.objects->retain(found.host, kept);
+                        return BERTH_SUCCESS;
+                      },
+                      nullptr, nullptr};
+  const auto findings =
+      Findings(parts, {.nodes = {MakeNode("a")}, .objects = {MakeObject("v1/Kept", "", "k")}},
+               [](PluginUnderTest& plugin) { plugin.Filter(MakePod("p")); });
+  EXPECT_THAT(
+      findings,
+      Contains(HasSubstr("asks for objects of kind v1/Secret, which its berth_plugin_info.kinds")));
+  EXPECT_THAT(findings, Contains(HasSubstr("keeps 1 retained objects after destroy")));
+}
+
+TEST(Services, ArgumentsAreReadInCreate) {
+  Parts parts = SoundFilter();
+  parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
+    FindServices(host, args, status);
+    const berth_value* value = found.args->get(args, ToAbi("cpuMilli"));
+    if (found.args->kind(value) != BERTH_VALUE_INT) {
+      status->add_argument_error(status, ToAbi("/cpuMilli"), ToAbi("expected an integer"));
+      return berth_code{BERTH_BAD_ARGUMENT};
+    }
+    return found.args->as_int(value) == 200 ? berth_code{BERTH_SUCCESS} : berth_code{BERTH_ERROR};
+  };
+  const SampleLibrary library(parts);
+  EXPECT_EQ(PluginUnderTest::Create(library.entry(), {.args = {{"cpuMilli", 200}}}), Success());
+  EXPECT_EQ(PluginUnderTest::Create(library.entry(), {.args = R"({"cpuMilli": "x"})"}),
+            MakeAnswer(BERTH_BAD_ARGUMENT, {"/cpuMilli: expected an integer"}));
+  EXPECT_EQ(PluginUnderTest::Create(library.entry(), {}).code, BERTH_BAD_ARGUMENT);
+}
+
+TEST(Services, MayBeTheTestsOwn) {
+  static const berth_activate kActivate{sizeof(berth_activate), 0, nullptr};
+  static berth_code answers[3];
+  static const void* given = nullptr;
+  Parts parts = SoundFilter();
+  parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
+    const void* service = nullptr;
+    answers[0] = host->get_service(host, BERTH_SERVICE_ACTIVATE, &given);
+    answers[1] = host->get_service(host, BERTH_SERVICE_WAITING, &service);
+    answers[2] = host->get_service(host, "acme.none/1", &service);
+    return berth_code{BERTH_SUCCESS};
+  };
+  const SampleLibrary library(parts);
+  EXPECT_EQ(PluginUnderTest::Create(library.entry(),
+                                    {.services = {{BERTH_SERVICE_ACTIVATE, &kActivate}}}),
+            Success());
+  EXPECT_THAT(answers, ElementsAre(BERTH_SUCCESS, BERTH_UNSUPPORTED, BERTH_NOT_FOUND));
+  EXPECT_EQ(given, &kActivate);
+}
+
+}  // namespace
+}  // namespace berth::testing
