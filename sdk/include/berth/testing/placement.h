@@ -227,6 +227,8 @@ class Placement {
   template <class Call>
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
+    // Pending from a [bind] call is no refusal: the answer comes later.
+    if (word == kBind && answer == Pending()) return answer;
     cycle_->Expect(point, answer,
                    {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
                     BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
