@@ -123,7 +123,8 @@ Json Outcome(const Decision& decision) {
 
 Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
   Json report = Outcome(decision);
-  if (decision.skipped || decision.code == BERTH_ERROR) return report;
+  // With any other code no node was asked, or not all were.
+  if (decision.code != BERTH_SUCCESS && decision.code != BERTH_UNSCHEDULABLE) return report;
   const Attempt& attempt = scheduler.attempt();
   if (attempt.pre_filter_rejection.has_value()) {
     const PluginStatus& status = *attempt.pre_filter_rejection;
@@ -131,7 +132,6 @@ Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
     report["rejectors"] = Rejectors(attempt);
     return report;
   }
-  if (attempt.candidates->size() == 0) return report;
 
   const std::vector<Row> feasible = RowsOf(attempt.feasible);
   if (Json nodes = RejectedNodes(attempt, feasible); !nodes.empty()) {

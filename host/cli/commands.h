@@ -1,0 +1,59 @@
+// One function per command: what the command line said in, an exit status out.
+#ifndef BERTH_HOST_CLI_COMMANDS_H_
+#define BERTH_HOST_CLI_COMMANDS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/api/status.h"
+#include "host/cli/command.h"
+#include "host/cli/output.h"
+#include "host/cli/plugin_set.h"
+#include "host/cli/progress.h"
+#include "host/cli/simulation.h"
+
+namespace berth::host {
+
+inline constexpr uint64_t kDefaultSeed = 1;
+
+struct SimulationFlags {
+  std::vector<std::string> cluster_files;
+  std::string plugin_directory;  // Empty: the default one.
+  uint64_t seed = kDefaultSeed;
+  int verbosity = 0;
+  OutputFormat output = OutputFormat::kTable;
+};
+
+struct SimulateFlags : SimulationFlags {
+  std::vector<std::string> pod_files;
+  bool quiet = false;
+};
+
+struct ExplainFlags : SimulationFlags {
+  std::string pod;  // "namespace/name" or "name".
+};
+
+struct PluginFlags {
+  std::string plugin_directory;
+  std::string target;  // Of describe: a library's path, or a plugin's name.
+  OutputFormat output = OutputFormat::kTable;
+};
+
+int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env);
+int RunExplain(const ExplainFlags& flags, CommandEnvironment& env);
+int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
+int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
+
+// `given`, or the default directory when it is empty.
+Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
+
+// Loads the plugins, reads the cluster and starts: nothing has been scheduled yet. A library that
+// cannot be loaded is an error: without it, decisions would differ in silence.
+Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
+                                                   CommandEnvironment& env, Progress& progress);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLI_COMMANDS_H_

@@ -1,0 +1,102 @@
+#include <utility>
+
+#include "host/cli/commands.h"
+#include "host/cli/explain_report.h"
+#include "host/cli/explain_table.h"
+#include "host/cli/suggest.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kDefaultNamespace = "default";
+
+struct PodKey {
+  std::string ns;
+  std::string name;
+
+  std::string ToString() const { return ns + "/" + name; }
+};
+
+Result<PodKey> ParsePodKey(const std::string& text) {
+  const size_t slash = text.find('/');
+  PodKey key = slash == std::string::npos
+                   ? PodKey{std::string(kDefaultNamespace), text}
+                   : PodKey{text.substr(0, slash), text.substr(slash + 1)};
+  if (key.ns.empty() || key.name.empty() || key.name.find('/') != std::string::npos) {
+    return Status::InvalidArgument("--pod: expected NAMESPACE/NAME or NAME, found \"" + text + "\"");
+  }
+  return key;
+}
+
+// The same name in another namespace is the likeliest slip.
+Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
+  std::vector<std::string> keys;
+  std::vector<std::string> elsewhere;
+  for (const AnyObject& object : cluster.List(kPodKind)) {
+    keys.push_back(Base(object).Key());
+    if (Base(object).name() == wanted.name) elsewhere.push_back(keys.back());
+  }
+  std::string text = "there is no pod " + wanted.ToString() + " in the input";
+  if (keys.empty()) return Status::NotFound(text + ", nor any other");
+  return Status::NotFound(text + DidYouMean(elsewhere.empty() ? wanted.ToString() : wanted.name,
+                                            elsewhere.empty() ? keys : elsewhere));
+}
+
+// The pending pod of that name.
+Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string& text) {
+  const Result<PodKey> key = ParsePodKey(text);
+  if (!key.ok()) return key.status();
+  PodRef pod = cluster.FindPod(key->ns, key->name);
+  if (pod == nullptr) return NoSuchPod(cluster, *key);
+  if (!pod->node_name().empty()) {
+    return Status::InvalidArgument("pod " + key->ToString() + " is on node " +
+                                   std::string(pod->node_name()) +
+                                   " already: only pods without a node are decided");
+  }
+  const uint32_t phase = pod->view().phase;
+  if (phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED) {
+    return Status::InvalidArgument("pod " + key->ToString() +
+                                   " has ended: only pods that wait for a node are decided");
+  }
+  return pod;
+}
+
+Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
+  const Decision decision = simulation.Decide(pod);
+  SchedulingLoop& loop = simulation.loop();
+  Json report = ExplainReport(loop.scheduler(), decision);
+  loop.scheduler().attempt().End();
+  report["pod"] = pod->Key();
+  report["nodeCount"] = loop.cache().table().node_count();
+  report["seed"] = seed;
+  if (pod->scheduler_name() != loop.plan().scheduler_name()) {
+    report["note"] = "The pod names the scheduler " + std::string(pod->scheduler_name()) +
+                     "; this is what " + loop.plan().scheduler_name() + " would do.";
+  }
+  return report;
+}
+
+}  // namespace
+
+int RunExplain(const ExplainFlags& flags, CommandEnvironment& env) {
+  Progress progress(env.err, env.err_is_terminal, env.steady_ns);
+  const auto simulation = OpenSimulation(flags, env, progress);
+  progress.Clear();
+  if (!simulation.ok()) return Fail(env, simulation.status());
+  const Result<PodRef> pod = FindPendingPod((*simulation)->cluster(), flags.pod);
+  if (!pod.ok()) return Fail(env, pod.status());
+
+  const Json report = Explain(**simulation, *pod, flags.seed);
+  std::string out;
+  if (flags.output == OutputFormat::kTable) {
+    AppendExplanation(report, env.out_width, out);
+  } else {
+    AppendDocument(report, flags.output, out);
+  }
+  const std::string code = report["code"];
+  return Print(env, out, code == "Success" || code == "Skipped" ? kExitDone : kExitNotAllScheduled);
+}
+
+}  // namespace berth::host

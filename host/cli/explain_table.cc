@@ -1,0 +1,191 @@
+#include "host/cli/explain_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string& TextOf(const Json& value) { return value.get_ref<const std::string&>(); }
+
+std::string Join(const Json& texts, std::string_view between) {
+  std::string joined;
+  for (const Json& text : texts) {
+    if (!joined.empty()) joined += between;
+    joined += TextOf(text);
+  }
+  return joined;
+}
+
+std::string Nodes(size_t count) {
+  return std::to_string(count) + (count == 1 ? " node" : " nodes");
+}
+
+// ---- The sentence -------------------------------------------------------------------------------
+
+std::string WhyThisNode(const Json& report) {
+  const size_t feasible = report["feasible"].size();
+  const size_t all = report["nodeCount"].get<size_t>();
+  const size_t selected = report["selected"].size();
+  if (report.contains("nominatedNodeOnly")) {
+    return "it was set aside for the pod and still fits, so no other node was looked at";
+  }
+  if (feasible == 1) return "of " + Nodes(all) + ", it is the only one that fits";
+  const std::string fitting = "the " + std::to_string(feasible) + " that fit, of " + Nodes(all);
+  const std::string draw = "; seed " + report["seed"].dump() + " chose among them";
+  if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
+  const std::string total = report["scores"][TextOf(report["chosen"])]["total"].dump();
+  if (selected == 1) return "its total, " + total + ", is the highest of " + fitting;
+  return "it is one of " + std::to_string(selected) + " with the highest total, " + total + ", of " +
+         fitting + draw;
+}
+
+std::string Sentence(const Json& report) {
+  const std::string& pod = TextOf(report["pod"]);
+  const std::string& code = TextOf(report["code"]);
+  if (code == "Success") {
+    return pod + " goes to " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
+  }
+  const std::string& message = TextOf(report["message"]);
+  if (code == "Skipped") return pod + " is being deleted: it is not scheduled.";
+  if (code == "Error") return pod + " could not be decided: " + message;
+  return pod + " cannot be scheduled: " + message;
+}
+
+// ---- Nodes that fit -----------------------------------------------------------------------------
+
+struct FittingNode {
+  std::string name;
+  std::string mark;  // "*" the chosen one, "=" as good.
+  int64_t total = 0;
+  const Json* score = nullptr;  // Null where no plugin scored.
+  const Json* raw = nullptr;
+};
+
+// The highest total first, then by name, as all lists of the report are.
+std::vector<FittingNode> FittingNodes(const Json& report) {
+  const auto selected = report["selected"].get<std::vector<std::string>>();
+  std::vector<FittingNode> nodes;
+  for (const Json& name : report["feasible"]) {
+    FittingNode& node = nodes.emplace_back();
+    node.name = TextOf(name);
+    if (node.name == TextOf(report["chosen"])) {
+      node.mark = "*";
+    } else if (std::ranges::binary_search(selected, node.name)) {
+      node.mark = "=";
+    }
+  }
+  if (!report.contains("scores")) return nodes;
+  auto score = report["scores"].begin();
+  auto raw = report["raw"].begin();
+  for (FittingNode& node : nodes) {
+    node.score = &*score++;
+    node.raw = &*raw++;
+    node.total = (*node.score)["total"].get<int64_t>();
+  }
+  std::ranges::stable_sort(nodes, std::ranges::greater(), &FittingNode::total);
+  return nodes;
+}
+
+// "1200 -> 55 x 2"
+std::string Score(const FittingNode& node, const std::string& plugin, const Json& weight) {
+  return (*node.raw)[plugin].dump() + " -> " + (*node.score)["plugins"][plugin].dump() + " x " +
+         weight.dump();
+}
+
+// A column for each plugin, or with `narrow` all in one that can be wrapped.
+Table ScoreTable(const Json& weights, const std::vector<FittingNode>& nodes, bool narrow) {
+  std::vector<std::string> header = {"", "NODE", "TOTAL"};
+  if (narrow) header.emplace_back("RAW -> NORMALISED X WEIGHT");
+  for (const auto& [plugin, weight] : weights.items()) {
+    if (!narrow) header.push_back(plugin);
+  }
+  Table table(std::move(header));
+  for (const FittingNode& node : nodes) {
+    std::vector<std::string> cells = {node.mark, node.name, std::to_string(node.total)};
+    std::string all;
+    for (const auto& [plugin, weight] : weights.items()) {
+      const std::string score = Score(node, plugin, weight);
+      if (narrow) {
+        all += (all.empty() ? "" : ", ") + plugin + " " + score;
+      } else {
+        cells.push_back(score);
+      }
+    }
+    if (narrow) cells.push_back(std::move(all));
+    table.AddRow(std::move(cells));
+  }
+  return table;
+}
+
+void AppendFeasible(const Json& report, TerminalWidth width, std::string& out) {
+  const std::vector<FittingNode> nodes = FittingNodes(report);
+  out += "\nFits on " + Nodes(nodes.size()) + ", * chosen";
+  if (report["selected"].size() > 1) out += ", = as good";
+  if (!report.contains("scores")) {
+    out += ":\n";
+    Table table({"", "NODE"});
+    for (const FittingNode& node : nodes) table.AddRow({node.mark, node.name});
+    table.Append(width, out);
+    return;
+  }
+  out += "; raw score -> normalised x weight:\n";
+  const Json& weights = report["weights"];
+  const Table wide = ScoreTable(weights, nodes, false);
+  const bool narrow = width.has_value() && wide.Width() > *width;
+  (narrow ? ScoreTable(weights, nodes, true) : wide).Append(width, out);
+}
+
+// ---- Nodes that do not fit ----------------------------------------------------------------------
+
+// "NodeResourcesFit (Unschedulable): Insufficient cpu"
+std::string Verdict(const Json& rejection) {
+  const std::string& plugin = TextOf(rejection["plugin"]);
+  std::string text = plugin.empty() ? "not asked" : plugin;
+  text += " (" + TextOf(rejection["code"]) + ")";
+  const std::string reasons = Join(rejection["reasons"], ", ");
+  return reasons.empty() ? text : text + ": " + reasons;
+}
+
+void AppendRejected(const Json& nodes, TerminalWidth width, std::string& out) {
+  std::map<std::string, std::vector<std::string>> by_verdict;
+  for (const auto& [node, rejection] : nodes.items()) {
+    by_verdict[Verdict(rejection)].push_back(node);
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups(by_verdict.begin(),
+                                                                       by_verdict.end());
+  std::ranges::stable_sort(
+      groups, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  out += "\nRejected by " + Nodes(nodes.size()) + ":\n";
+  for (const auto& [verdict, names] : groups) {
+    AppendWrapped("  " + std::to_string(names.size()) + "  " + Printable(verdict), 5, width, out);
+    out.append(5, ' ');
+    AppendWrapped(Printable(Join(names, ", ")), 5, width, out);
+  }
+}
+
+}  // namespace
+
+void AppendExplanation(const Json& report, TerminalWidth width, std::string& out) {
+  AppendWrapped(Printable(Sentence(report)), 0, width, out);
+  if (report.contains("note")) AppendWrapped(Printable(TextOf(report["note"])), 0, width, out);
+  if (report.contains("preFilter")) {
+    out += "\nRejected on all nodes at once, in PreFilter:\n";
+    AppendWrapped("  " + Printable(Verdict(report["preFilter"])), 2, width, out);
+  }
+  if (report.contains("feasible")) AppendFeasible(report, width, out);
+  if (report.contains("nodes")) AppendRejected(report["nodes"], width, out);
+  if (report.contains("rejectors") && !report["rejectors"].empty()) {
+    out += '\n';
+    AppendWrapped("It is tried again when something changes for " +
+                      Join(report["rejectors"], ", ") + ".",
+                  0, width, out);
+  }
+}
+
+}  // namespace berth::host

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/cli/cluster_files.h"
+#include "host/cli/commands.h"
+
+namespace berth::host {
+namespace {
+
+uint32_t LogLevel(int verbosity) {
+  constexpr std::array<uint32_t, 4> kLevels = {BERTH_LOG_WARN, BERTH_LOG_INFO, BERTH_LOG_DEBUG,
+                                               BERTH_LOG_TRACE};
+  return kLevels[static_cast<size_t>(std::clamp(verbosity, 0, 3))];
+}
+
+std::string_view LevelName(uint32_t level) {
+  constexpr std::array<std::string_view, 5> kNames = {"trace", "debug", "info", "warning", "error"};
+  return kNames[std::min<size_t>(level, kNames.size() - 1)];
+}
+
+Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::string& directory,
+                                                     const CommandEnvironment& env) {
+  auto plugins = std::make_shared<PluginSet>(env.temporary_directory);
+  Status status = plugins->AddDirectory(directory);
+  if (status.ok()) status = plugins->CheckAllLoaded();
+  if (status.ok() && plugins->catalog().plugins().empty()) {
+    status = Status::NotFound(directory + ": there is no plugin in this directory");
+  }
+  if (!status.ok()) return status;
+  return std::shared_ptr<const PluginSet>(std::move(plugins));
+}
+
+}  // namespace
+
+Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {
+  if (!given.empty()) return given;
+  return FindPluginDirectory(env.executable);
+}
+
+Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
+                                                   CommandEnvironment& env, Progress& progress) {
+  const auto directory = PluginDirectory(flags.plugin_directory, env);
+  if (!directory.ok()) return directory.status();
+  auto plugins = LoadPlugins(*directory, env);
+  if (!plugins.ok()) return std::move(plugins).status();
+
+  Simulation::Options options;
+  options.plugins = std::move(plugins).value();
+  options.seed = flags.seed;
+  options.now_ns = env.wall_ns;
+  options.log_level = LogLevel(flags.verbosity);
+  options.log = [&env, &progress](uint32_t level, std::string_view plugin,
+                                  std::string_view message) {
+    progress.Clear();
+    env.err << "berth: " << LevelName(level) << ": ";
+    if (!plugin.empty()) env.err << plugin << ": ";
+    env.err << Printable(message) << '\n';
+  };
+  auto simulation = Simulation::Create(std::move(options));
+  if (!simulation.ok()) return simulation;
+  for (const std::string& file : flags.cluster_files) {
+    progress.Say("Reading " + std::string(InputName(file)));
+    Status status = (*simulation)->AddFile(file, env.in);
+    if (!status.ok()) return status;
+  }
+  Status status = (*simulation)->Start();
+  if (!status.ok()) return std::move(status).Annotate("plugins of " + *directory);
+  return simulation;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "host/cli/commands.h"
+#include "host/cli/schema_table.h"
+#include "host/cli/suggest.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/point.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string PointName(const std::string& id) {
+  const PointInfo* point = FindPoint(id);
+  return point == nullptr ? id : std::string(point->name);
+}
+
+bool ServesPoint(const std::string& id) {
+  const PointInfo* point = FindPoint(id);
+  return point != nullptr && point->served;
+}
+
+bool ServesService(const std::string& id) {
+  const auto services = Services();
+  const auto found = std::ranges::find(services, id, &ServiceInfo::id);
+  return found != services.end() && found->service != nullptr;
+}
+
+std::string JoinNames(const Json& names) {
+  std::string joined;
+  for (const Json& name : names) {
+    joined += (joined.empty() ? "" : ", ") + name.get<std::string>();
+  }
+  return joined;
+}
+
+// ---- list ---------------------------------------------------------------------------------------
+
+Json ListOf(const PluginSet& plugins, const std::string& directory) {
+  Json list = Json::array();
+  for (const auto& [name, plugin] : plugins.catalog().plugins()) {
+    Json points = Json::array();
+    for (const std::string& id : plugin.info->points) points.push_back(PointName(id));
+    list.push_back({{"name", name},
+                    {"version", plugin.info->version},
+                    {"points", std::move(points)},
+                    {"library", plugin.library->path()}});
+  }
+  Json broken = Json::array();
+  for (const LoadError& error : plugins.broken()) {
+    broken.push_back({{"library", error.path},
+                      {"code", LoadErrorName(error.code)},
+                      {"message", error.ToString()}});
+  }
+  return {{"directory", directory}, {"plugins", std::move(list)}, {"broken", std::move(broken)}};
+}
+
+void AppendList(const Json& list, TerminalWidth width, std::string& out) {
+  if (list["plugins"].empty()) {
+    out += "There is no plugin in " + Printable(list["directory"].get<std::string>()) + ".\n";
+  } else {
+    Table table({"NAME", "VERSION", "LIBRARY", "POINTS"});
+    for (const Json& plugin : list["plugins"]) {
+      const std::filesystem::path library = plugin["library"].get<std::string>();
+      table.AddRow({plugin["name"], plugin["version"], library.filename().string(),
+                    JoinNames(plugin["points"])});
+    }
+    table.Append(width, out);
+    out += "\nFrom " + Printable(list["directory"].get<std::string>()) + ".\n";
+  }
+  if (list["broken"].empty()) return;
+  out += "\nNot loaded:\n";
+  for (const Json& error : list["broken"]) {
+    out += "  ";
+    AppendWrapped(Printable(error["message"].get<std::string>()), 4, width, out);
+  }
+}
+
+// ---- describe -----------------------------------------------------------------------------------
+
+Json Described(const PluginInfo& info) {
+  Json points = Json::array();
+  for (const std::string& id : info.points) {
+    points.push_back({{"name", PointName(id)}, {"id", id}, {"served", ServesPoint(id)}});
+  }
+  Json services = Json::array();
+  for (const std::string& id : info.services) {
+    services.push_back({{"id", id}, {"served", ServesService(id)}});
+  }
+  Json schema = Json::parse(info.args_schema, nullptr, /*allow_exceptions=*/false);
+  if (schema.is_discarded()) schema = info.args_schema;
+  return {{"name", info.name},
+          {"version", info.version},
+          {"about", info.about},
+          {"points", std::move(points)},
+          {"services", std::move(services)},
+          {"kinds", info.kinds},
+          {"fields", info.fields},
+          {"podFields", info.pod_fields},
+          {"blocksInBind", info.blocks_in_bind},
+          {"argsSchema", std::move(schema)}};
+}
+
+// `only`: the plugin to describe; empty: all of the library.
+Json Described(const LibraryDescription& library, const std::string& only) {
+  Json plugins = Json::array();
+  for (const PluginInfo& info : library.plugins) {
+    if (only.empty() || info.name == only) plugins.push_back(Described(info));
+  }
+  return {{"library", library.path},
+          {"sha256", library.digest},
+          {"abi", std::to_string(library.abi_major) + "." + std::to_string(library.abi_minor)},
+          {"minHostAbi",
+           std::to_string(library.abi_major) + "." + std::to_string(library.min_host_minor)},
+          {"asserts", library.built_with_asserts},
+          {"sanitizer", library.built_with_sanitizer},
+          {"warnings", library.warnings},
+          {"plugins", std::move(plugins)}};
+}
+
+// "Filter, Reserve (not called by this host)"
+std::string NamesAndServed(const Json& entries, const char* name, const char* unserved) {
+  std::string text;
+  for (const Json& entry : entries) {
+    text += (text.empty() ? "" : ", ") + entry[name].get<std::string>();
+    if (!entry["served"].get<bool>()) text.append(" (").append(unserved).append(")");
+  }
+  return text;
+}
+
+void AddFact(Table& facts, std::string name, std::string value) {
+  if (!value.empty()) facts.AddRow({std::move(name), std::move(value)});
+}
+
+void AppendPlugin(const Json& plugin, TerminalWidth width, std::string& out) {
+  out += '\n';
+  Table facts({"Plugin", plugin["name"].get<std::string>() + " " +
+                             plugin["version"].get<std::string>()});
+  AddFact(facts, "About", plugin["about"]);
+  AddFact(facts, "Points", NamesAndServed(plugin["points"], "name", "not called by this host"));
+  AddFact(facts, "Services", NamesAndServed(plugin["services"], "id", "not served by this host"));
+  AddFact(facts, "Kinds", JoinNames(plugin["kinds"]));
+  AddFact(facts, "Fields", JoinNames(plugin["fields"]));
+  AddFact(facts, "Pod fields", JoinNames(plugin["podFields"]));
+  if (plugin["blocksInBind"].get<bool>()) AddFact(facts, "Binding", "blocks: runs on a pool");
+  const Table arguments = SchemaTable(plugin["argsSchema"]);
+  if (arguments.row_count() == 0) AddFact(facts, "Arguments", "none");
+  facts.Append(width, out);
+  if (arguments.row_count() == 0) return;
+  out += '\n';
+  arguments.Append(width, out);
+}
+
+void AppendLibrary(const Json& library, TerminalWidth width, std::string& out) {
+  Table facts({"Library", library["library"]});
+  AddFact(facts, "SHA-256", library["sha256"]);
+  AddFact(facts, "ABI", library["abi"].get<std::string>() + ", for hosts from " +
+                            library["minHostAbi"].get<std::string>());
+  if (library["asserts"].get<bool>()) AddFact(facts, "Built", "with assertions");
+  if (library["sanitizer"].get<bool>()) AddFact(facts, "Built", "with a sanitizer");
+  for (const Json& warning : library["warnings"]) AddFact(facts, "Warning", warning);
+  facts.Append(width, out);
+  for (const Json& plugin : library["plugins"]) AppendPlugin(plugin, width, out);
+}
+
+bool IsPath(const std::string& target) {
+  std::error_code error;
+  return target.find('/') != std::string::npos || target.ends_with(".so") ||
+         std::filesystem::is_regular_file(target, error);
+}
+
+Result<Json> DescribeLibrary(const std::string& path, PluginSet& plugins) {
+  const auto library = plugins.AddLibrary(path);
+  if (!library.ok()) return library.error().ToStatus();
+  return Described((*library)->description(), "");
+}
+
+Result<Json> DescribePlugin(const std::string& name, const std::string& directory,
+                            PluginSet& plugins) {
+  Status status = plugins.AddDirectory(directory);
+  if (!status.ok()) return status;
+  const auto& known = plugins.catalog().plugins();
+  if (const auto found = known.find(name); found != known.end()) {
+    return Described(found->second.library->description(), name);
+  }
+  std::vector<std::string> names;
+  for (const auto& [known_name, plugin] : known) names.push_back(known_name);
+  std::string text =
+      "there is no plugin " + name + " in " + directory + DidYouMean(name, names);
+  for (const LoadError& error : plugins.broken()) text += "\nnot loaded: " + error.ToString();
+  return Status::NotFound(std::move(text));
+}
+
+}  // namespace
+
+int RunPluginList(const PluginFlags& flags, CommandEnvironment& env) {
+  const auto directory = PluginDirectory(flags.plugin_directory, env);
+  if (!directory.ok()) return Fail(env, directory.status());
+  PluginSet plugins(env.temporary_directory);
+  if (Status status = plugins.AddDirectory(*directory); !status.ok()) return Fail(env, status);
+  const Json list = ListOf(plugins, *directory);
+  std::string out;
+  if (flags.output == OutputFormat::kTable) {
+    AppendList(list, env.out_width, out);
+  } else {
+    AppendDocument(list, flags.output, out);
+  }
+  return Print(env, out, plugins.broken().empty() ? kExitDone : kExitBadInput);
+}
+
+int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
+  PluginSet plugins(env.temporary_directory);
+  Result<Json> library = Status::NotFound(flags.target);
+  if (IsPath(flags.target)) {
+    library = DescribeLibrary(flags.target, plugins);
+  } else {
+    const auto directory = PluginDirectory(flags.plugin_directory, env);
+    if (!directory.ok()) return Fail(env, directory.status());
+    library = DescribePlugin(flags.target, *directory, plugins);
+  }
+  if (!library.ok()) return Fail(env, library.status());
+  std::string out;
+  if (flags.output == OutputFormat::kTable) {
+    AppendLibrary(*library, env.out_width, out);
+  } else {
+    AppendDocument(*library, flags.output, out);
+  }
+  return Print(env, out, kExitDone);
+}
+
+}  // namespace berth::host

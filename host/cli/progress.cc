@@ -1,0 +1,51 @@
+#include "host/cli/progress.h"
+
+#include <utility>
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kPatienceNs = 1'000'000'000;
+constexpr int64_t kIntervalNs = 200'000'000;
+
+}  // namespace
+
+Progress::Progress(std::ostream& out, bool enabled, std::function<int64_t()> steady_ns)
+    : out_(out), enabled_(enabled), steady_ns_(std::move(steady_ns)) {
+  if (enabled_) next_ns_ = steady_ns_() + kPatienceNs;
+}
+
+void Progress::Say(std::string_view what) {
+  if (Due()) Show(std::string(what) + " ...");
+}
+
+void Progress::Count(std::string_view what, size_t done, size_t total, std::string_view unit) {
+  if (!Due()) return;
+  Show(std::string(what) + ": " + WithCommas(done) + " of " + WithCommas(total) + " " +
+       std::string(unit));
+}
+
+void Progress::Clear() {
+  if (std::exchange(shown_, false)) out_ << "\r\x1b[K" << std::flush;
+}
+
+bool Progress::Due() {
+  if (!enabled_) return false;
+  const int64_t now = steady_ns_();
+  if (now < next_ns_) return false;
+  next_ns_ = now + kIntervalNs;
+  return true;
+}
+
+void Progress::Show(const std::string& line) {
+  out_ << "\r\x1b[K" << line << std::flush;
+  shown_ = true;
+}
+
+std::string WithCommas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+}  // namespace berth::host

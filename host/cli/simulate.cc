@@ -1,0 +1,165 @@
+#include <charconv>
+#include <utility>
+
+#include "host/api/status_sink.h"
+#include "host/cli/cluster_files.h"
+#include "host/cli/commands.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What came of all pods that were pending.
+struct Outcome {
+  std::vector<AttemptResult> attempts;  // In the order in which they were decided.
+  size_t placed = 0;
+  size_t refused = 0;
+  size_t skipped = 0;
+  size_t others = 0;
+  uint32_t nodes = 0;
+  uint64_t seed = 0;
+  int64_t took_ns = 0;
+
+  double seconds() const { return static_cast<double>(took_ns) / 1e9; }
+  // 0 when the clock saw no time pass.
+  double decisions_per_second() const {
+    return took_ns == 0 ? 0 : static_cast<double>(attempts.size()) / seconds();
+  }
+};
+
+Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& steady_ns,
+                    Progress& progress) {
+  Outcome outcome;
+  const size_t total = simulation.loop().pending();
+  outcome.attempts.reserve(total);
+  const int64_t start_ns = steady_ns();
+  while (std::optional<AttemptResult> attempt = simulation.ScheduleNext()) {
+    if (attempt->decision.skipped) {
+      ++outcome.skipped;
+    } else if (attempt->node.empty()) {
+      ++outcome.refused;
+    } else {
+      ++outcome.placed;
+    }
+    outcome.attempts.push_back(std::move(*attempt));
+    progress.Count("Scheduling", outcome.attempts.size(), total, "pods");
+  }
+  outcome.took_ns = steady_ns() - start_ns;
+  outcome.others = simulation.loop().others_pending();
+  outcome.nodes = simulation.loop().cache().table().node_count();
+  return outcome;
+}
+
+// ---- JSON and YAML ------------------------------------------------------------------------------
+
+Json Placement(const AttemptResult& attempt) {
+  Json placement = {{"namespace", attempt.pod->ns()}, {"name", attempt.pod->name()}};
+  if (!attempt.node.empty()) {
+    placement["node"] = attempt.node;
+    return placement;
+  }
+  const Decision& decision = attempt.decision;
+  placement["code"] = decision.skipped ? "Skipped" : CodeName(decision.code);
+  placement["message"] = decision.message;
+  return placement;
+}
+
+double Rounded(double value) {
+  return static_cast<double>(static_cast<int64_t>(value * 1000 + 0.5)) / 1000;
+}
+
+Json ToDocument(const Outcome& outcome, bool quiet) {
+  Json placements = Json::array();
+  for (const AttemptResult& attempt : outcome.attempts) {
+    if (!quiet || attempt.node.empty()) placements.push_back(Placement(attempt));
+  }
+  return {{"placements", std::move(placements)},
+          {"summary",
+           {{"placed", outcome.placed},
+            {"refused", outcome.refused},
+            {"skipped", outcome.skipped},
+            {"others", outcome.others},
+            {"nodes", outcome.nodes},
+            {"seconds", Rounded(outcome.seconds())},
+            {"decisionsPerSecond", Rounded(outcome.decisions_per_second())},
+            {"seed", outcome.seed}}}};
+}
+
+// ---- The table ----------------------------------------------------------------------------------
+
+void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, std::string& out) {
+  const bool why = outcome.refused + outcome.skipped > 0;
+  std::vector<std::string> header = {"NAMESPACE", "POD", "NODE"};
+  if (why) header.emplace_back("WHY NOT");
+  Table table(std::move(header));
+  for (const AttemptResult& attempt : outcome.attempts) {
+    if (quiet && !attempt.node.empty()) continue;
+    std::vector<std::string> cells = {std::string(attempt.pod->ns()),
+                                      std::string(attempt.pod->name()),
+                                      attempt.node.empty() ? "<none>" : attempt.node};
+    if (why) cells.push_back(attempt.decision.message);
+    table.AddRow(std::move(cells));
+  }
+  if (table.row_count() == 0) return;
+  table.Append(width, out);
+  out += '\n';
+}
+
+std::string Fixed(double value, int decimals) {
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::fixed, decimals);
+  return {text.data(), end.ptr};
+}
+
+void AppendSummary(const Outcome& outcome, std::string& out) {
+  if (outcome.attempts.empty()) {
+    out += "No pod is pending";
+  } else {
+    out += "Placed " + WithCommas(outcome.placed) + " of " +
+           WithCommas(outcome.attempts.size()) + " pods";
+    if (outcome.refused > 0) out += ", " + WithCommas(outcome.refused) + " could not be placed";
+    if (outcome.skipped > 0) out += ", " + WithCommas(outcome.skipped) + " are being deleted";
+  }
+  out += "; " + WithCommas(outcome.nodes) + (outcome.nodes == 1 ? " node" : " nodes");
+  if (outcome.others > 0) {
+    out += "; " + WithCommas(outcome.others) + " pending pods name another scheduler";
+  }
+  out += ".\n";
+  if (outcome.attempts.empty()) return;
+  out += Fixed(outcome.seconds(), 3) + " s, " +
+         WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) +
+         " decisions/s; seed " + std::to_string(outcome.seed) + ".\n";
+}
+
+}  // namespace
+
+int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
+  Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
+  auto simulation = OpenSimulation(flags, env, progress);
+  Status status = simulation.ok() ? Status() : simulation.status();
+  for (const std::string& file : flags.pod_files) {
+    if (!status.ok()) break;
+    progress.Say("Reading " + std::string(InputName(file)));
+    status = (*simulation)->AddFile(file, env.in);
+  }
+  if (!status.ok()) {
+    progress.Clear();
+    return Fail(env, status);
+  }
+  Outcome outcome = ScheduleAll(**simulation, env.steady_ns, progress);
+  outcome.seed = flags.seed;
+  progress.Clear();
+
+  std::string out;
+  if (flags.output == OutputFormat::kTable) {
+    AppendPlacements(outcome, flags.quiet, env.out_width, out);
+    AppendSummary(outcome, out);
+  } else {
+    AppendDocument(ToDocument(outcome, flags.quiet), flags.output, out);
+  }
+  return Print(env, out, outcome.refused == 0 ? kExitDone : kExitNotAllScheduled);
+}
+
+}  // namespace berth::host
