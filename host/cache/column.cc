@@ -47,16 +47,19 @@ constexpr std::array kPrefixes{
     NamePrefix{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
 };
 
-// "alloc:cpu" and "req:memory" name resources that have a column of their own.
+// "alloc:cpu" and "req:memory" name resources that have a column of their own. "req:pods" becomes a
+// name that there is not: the number of pods is pods.count.
 std::string Canonical(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kOwnColumn{"cpu", "memory", "ephemeral-storage",
+                                                       "pods"};
   std::string canonical(name);
-  const size_t colon = canonical.find(':');
-  if (colon == std::string::npos || canonical.starts_with("label:")) return canonical;
-  std::string dotted = canonical;
-  dotted[colon] = '.';
-  const bool fixed = std::ranges::any_of(
-      kFixedNames, [&](const FixedName& known) { return known.name == dotted; });
-  return fixed ? dotted : canonical;
+  const size_t colon = name.find(':');
+  const std::string_view family = name.substr(0, colon);
+  if (colon == std::string_view::npos || (family != "alloc" && family != "req")) return canonical;
+  if (std::ranges::find(kOwnColumn, name.substr(colon + 1)) != kOwnColumn.end()) {
+    canonical[colon] = '.';
+  }
+  return canonical;
 }
 
 template <class T>

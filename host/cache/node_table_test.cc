@@ -1,0 +1,400 @@
+#include "host/cache/node_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+
+namespace berth::host {
+namespace {
+
+class NodeTableTest : public ::testing::Test {
+ protected:
+  Row Set(const std::string& name, const std::string& cpu = "4") {
+    return table_.SetNode(
+        objects_.Node({.name = name, .allocatable = "\"cpu\":\"" + cpu + "\",\"pods\":\"10\""}));
+  }
+  PodRef MakePod(const std::string& name, const std::string& cpu = "1") {
+    return objects_.Pod({.name = name, .node = "n", .requests = "\"cpu\":\"" + cpu + '"'});
+  }
+  PodRef Put(Row row, const std::string& name, const std::string& cpu = "1") {
+    PodRef pod = MakePod(name, cpu);
+    table_.AddPod(row, pod);
+    return pod;
+  }
+  ColumnIndex Index(std::string_view name) {
+    const auto column = table_.ColumnFor(name);
+    BERTH_ASSERT_MSG(column.ok(), "%s", column.status().ToString().c_str());
+    return *column;
+  }
+  template <class T = int64_t>
+  T At(std::string_view name, Row row) {
+    return static_cast<const T*>(table_.column_data(Index(name)))[row];
+  }
+
+  TestObjects objects_;
+  NodeTable table_{objects_.interner()};
+};
+
+// --- rows ---------------------------------------------------------------------------------------
+
+TEST_F(NodeTableTest, RowsAreStableAndTheLowestFreeOneIsReused) {
+  EXPECT_EQ(Set("a"), 0U);
+  EXPECT_EQ(Set("b"), 1U);
+  EXPECT_EQ(Set("c"), 2U);
+  EXPECT_EQ(Set("d"), 3U);
+  EXPECT_EQ(Set("b", "8"), 1U);  // A new object, the same row.
+
+  EXPECT_EQ(table_.RemoveNode("c"), 2U);
+  EXPECT_EQ(table_.RemoveNode("a"), 0U);
+  EXPECT_EQ(table_.RemoveNode("a"), kNoRow);
+  EXPECT_EQ(table_.FindNode("d"), 3U);
+  EXPECT_EQ(table_.row_count(), 4U);
+  EXPECT_EQ(table_.node_count(), 2U);
+
+  EXPECT_EQ(Set("e"), 0U);
+  EXPECT_EQ(Set("f"), 2U);
+  EXPECT_EQ(Set("g"), 4U);
+}
+
+TEST_F(NodeTableTest, WhatBlocksSeeOfARow) {
+  const Row row = Set("a");
+  const PodRef pod = Put(row, "p");
+  EXPECT_EQ(table_.node_views()[row], &table_.node(row)->view());
+  ASSERT_EQ(table_.pod_lists()[row].count, 1U);
+  EXPECT_EQ(table_.pod_lists()[row].data[0], &pod->view());
+  Set("b");
+  EXPECT_THAT(table_.row_numbers(), ::testing::ElementsAre(0, 1));
+
+  table_.RemoveNode("a");
+  EXPECT_EQ(table_.node_views()[row], nullptr);
+  EXPECT_EQ(table_.node(row), nullptr);
+  table_.RemovePod(row, &pod->view());
+  EXPECT_EQ(table_.pod_lists()[row].count, 0U);
+}
+
+TEST_F(NodeTableTest, AReusedRowStartsEmpty) {
+  const Row row = table_.SetNode(objects_.Node({.name = "a",
+                                                .labels = "\"zone\":\"z\"",
+                                                .spec = "\"unschedulable\":true"}));
+  EXPECT_NE(At<berth_id>("label:zone", row), kNoId);
+  EXPECT_EQ(At<uint8_t>("unschedulable", row), 1);
+  table_.RemoveNode("a");
+  EXPECT_EQ(At<berth_id>("label:zone", row), kNoId);
+  EXPECT_EQ(At<berth_id>("name", row), kNoId);
+  ASSERT_EQ(Set("b"), row);
+  EXPECT_EQ(At<berth_id>("label:zone", row), kNoId);
+  EXPECT_EQ(At<uint8_t>("unschedulable", row), 0);
+}
+
+// --- generations and shape ----------------------------------------------------------------------
+
+TEST_F(NodeTableTest, EveryChangeMovesItsRowAlone) {
+  const Row a = Set("a");
+  const Row b = Set("b");
+  const uint64_t of_b = table_.Generation(b);
+  PodRef pod;
+  const std::pair<const char*, std::function<void()>> kChanges[] = {
+      {"a new object", [&] { Set("a", "8"); }},
+      {"a pod comes", [&] { pod = Put(a, "p"); }},
+      {"the node goes", [&] { table_.RemoveNode("a"); }},
+      {"the node comes back", [&] { Set("a"); }},
+      {"the pod goes", [&] { table_.RemovePod(a, &pod->view()); }},
+  };
+  for (const auto& [what, change] : kChanges) {
+    SCOPED_TRACE(what);
+    const uint64_t before = table_.generation();
+    change();
+    EXPECT_GT(table_.Generation(a), before);
+    EXPECT_GE(table_.generation(), table_.Generation(a));
+    EXPECT_EQ(table_.Generation(b), of_b);
+  }
+}
+
+TEST_F(NodeTableTest, AReusedRowNeverShowsAnOldGeneration) {
+  const Row row = Set("a");
+  const uint64_t before = table_.Generation(row);
+  table_.RemoveNode("a");
+  ASSERT_EQ(Set("b"), row);
+  EXPECT_GT(table_.Generation(row), before);
+}
+
+TEST_F(NodeTableTest, ShapeGrowsWithTheSetOfLiveRowsOnly) {
+  const Row a = Set("a");
+  uint64_t shape = table_.shape();
+  Set("a", "8");
+  const PodRef pod = Put(a, "p");
+  table_.RowForPodsOf("ghost");
+  EXPECT_EQ(table_.shape(), shape);
+
+  Set("ghost");
+  EXPECT_GT(table_.shape(), shape);
+  shape = table_.shape();
+  table_.RemoveNode("a");  // Stays as a ghost.
+  EXPECT_GT(table_.shape(), shape);
+  shape = table_.shape();
+  table_.RemovePod(a, &pod->view());  // The ghost goes.
+  EXPECT_EQ(table_.shape(), shape);
+}
+
+// --- columns ------------------------------------------------------------------------------------
+
+TEST_F(NodeTableTest, PodSumsFollowThePods) {
+  const Row row = Set("a");
+  EXPECT_EQ(At("req.cpu", row), 0);
+  const PodRef p = Put(row, "p", "1500m");
+  const PodRef q = Put(row, "q", "500m");
+  EXPECT_EQ(At("req.cpu", row), 2000);
+  EXPECT_EQ(At("pods.count", row), 2);
+  table_.RemovePod(row, &p->view());
+  EXPECT_EQ(At("req.cpu", row), 500);
+  table_.RemovePod(row, &q->view());
+  EXPECT_EQ(At("req.cpu", row), 0);
+  EXPECT_EQ(At("pods.count", row), 0);
+}
+
+// Sums wrap, so that what a pod added its removal takes away exactly.
+TEST_F(NodeTableTest, SumsBeyondTheRangeComeBack) {
+  const Row row = Set("a");
+  EXPECT_EQ(At("req:example.com/x", row), 0);
+  const auto huge = [&](const char* name) {
+    return objects_.Pod({.name = name,
+                         .node = "a",
+                         .requests = "\"example.com/x\":\"9223372036854775807\""});
+  };
+  const PodRef p = huge("p");
+  const PodRef q = huge("q");
+  table_.AddPod(row, p);
+  table_.AddPod(row, q);
+  table_.RemovePod(row, &p->view());
+  EXPECT_EQ(At("req:example.com/x", row), INT64_MAX);
+  table_.RemovePod(row, &q->view());
+  EXPECT_EQ(At("req:example.com/x", row), 0);
+}
+
+TEST_F(NodeTableTest, OneColumnPerNameHoweverItIsSpelled) {
+  const ColumnIndex column = Index("alloc.cpu");
+  EXPECT_EQ(Index("alloc:cpu"), column);
+  EXPECT_EQ(Index("alloc.cpu"), column);
+  EXPECT_NE(Index("req.cpu"), column);
+  EXPECT_EQ(table_.column_count(), 2U);
+  EXPECT_EQ(table_.column_spec(column).name(), "alloc.cpu");
+}
+
+TEST_F(NodeTableTest, AnUnknownColumnIsNotFound) {
+  EXPECT_EQ(table_.ColumnFor("alloc.tea").status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(table_.column_count(), 0U);
+}
+
+TEST_F(NodeTableTest, AColumnOfAnEmptyTableIsThereForItsFirstNode) {
+  const ColumnIndex column = Index("alloc.cpu");
+  EXPECT_NE(table_.column_data(column), nullptr);
+  const Row row = Set("a", "4");
+  EXPECT_EQ(static_cast<const int64_t*>(table_.column_data(column))[row], 4000);
+}
+
+TEST_F(NodeTableTest, IdleColumnsGoTheLongestUnusedFirst) {
+  Set("a");
+  Index("alloc.cpu");
+  Index("alloc.memory");
+  Index("alloc.pods");
+  Index("alloc.cpu");  // Used again: alloc.memory is the oldest now.
+  const size_t one = 64 * sizeof(int64_t);
+
+  table_.DropIdleColumns(3 * one);
+  EXPECT_EQ(table_.column_count(), 3U);
+  table_.DropIdleColumns(3 * one - 1);
+  EXPECT_EQ(table_.column_count(), 2U);
+  table_.DropIdleColumns(one);
+  EXPECT_EQ(table_.column_count(), 1U);
+  // alloc.cpu is the one that is left: asking for it builds nothing.
+  Index("alloc.cpu");
+  EXPECT_EQ(table_.column_count(), 1U);
+  table_.DropIdleColumns(0);
+  EXPECT_EQ(table_.column_count(), 0U);
+}
+
+TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {
+  Set("a");
+  const ColumnIndex pinned = Index("alloc.cpu");
+  table_.PinColumn(pinned);
+  table_.PinColumn(pinned);
+  Index("alloc.memory");
+  table_.DropIdleColumns(64 * sizeof(int64_t));  // Room for the one that is idle.
+  EXPECT_EQ(table_.column_count(), 2U);
+  table_.DropIdleColumns(0);
+  EXPECT_EQ(table_.column_count(), 1U);
+  table_.UnpinColumn(pinned);
+  table_.DropIdleColumns(0);
+  EXPECT_EQ(Index("alloc.cpu"), pinned);
+  table_.UnpinColumn(pinned);
+  table_.DropIdleColumns(0);
+  EXPECT_EQ(table_.column_count(), 0U);
+}
+
+TEST_F(NodeTableTest, ADroppedColumnIsBuiltAgainAsItWouldBe) {
+  const Row row = Set("a");
+  EXPECT_EQ(At("req.cpu", row), 0);
+  table_.DropIdleColumns(0);
+  Put(row, "p", "3");
+  Set("a", "16");
+  EXPECT_EQ(At("req.cpu", row), 3000);
+  EXPECT_EQ(At("alloc.cpu", row), 16000);
+}
+
+// --- against a naive recomputation --------------------------------------------------------------
+
+struct ModelPod {
+  PodRef pod;
+  int64_t cpu = 0;
+  int64_t gpu = 0;
+};
+struct ModelNode {
+  bool live = false;
+  int64_t cpu = 0;
+  std::string zone;
+  bool tainted = false;
+  Row row = kNoRow;
+  std::vector<ModelPod> pods;
+
+  bool known() const { return live || !pods.empty(); }
+};
+
+class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterface<uint32_t> {
+ protected:
+  uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
+  std::string RandomName() { return "n" + std::to_string(Below(12)); }
+
+  void SetRandomNode() {
+    const std::string name = RandomName();
+    ModelNode& node = model_[name];
+    node.live = true;
+    node.cpu = 1 + Below(64);
+    node.zone = Below(3) == 0 ? "" : "z" + std::to_string(Below(3));
+    node.tainted = Below(2) == 0;
+    Check(node.row, table_.SetNode(objects_.Node(
+                        {.name = name,
+                         .allocatable = "\"cpu\":\"" + std::to_string(node.cpu) + '"',
+                         .labels = node.zone.empty() ? "" : "\"zone\":\"" + node.zone + '"',
+                         .spec = node.tainted
+                                     ? R"("taints":[{"key":"k","effect":"NoSchedule"}])"
+                                     : ""})));
+  }
+  void RemoveRandomNode() {
+    const std::string name = RandomName();
+    const bool live = model_[name].live;
+    EXPECT_EQ(table_.RemoveNode(name), live ? model_[name].row : kNoRow);
+    model_[name].live = false;
+    if (!model_[name].known()) model_[name].row = kNoRow;
+  }
+  void AddRandomPod() {
+    const std::string name = RandomName();
+    ModelPod pod{nullptr, static_cast<int64_t>(Below(9)) * 250, static_cast<int64_t>(Below(3))};
+    std::string requests = "\"cpu\":\"" + std::to_string(pod.cpu) + "m\"";
+    if (pod.gpu > 0) requests += ",\"example.com/gpu\":\"" + std::to_string(pod.gpu) + '"';
+    pod.pod = objects_.Pod(
+        {.name = "p" + std::to_string(pods_++), .node = name, .requests = requests});
+    ModelNode& node = model_[name];
+    Check(node.row, table_.RowForPodsOf(name));
+    table_.AddPod(node.row, pod.pod);
+    node.pods.push_back(std::move(pod));
+  }
+  void RemoveRandomPod() {
+    ModelNode& node = model_[RandomName()];
+    if (node.pods.empty()) return;
+    const uint32_t victim = Below(static_cast<uint32_t>(node.pods.size()));
+    table_.RemovePod(node.row, &node.pods[victim].pod->view());
+    node.pods.erase(node.pods.begin() + victim);
+    if (!node.known()) node.row = kNoRow;
+  }
+  // A row stays what it was while the node or a pod of it is known.
+  static void Check(Row& known, Row now) {
+    if (known != kNoRow) {
+      EXPECT_EQ(now, known);
+    }
+    known = now;
+  }
+
+  std::string Zone(Row row) {
+    return std::string(objects_.interner().Text(At<berth_id>("label:zone", row)));
+  }
+  static int64_t Sum(const ModelNode& node, int64_t ModelPod::*member) {
+    int64_t sum = 0;
+    for (const ModelPod& pod : node.pods) sum += pod.*member;
+    return sum;
+  }
+
+  void CheckColumn(uint32_t which, const ModelNode& node) {
+    switch (which) {
+      case 0: EXPECT_EQ(At("req.cpu", node.row), Sum(node, &ModelPod::cpu)); break;
+      case 1: EXPECT_EQ(At("req:example.com/gpu", node.row), Sum(node, &ModelPod::gpu)); break;
+      case 2: EXPECT_EQ(At("pods.count", node.row), std::ssize(node.pods)); break;
+      case 3: EXPECT_EQ(At("alloc.cpu", node.row), node.cpu * 1000); break;
+      case 4: EXPECT_EQ(Zone(node.row), node.zone); break;
+      case 5: EXPECT_EQ(At<uint32_t>("taints.hard", node.row), node.tainted ? 1U : 0U); break;
+      default: EXPECT_EQ(At<berth_array>("taints", node.row).count, node.tainted ? 1U : 0U); break;
+    }
+  }
+  void CheckTable(uint32_t column) {
+    uint32_t live = 0;
+    std::vector<uint64_t> generations;
+    for (const auto& [name, node] : model_) {
+      EXPECT_EQ(table_.FindNode(name), node.live ? node.row : kNoRow) << name;
+      if (!node.known()) continue;
+      generations.push_back(table_.Generation(node.row));
+      EXPECT_EQ(table_.pods(node.row).size(), node.pods.size());
+      for (const ModelPod& pod : node.pods) {
+        EXPECT_EQ(std::ranges::count(table_.pods(node.row), pod.pod), 1);
+      }
+      if (!node.live) continue;
+      ++live;
+      CheckColumn(column, node);
+    }
+    EXPECT_EQ(table_.node_count(), live);
+    std::ranges::sort(generations);
+    EXPECT_EQ(std::ranges::adjacent_find(generations), generations.end());
+  }
+
+  std::mt19937 random_{GetParam()};
+  std::map<std::string, ModelNode> model_;
+  uint32_t pods_ = 0;
+};
+
+// Columns that were kept up from the start and columns that are built in the middle are both asked:
+// which, and when they are dropped, is random.
+TEST_P(RandomTableTest, AgreesWithNaiveRecomputation) {
+  SCOPED_TRACE("seed " + std::to_string(GetParam()));
+  for (uint32_t step = 0; step < 1500; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    switch (Below(12)) {
+      case 0:
+      case 1:
+      case 2: SetRandomNode(); break;
+      case 3: RemoveRandomNode(); break;
+      case 4:
+      case 5:
+      case 6:
+      case 7: AddRandomPod(); break;
+      case 8:
+      case 9:
+      case 10: RemoveRandomPod(); break;
+      default: table_.DropIdleColumns(Below(4) * 512); break;
+    }
+    CheckTable(Below(7));
+    if (HasFailure()) return;
+  }
+  for (uint32_t column = 0; column < 7; ++column) CheckTable(column);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTableTest, ::testing::Range(1U, 6U));
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,155 @@
+#include "host/cache/private_rows.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+// Every shape of column there is.
+constexpr std::string_view kColumns[] = {
+    "name",    "unschedulable", "alloc.cpu", "alloc:example.com/gpu", "req.cpu", "req.memory",
+    "req:example.com/gpu", "nonzero.cpu", "nonzero.memory", "pods.count", "taints", "taints.hard",
+    "taints.soft", "label:zone", "images", "features"};
+
+class PrivateRowsTest : public ::testing::Test {
+ protected:
+  PrivateRowsTest() {
+    for (const char* name : {"a", "b", "c"}) {
+      const NodeRef node = objects_.Node({.name = name,
+                                          .labels = std::string("\"zone\":\"z-") + name + '"',
+                                          .spec = R"("taints":[{"key":"k","effect":"NoSchedule"}])"});
+      table_.SetNode(node);
+      really_.SetNode(node);
+    }
+    table_.RemoveNode("b");  // Rows are not a run.
+    really_.RemoveNode("b");
+    for (const auto& [row, name] : {std::pair{0, "p"}, {0, "q"}, {2, "r"}}) {
+      const PodRef pod = MakePod(name);
+      pods_.push_back(pod);
+      table_.AddPod(static_cast<Row>(row), pod);
+      really_.AddPod(static_cast<Row>(row), pod);
+    }
+  }
+  PodRef MakePod(const std::string& name, const std::string& cpu = "500m") {
+    return objects_.Pod({.name = name,
+                         .node = "a",
+                         .requests = "\"cpu\":\"" + cpu +
+                                     "\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""});
+  }
+
+  std::vector<std::byte> Value(const NodeTable& table, ColumnIndex column, Row row) {
+    const uint32_t width = table.column_spec(column).width();
+    const auto* data = static_cast<const std::byte*>(table.column_data(column));
+    return {data + size_t{row} * width, data + size_t{row + 1} * width};
+  }
+  // Row `index` of `rows` and row `row` of the table where the pods really are show the same.
+  void ExpectSame(PrivateRows& rows, uint32_t index, Row row) {
+    EXPECT_EQ(rows.node_views()[index], really_.node_views()[row]);
+    const auto& list = rows.pod_lists()[index];
+    EXPECT_THAT(std::vector(list.data, list.data + list.count),
+                ::testing::UnorderedElementsAreArray(really_.pod_lists()[row].data,
+                                                     really_.pod_lists()[row].count));
+    for (const std::string_view name : kColumns) {
+      SCOPED_TRACE(name);
+      const ColumnIndex column = *table_.ColumnFor(name);
+      const uint32_t width = table_.column_spec(column).width();
+      const auto* data = static_cast<const std::byte*>(rows.ColumnData(column)) + index * width;
+      EXPECT_EQ(std::vector(data, data + width), Value(really_, *really_.ColumnFor(name), row));
+    }
+  }
+
+  TestObjects objects_;
+  NodeTable table_{objects_.interner()};
+  NodeTable really_{objects_.interner()};  // Where the pods really are.
+  std::vector<PodRef> pods_;
+};
+
+TEST_F(PrivateRowsTest, ACopyShowsWhatTheTableShows) {
+  PrivateRows rows(table_);
+  EXPECT_EQ(rows.Add(2), 0U);
+  EXPECT_EQ(rows.Add(0), 1U);
+  EXPECT_EQ(rows.size(), 2U);
+  EXPECT_THAT(rows.rows(), ElementsAre(2, 0));
+  ExpectSame(rows, 0, 2);
+  ExpectSame(rows, 1, 0);
+}
+
+TEST_F(PrivateRowsTest, PodsAddedAndRemovedShowAsIfTheyWereReallyThere) {
+  PrivateRows rows(table_);
+  rows.Add(0);
+  rows.Add(2);
+  const PodRef added = MakePod("added", "2");
+  rows.AddPod(0, added->view());
+  really_.AddPod(0, added);
+  ExpectSame(rows, 0, 0);
+  ExpectSame(rows, 1, 2);
+
+  EXPECT_TRUE(rows.RemovePod(0, pods_[0]->view()));
+  really_.RemovePod(0, &pods_[0]->view());
+  ExpectSame(rows, 0, 0);
+
+  // A pod may go to another row than its own, and come back off again.
+  rows.AddPod(1, pods_[0]->view());
+  really_.AddPod(2, pods_[0]);
+  ExpectSame(rows, 1, 2);
+  EXPECT_TRUE(rows.RemovePod(1, pods_[0]->view()));
+  EXPECT_TRUE(rows.RemovePod(1, pods_[2]->view()));
+  really_.RemovePod(2, &pods_[0]->view());
+  really_.RemovePod(2, &pods_[2]->view());
+  ExpectSame(rows, 1, 2);
+}
+
+TEST_F(PrivateRowsTest, ARowAddedLaterSeesNothingOfTheOthersPods) {
+  PrivateRows rows(table_);
+  rows.Add(0);
+  const PodRef added = MakePod("added");
+  rows.AddPod(0, added->view());
+  EXPECT_EQ(rows.Add(0), 1U);
+  ExpectSame(rows, 1, 0);
+  really_.AddPod(0, added);
+  ExpectSame(rows, 0, 0);
+}
+
+TEST_F(PrivateRowsTest, RemovingWhatIsNotThereSaysSo) {
+  PrivateRows rows(table_);
+  rows.Add(0);
+  EXPECT_FALSE(rows.RemovePod(0, pods_[2]->view()));
+  EXPECT_TRUE(rows.RemovePod(0, pods_[0]->view()));
+  EXPECT_FALSE(rows.RemovePod(0, pods_[0]->view()));
+  really_.RemovePod(0, &pods_[0]->view());
+  ExpectSame(rows, 0, 0);
+}
+
+TEST_F(PrivateRowsTest, TheTableStaysAsItIs) {
+  std::vector<std::vector<std::byte>> before;
+  for (const std::string_view name : kColumns) {
+    before.push_back(Value(table_, *table_.ColumnFor(name), 0));
+  }
+  const uint64_t generation = table_.generation();
+  PrivateRows rows(table_);
+  rows.Add(0);
+  const PodRef added = MakePod("added");
+  rows.AddPod(0, added->view());
+  rows.RemovePod(0, pods_[0]->view());
+  for (const std::string_view name : kColumns) rows.ColumnData(*table_.ColumnFor(name));
+
+  EXPECT_EQ(table_.generation(), generation);
+  EXPECT_THAT(table_.pods(0), UnorderedElementsAre(pods_[0], pods_[1]));
+  for (size_t i = 0; i < std::size(kColumns); ++i) {
+    EXPECT_EQ(Value(table_, *table_.ColumnFor(kColumns[i]), 0), before[i]) << kColumns[i];
+  }
+}
+
+}  // namespace
+}  // namespace berth::host
