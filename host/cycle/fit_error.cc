@@ -56,7 +56,8 @@ std::string AbsentReason(const Attempt& attempt) {
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter) {
   std::string message = "0/" + std::to_string(attempt.live_rows().size()) + " nodes are available:";
   if (attempt.pre_filter_rejection.has_value()) {
-    message += " " + attempt.pre_filter_rejection->Message() + ".";
+    const std::string why = attempt.pre_filter_rejection->Message();
+    if (!why.empty()) message += " " + why + ".";
   } else {
     std::vector<std::string> parts;
     for (const auto& [text, count] : CountReasons(attempt)) {

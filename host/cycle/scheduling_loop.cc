@@ -24,7 +24,7 @@ struct SchedulingLoop::Parts {
   berth_code Bind(const berth_binding& binding, berth_done* done) {
     const berth_meta& meta = *binding.pod->meta;
     client.Bind({interner.Text(meta.ns), Text(meta.name), Text(meta.uid)}, Text(binding.node_name),
-                [done](const Status& status) {
+                [done = done->shared_from_this()](const Status& status) {
                   if (std::exchange(done->completed, true)) return;
                   done->complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
                 });
@@ -187,12 +187,13 @@ void SchedulingLoop::OnPod(const WatchEvent& event) {
 void SchedulingLoop::NoteOthers(const WatchEvent& event) {
   const auto* pod = std::get_if<PodRef>(&event.object);
   BERTH_ASSERT(pod != nullptr);
-  const berth_pod& view = (*pod)->view();
-  if (event.type == WatchType::kDeleted || view.node_name != kNoId) {
-    others_pending_.erase(std::string((*pod)->uid()));
-  } else if (view.scheduler_name != profile_) {
-    others_pending_.emplace((*pod)->uid());
+  const auto* previous = std::get_if<PodRef>(&event.previous);
+  if (previous != nullptr && *previous != nullptr) {
+    others_pending_.erase(std::string((*previous)->uid()));
   }
+  const berth_pod& view = (*pod)->view();
+  const bool pending = event.type != WatchType::kDeleted && view.node_name == kNoId;
+  if (pending && view.scheduler_name != profile_) others_pending_.emplace((*pod)->uid());
 }
 
 // --- decisions ----------------------------------------------------------------------------------
@@ -222,11 +223,8 @@ std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
   if (Status status = cache_.ForgetPod(pod->uid()); !status.ok()) {
     if (parts_->options.log) parts_->options.log(BERTH_LOG_ERROR, "", status.message());
   }
-  decision = {.code = BERTH_ERROR,
-              .skipped = false,
-              .message = "binding rejected: running Bind plugin \"" + answer->plugin +
-                         "\": " + answer->Message(),
-              .row = kNoRow};
+  decision = {
+      .code = answer->code, .skipped = false, .message = answer->Message(), .row = kNoRow};
   return "";
 }
 

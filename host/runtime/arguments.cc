@@ -75,6 +75,8 @@ std::unique_ptr<berth_value> ArgumentsFromJson(const nlohmann::json& json,
   value->where = where;
   if (json.is_boolean()) {
     value->value = json.get<bool>();
+  } else if (json.is_number_unsigned() && json.get<uint64_t>() > uint64_t{INT64_MAX}) {
+    value->value = json.get<double>();
   } else if (json.is_number_integer()) {
     value->value = json.get<int64_t>();
   } else if (json.is_number_float()) {

@@ -24,7 +24,8 @@ struct berth_value {
 
 namespace berth::host {
 
-// The tree of a JSON document; every value carries `where`.
+// The tree of a JSON document; every value carries `where`. A whole number beyond 2^63-1 becomes
+// FLOAT.
 std::unique_ptr<berth_value> ArgumentsFromJson(const nlohmann::json& json,
                                                const std::string& where);
 

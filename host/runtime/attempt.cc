@@ -15,6 +15,7 @@ void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
   pod = std::move(attempt_pod);
   subset_plugins.clear();
   subset.reset();
+  subset_unknown.clear();
   pre_filter_rejection.reset();
   some_rows.Clear();
   candidates = &some_rows;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -18,8 +19,9 @@
 #include "host/cache/object_store.h"
 
 // A promise to complete a [bind] call. Opaque to plugins, hence outside our namespace.
-// Whoever makes one keeps it until `complete` was called, which happens exactly once.
-struct berth_done {
+// Whoever makes one keeps it until `complete` was called, which happens exactly once; who may
+// complete it later than its maker waits holds a reference of its own.
+struct berth_done : std::enable_shared_from_this<berth_done> {
   std::function<void(berth_code code, std::string_view reason)> complete;
   bool completed = false;
 };

@@ -140,12 +140,33 @@ Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
     if (plugin == plugins_.end()) {
       return Status::InvalidArgument(where + " is not among the profile's plugins");
     }
+    const auto index = static_cast<uint32_t>(plugin - plugins_.begin());
+    auto& planned = points_[static_cast<size_t>(point)];
+    if (std::ranges::find(planned, index, &PlannedUse::plugin) != planned.end()) {
+      return Status::InvalidArgument(where + " is listed twice");
+    }
     const auto& points = plugin->instance->info().points;
     if (std::ranges::find(points, InfoOf(point).id) == points.end()) {
       return Status::InvalidArgument(where + " does not implement this extension point");
     }
-    points_[static_cast<size_t>(point)].push_back(
-        {static_cast<uint32_t>(plugin - plugins_.begin()), use.weight == 0 ? 1 : use.weight});
+    planned.push_back({index, use.weight == 0 ? 1 : use.weight});
+  }
+  return point == Point::kScore ? CheckWeights() : Status();
+}
+
+Status Plan::CheckWeights() const {
+  int64_t left = INT64_MAX / BERTH_SCORE_MAX;
+  for (const PlannedUse& use : At(Point::kScore)) {
+    const std::string where = "profile " + scheduler_name_ + ": Score: plugin \"" +
+                              plugins_[use.plugin].name + "\": ";
+    if (use.weight < 0) {
+      return Status::InvalidArgument(where + "expected a weight of at least 1, found " +
+                                     std::to_string(use.weight));
+    }
+    if (use.weight > left) {
+      return Status::InvalidArgument(where + "total score of Score plugins could overflow");
+    }
+    left -= use.weight;
   }
   return {};
 }

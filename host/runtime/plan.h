@@ -80,6 +80,7 @@ class Plan {
                    HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
   Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
+  Status CheckWeights() const;
 
   NodeTable& table_;
   std::string scheduler_name_;

@@ -1,5 +1,6 @@
 #include "host/runtime/run_bind.h"
 
+#include <optional>
 #include <utility>
 
 #include "host/api/status_sink.h"
@@ -20,26 +21,53 @@ BindRun::BindRun(Attempt& attempt, const berth_node& node, Finished finished)
 
 void BindRun::Start() {
   const auto uses = attempt_.plan().At(Point::kBind);
-  while (next_ < uses.size()) {
-    const PluginCycle& cycle = attempt_.cycle(uses[next_].plugin);
-    const PluginInstance& instance = *cycle.plugin().instance;
-    StatusSink sink;
-    binding_.slots = cycle.abi()->slots;
-    done_ = berth_done{
-        .complete = [this](berth_code code, std::string_view reason) { Answer(code, reason); }};
-    const berth_code code = instance.bind()->bind(instance.self(), &binding_, &done_, sink.raw());
+  for (; next_ < uses.size(); ++next_) {
+    std::string reason;
+    const berth_code code = Ask(reason);
     if (code == BERTH_PENDING) return;
-    if (code != BERTH_SKIP) return Answer(code, sink.JoinReasons());
-    ++next_;
+    if (code != BERTH_SKIP) return Finish(code, reason);
   }
-  finished_({BERTH_SKIP, "", {"no Bind plugin took the pod: all skipped"}});
+  // The owner may drop this run within the call: nothing of it is touched afterwards.
+  const Finished finished = std::move(finished_);
+  finished({BERTH_ERROR, "", {"all Bind plugins skipped the pod"}});
 }
 
-void BindRun::Answer(berth_code code, std::string_view reason) {
-  const auto uses = attempt_.plan().At(Point::kBind);
-  PluginStatus status{code, attempt_.cycle(uses[next_].plugin).plugin().name, {}};
+// Asks plugin `next_`. An answer that is completed within the call counts as if it were returned.
+berth_code BindRun::Ask(std::string& reason) {
+  const PluginCycle& cycle = attempt_.cycle(attempt_.plan().At(Point::kBind)[next_].plugin);
+  const PluginInstance& instance = *cycle.plugin().instance;
+  StatusSink sink;
+  binding_.slots = cycle.abi()->slots;
+  std::optional<berth_code> early;
+  done_ = std::make_shared<berth_done>();
+  done_->complete = [&](berth_code code, std::string_view text) {
+    early = code;
+    reason = text;
+  };
+  const berth_code code =
+      instance.bind()->bind(instance.self(), &binding_, done_.get(), sink.raw());
+  if (early.has_value()) return *early;
+  done_->complete = [this](berth_code late, std::string_view text) {
+    if (late != BERTH_SKIP) return Finish(late, text);
+    ++next_;
+    Start();
+  };
+  done_->completed = code != BERTH_PENDING;
+  reason = sink.JoinReasons();
+  return code;
+}
+
+void BindRun::Finish(berth_code code, std::string_view reason) {
+  const std::string& plugin =
+      attempt_.cycle(attempt_.plan().At(Point::kBind)[next_].plugin).plugin().name;
+  PluginStatus status{code, plugin, {}};
   if (!reason.empty()) status.reasons.emplace_back(reason);
-  // The owner may drop this run within the call: nothing of it is touched afterwards.
+  if (!status.ok() && !status.rejected()) {
+    const std::string why =
+        reason.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reason);
+    status.code = BERTH_ERROR;
+    status.reasons = {"running Bind plugin \"" + plugin + "\": " + why};
+  }
   const Finished finished = std::move(finished_);
   finished(std::move(status));
 }

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "host/runtime/attempt.h"
 #include "host/runtime/plugin_status.h"
@@ -13,6 +15,9 @@ namespace berth::host {
 // A binding in flight: asks the Bind plugins in order until one does not skip, and waits for the
 // answer of one that is pending.
 //
+// Finished with: success; a plugin's refusal as it gave it; otherwise an error. What a plugin says
+//            after its answer does not count.
+//            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunBindPlugins)
 // Threading: the scheduling thread.
 // Lifetime:  until `finished` was called, which happens exactly once, within Start() or later.
 class BindRun {
@@ -27,14 +32,15 @@ class BindRun {
   void Start();
 
  private:
-  void Answer(berth_code code, std::string_view reason);
+  berth_code Ask(std::string& reason);
+  void Finish(berth_code code, std::string_view reason);
 
   Attempt& attempt_;
   Finished finished_;
   size_t next_ = 0;  // Into the plan's Bind plugins.
   const uint32_t cancel_ = 0;
   berth_binding binding_{};
-  berth_done done_;
+  std::shared_ptr<berth_done> done_;
 };
 
 }  // namespace berth::host

@@ -17,6 +17,23 @@ PluginStatus Failed(const std::string& plugin, const std::string& why) {
   return {BERTH_ERROR, plugin, {"running \"" + plugin + "\" filter plugin: " + why}};
 }
 
+// A verdict is filled in before the call with what no plugin may give: one that was left out shows.
+constexpr uint8_t kUnwritten = 0xff;
+
+// What a verdict that is neither Success nor a refusal does to the cycle.
+PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t code,
+                        uint64_t reasons) {
+  const std::string& plugin = cycle.plugin().name;
+  const std::string on = " for node " + std::string(node);
+  if (code == kUnwritten) return Failed(plugin, "no verdict" + on);
+  if (!IsVerdict(code)) {
+    return Failed(plugin,
+                  "verdict " + std::to_string(code) + on + " is none that Filter may give");
+  }
+  const std::string text = PluginStatus{BERTH_ERROR, "", cycle.ReasonTexts(reasons)}.Message();
+  return Failed(plugin, text.empty() ? "plugin answered Error" + on : text);
+}
+
 PluginStatus CallFailed(const std::string& plugin, berth_code code, const StatusSink& sink) {
   const std::string text = sink.JoinReasons();
   return Failed(plugin, text.empty() ? "plugin answered " + std::string(CodeName(code)) : text);
@@ -51,6 +68,7 @@ class FilterPass {
   PluginStatus RunPlugin(uint32_t plugin, const Selection::Block& block) {
     const PluginCycle& cycle = attempt_.cycle(plugin);
     const PluginInstance& instance = *cycle.plugin().instance;
+    codes_.fill(kUnwritten);
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
     const berth_code code =
@@ -82,23 +100,14 @@ class FilterPass {
         survivors_[kept++] = index;
         continue;
       }
-      if (code == BERTH_ERROR || !IsVerdict(code)) return NodeFailed(plugin, first_row, index);
+      if (code == BERTH_ERROR || !IsVerdict(code)) {
+        return NodeFailed(attempt_.cycle(plugin), attempt_.table().node(first_row + index)->name(),
+                          code, reasons_[index]);
+      }
       attempt_.verdicts[first_row + index] = {reasons_[index], plugin, code};
     }
     n_ = kept;
     return {};
-  }
-
-  PluginStatus NodeFailed(uint32_t plugin, Row first_row, uint32_t index) const {
-    const PluginCycle& cycle = attempt_.cycle(plugin);
-    if (!IsVerdict(codes_[index])) {
-      return Failed(cycle.plugin().name,
-                    "verdict " + std::to_string(codes_[index]) + " for node " +
-                        std::string(attempt_.table().node(first_row + index)->name()) +
-                        " is none that Filter may give");
-    }
-    PluginStatus status{BERTH_ERROR, "", cycle.ReasonTexts(reasons_[index])};
-    return Failed(cycle.plugin().name, status.Message());
   }
 
   Attempt& attempt_;
@@ -106,7 +115,7 @@ class FilterPass {
   std::array<uint32_t, kBlockRows> survivors_;
   uint32_t n_ = 0;
   alignas(64) std::array<uint8_t, kBlockRows> codes_;
-  alignas(64) std::array<uint64_t, kBlockRows> reasons_;
+  alignas(64) std::array<uint64_t, kBlockRows> reasons_{};
   berth_filter_out out_{};
   std::vector<berth_column> columns_;
   StatusSink sink_;
@@ -137,12 +146,18 @@ PluginStatus RunFilterOnPrivateRow(std::span<const std::unique_ptr<PluginCycle>>
     const PluginCycle& cycle = *state[use.plugin];
     if (cycle.skip_filter) continue;
     const PluginInstance& instance = *cycle.plugin().instance;
+    std::ranges::fill(codes, kUnwritten);
     const berth_block block = cycle.BlockFor(rows, columns);
     const berth_code code =
         instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
     if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin().name, code, sink);
-    if (codes[index] == BERTH_SUCCESS) continue;
-    return {codes[index], cycle.plugin().name, cycle.ReasonTexts(reasons[index])};
+    const uint8_t verdict = codes[index];
+    if (verdict == BERTH_SUCCESS) continue;
+    if (verdict == BERTH_ERROR || !IsVerdict(verdict)) {
+      const std::string_view node = Text(rows.node_views()[index]->meta->name);
+      return NodeFailed(cycle, node, verdict, reasons[index]);
+    }
+    return {verdict, cycle.plugin().name, cycle.ReasonTexts(reasons[index])};
   }
   return {};
 }

@@ -9,6 +9,26 @@
 namespace berth::host {
 namespace {
 
+template <class T>
+void SortUnique(std::vector<T>& values) {
+  std::ranges::sort(values);
+  const auto repeats = std::ranges::unique(values);
+  values.erase(repeats.begin(), repeats.end());
+}
+
+template <class T>
+std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
+  std::vector<T> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both;
+}
+
+// The nodes that one plugin names.
+struct NodeSubset {
+  std::vector<Row> rows;             // Ascending.
+  std::vector<std::string> unknown;  // Names that no node has, sorted.
+};
+
 // Where one plugin's PreFilter puts what it finds.
 class PreFilterOut {
  public:
@@ -24,21 +44,24 @@ class PreFilterOut {
   PreFilterOut& operator=(const PreFilterOut&) = delete;
 
   berth_pre_filter_out* abi() { return &abi_; }
-  // Ascending rows; none when the plugin named no nodes.
-  std::optional<std::vector<Row>>& rows() { return rows_; }
+  // None when the plugin named no nodes.
+  std::optional<NodeSubset>& nodes() { return nodes_; }
 
  private:
   static void OnlyNodes(berth_pre_filter_out* self, const berth_str* names,
                         uint64_t count) noexcept {
     auto& out = *static_cast<PreFilterOut*>(self->impl);
-    auto& rows = out.rows_.emplace();
+    auto& nodes = out.nodes_.emplace();
     for (uint64_t i = 0; i < count; ++i) {
       const Row row = out.table_.FindNode(Text(names[i]));
-      if (row != kNoRow) rows.push_back(row);
+      if (row != kNoRow) {
+        nodes.rows.push_back(row);
+      } else {
+        nodes.unknown.emplace_back(Text(names[i]));
+      }
     }
-    std::ranges::sort(rows);
-    const auto repeats = std::ranges::unique(rows);
-    rows.erase(repeats.begin(), repeats.end());
+    SortUnique(nodes.rows);
+    SortUnique(nodes.unknown);
   }
 
   static int32_t AddReason(berth_pre_filter_out* self, berth_str text) noexcept {
@@ -47,20 +70,19 @@ class PreFilterOut {
 
   PluginCycle& cycle_;
   const NodeTable& table_;
-  std::optional<std::vector<Row>> rows_;
+  std::optional<NodeSubset> nodes_;
   berth_pre_filter_out abi_;
 };
 
-void Intersect(Attempt& attempt, const std::string& plugin, std::vector<Row> rows) {
+void Intersect(Attempt& attempt, const std::string& plugin, NodeSubset nodes) {
   attempt.subset_plugins.push_back(plugin);
   std::ranges::sort(attempt.subset_plugins);
-  if (!attempt.subset.has_value()) {
-    attempt.subset = std::move(rows);
-    return;
+  if (attempt.subset.has_value()) {
+    nodes.rows = Common(*attempt.subset, nodes.rows);
+    nodes.unknown = Common(attempt.subset_unknown, nodes.unknown);
   }
-  std::vector<Row> both;
-  std::ranges::set_intersection(*attempt.subset, rows, std::back_inserter(both));
-  attempt.subset = std::move(both);
+  attempt.subset = std::move(nodes.rows);
+  attempt.subset_unknown = std::move(nodes.unknown);
 }
 
 PluginStatus EmptySubset(const Attempt& attempt) {
@@ -108,9 +130,9 @@ PluginStatus RunPreFilter(Attempt& attempt) {
       continue;
     }
     if (code != BERTH_SUCCESS) return Failed(plugin.name, code, sink.JoinReasons());
-    if (!out.rows().has_value()) continue;
-    Intersect(attempt, plugin.name, std::move(*out.rows()));
-    if (attempt.subset->empty()) {
+    if (!out.nodes().has_value()) continue;
+    Intersect(attempt, plugin.name, std::move(*out.nodes()));
+    if (attempt.subset->empty() && attempt.subset_unknown.empty()) {
       attempt.pre_filter_rejection = EmptySubset(attempt);
       return {};
     }

@@ -21,7 +21,7 @@ PluginStatus Failed(const std::string& plugin, std::string text) {
 PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
                        std::vector<int64_t>& raw) {
   const PluginInstance& instance = *cycle.plugin().instance;
-  alignas(64) std::array<int64_t, kBlockRows> out;
+  alignas(64) std::array<int64_t, kBlockRows> out{};
   std::vector<berth_column> columns;
   StatusSink sink;
   raw.clear();
@@ -81,6 +81,36 @@ std::vector<uint32_t> FeasibleRows(const Attempt& attempt) {
   return rows;
 }
 
+// Scores from a plugin may be of any size; their hundredfold must not overflow.
+__extension__ using Wide = __int128;
+
+template <class Int>
+int64_t Clamp(Int score) {
+  return static_cast<int64_t>(std::clamp<Int>(score, INT64_MIN, INT64_MAX));
+}
+
+template <class Int>
+void NormalizeIn(uint32_t mode, std::span<int64_t> scores, Int low, Int high) {
+  constexpr Int kMax = BERTH_SCORE_MAX;
+  if (mode == BERTH_NORMALIZE_MIN_MAX) {
+    const Int spread = high - low;
+    for (int64_t& score : scores) {
+      score = spread == 0 ? 0 : Clamp<Int>(kMax * (score - low) / spread);
+    }
+    return;
+  }
+  const bool reverse = mode == BERTH_NORMALIZE_MAX_REVERSED;
+  const Int max = std::max<Int>(high, 0);
+  if (max == 0) {
+    if (reverse) std::ranges::fill(scores, int64_t{BERTH_SCORE_MAX});
+    return;
+  }
+  for (int64_t& score : scores) {
+    const Int share = kMax * score / max;
+    score = Clamp<Int>(reverse ? kMax - share : share);
+  }
+}
+
 bool NormalizesItself(const PluginCycle& cycle) {
   return cycle.plugin().instance->score()->normalize_mode == BERTH_NORMALIZE_CUSTOM;
 }
@@ -138,21 +168,11 @@ PluginStatus RunScore(Attempt& attempt) {
 void Normalize(uint32_t mode, std::span<int64_t> scores) {
   if (mode == BERTH_NORMALIZE_NONE || scores.empty()) return;
   const auto [low, high] = std::ranges::minmax(scores);
-  if (mode == BERTH_NORMALIZE_MIN_MAX) {
-    const int64_t spread = high - low;
-    for (int64_t& score : scores)
-      score = spread == 0 ? 0 : BERTH_SCORE_MAX * (score - low) / spread;
-    return;
-  }
-  const bool reverse = mode == BERTH_NORMALIZE_MAX_REVERSED;
-  const int64_t max = std::max<int64_t>(high, 0);
-  if (max == 0) {
-    if (reverse) std::ranges::fill(scores, int64_t{BERTH_SCORE_MAX});
-    return;
-  }
-  for (int64_t& score : scores) {
-    score = BERTH_SCORE_MAX * score / max;
-    if (reverse) score = BERTH_SCORE_MAX - score;
+  constexpr int64_t kSafe = INT64_MAX / (2 * BERTH_SCORE_MAX);
+  if (high <= kSafe && low >= -kSafe) {
+    NormalizeIn<int64_t>(mode, scores, low, high);
+  } else {
+    NormalizeIn<Wide>(mode, scores, low, high);
   }
 }
 

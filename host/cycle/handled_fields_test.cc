@@ -1,0 +1,116 @@
+#include "host/cycle/handled_fields.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class HandledFieldsTest : public ::testing::Test {
+ protected:
+  // What `spec` uses when the plugins handle `handled`.
+  std::vector<std::string_view> Unhandled(const std::string& spec,
+                                          std::set<std::string> handled = {}) {
+    return HandledFields(std::move(handled))
+        .Unhandled(objects_.Pod({.name = "p", .spec = spec})->view());
+  }
+
+  TestObjects objects_;
+};
+
+struct Use {
+  const char* spec;
+  const char* field;
+};
+
+constexpr Use kUses[] = {
+    {R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+        {"nodeSelectorTerms":[]}}})",
+     "/spec/affinity/nodeAffinity"},
+    {R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":
+        [{"weight":1,"preference":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}]}})",
+     "/spec/affinity/nodeAffinity"},
+    {R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+        [{"topologyKey":"zone","labelSelector":{}}]}})",
+     "/spec/affinity/podAffinity"},
+    {R"("affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":
+        [{"weight":1,"podAffinityTerm":{"topologyKey":"zone","labelSelector":{}}}]}})",
+     "/spec/affinity/podAffinity"},
+    {R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+        [{"topologyKey":"zone","labelSelector":{}}]}})",
+     "/spec/affinity/podAntiAffinity"},
+    {R"("affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":
+        [{"weight":1,"podAffinityTerm":{"topologyKey":"zone","labelSelector":{}}}]}})",
+     "/spec/affinity/podAntiAffinity"},
+    {R"("containers":[{"name":"c","ports":[{"containerPort":80,"hostPort":80}]}])",
+     "/spec/containers/ports/hostPort"},
+    {R"("nodeSelector":{"a":"b"})", "/spec/nodeSelector"},
+    {R"("resourceClaims":[{"name":"r","resourceClaimName":"x"}])", "/spec/resourceClaims"},
+    {R"("schedulingGates":[{"name":"g"}])", "/spec/schedulingGates"},
+    {R"("schedulingGroup":{"podGroupName":"g"})", "/spec/schedulingGroup"},
+    {R"("tolerations":[{"operator":"Exists"}])", "/spec/tolerations"},
+    {R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone",
+        "whenUnsatisfiable":"DoNotSchedule"}])",
+     "/spec/topologySpreadConstraints"},
+    {R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"x"}}])", "/spec/volumes"},
+    {R"("volumes":[{"name":"v","gcePersistentDisk":{"pdName":"x"}}])", "/spec/volumes"},
+};
+
+TEST_F(HandledFieldsTest, EveryFieldThatIsUsedIsNamed) {
+  for (const Use& use : kUses) {
+    SCOPED_TRACE(use.spec);
+    EXPECT_THAT(Unhandled(use.spec), ElementsAre(use.field));
+    EXPECT_THAT(Unhandled(use.spec, {use.field}), IsEmpty());
+  }
+}
+
+TEST_F(HandledFieldsTest, AHandledFieldCoversWhatLiesBelowIt) {
+  for (const Use& use : kUses) {
+    SCOPED_TRACE(use.spec);
+    EXPECT_THAT(Unhandled(use.spec, {"/spec"}), IsEmpty());
+    EXPECT_THAT(Unhandled(use.spec, {std::string(use.field) + "/more"}), ElementsAre(use.field));
+  }
+  const std::string affinity = kUses[0].spec;
+  EXPECT_THAT(Unhandled(affinity, {"/spec/affinity"}), IsEmpty());
+  // Not every text that begins alike is a parent.
+  EXPECT_THAT(Unhandled(affinity, {"/spec/affinity/node"}), ElementsAre(kUses[0].field));
+}
+
+TEST_F(HandledFieldsTest, APlainPodUsesNothing) {
+  EXPECT_THAT(Unhandled(""), IsEmpty());
+  EXPECT_THAT(Unhandled(R"("volumes":[{"name":"a","configMap":{"name":"x"}},
+                                      {"name":"b","emptyDir":{}},
+                                      {"name":"c","hostPath":{"path":"/x"}},
+                                      {"name":"d","nfs":{"server":"s","path":"/x"}}])"),
+              IsEmpty());
+  EXPECT_THAT(Unhandled(R"("priority":5,"hostNetwork":true)"), IsEmpty());
+}
+
+TEST_F(HandledFieldsTest, SeveralFieldsAreSorted) {
+  EXPECT_THAT(Unhandled(R"("tolerations":[{"operator":"Exists"}],"nodeSelector":{"a":"b"},
+                           "schedulingGates":[{"name":"g"}])",
+                        {"/spec/schedulingGates"}),
+              ElementsAre("/spec/nodeSelector", "/spec/tolerations"));
+}
+
+TEST_F(HandledFieldsTest, Message) {
+  EXPECT_EQ(HandledFields::Message({"/spec/nodeSelector"}),
+            "pod uses spec.nodeSelector, which no installed plugin handles");
+  EXPECT_EQ(HandledFields::Message({"/spec/a", "/spec/b/c"}),
+            "pod uses spec.a and spec.b.c, which no installed plugin handles");
+  EXPECT_EQ(HandledFields::Message({"/spec/a", "/spec/b", "/spec/c"}),
+            "pod uses spec.a, spec.b and spec.c, which no installed plugin handles");
+}
+
+}  // namespace
+}  // namespace berth::host

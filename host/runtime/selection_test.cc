@@ -1,0 +1,109 @@
+#include "host/runtime/selection.h"
+
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+
+namespace berth::host {
+namespace {
+
+class SelectionTest : public ::testing::Test {
+ protected:
+  void MakeNodes(uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      table_.SetNode(objects_.Node({.name = "n" + std::to_string(i), .allocatable = ""}));
+    }
+  }
+  void Remove(Row row) { table_.RemoveNode("n" + std::to_string(row)); }
+
+  static std::vector<Row> RowsOf(const Selection& selection) {
+    std::vector<Row> rows;
+    for (const Selection::Block& block : selection.blocks()) {
+      EXPECT_EQ(block.first_row % kBlockRows, 0U);
+      EXPECT_LE(block.count, kBlockRows);
+      EXPECT_GT(block.n_selected, 0U);
+      for (const uint32_t index : selection.SelectedOf(block)) {
+        EXPECT_LT(index, block.count);
+        rows.push_back(block.first_row + index);
+      }
+    }
+    return rows;
+  }
+  // At, Contains and size say what the blocks say.
+  void ExpectRows(const Selection& selection, const std::vector<Row>& rows) {
+    EXPECT_EQ(RowsOf(selection), rows);
+    ASSERT_EQ(selection.size(), rows.size());
+    const std::set<Row> set(rows.begin(), rows.end());
+    for (uint32_t k = 0; k < rows.size(); ++k) ASSERT_EQ(selection.At(k), rows[k]) << k;
+    for (Row row = 0; row < table_.row_count() + kBlockRows; ++row) {
+      ASSERT_EQ(selection.Contains(row), set.contains(row)) << row;
+    }
+  }
+
+  TestObjects objects_;
+  NodeTable table_{objects_.interner()};
+  Selection selection_;
+};
+
+TEST_F(SelectionTest, OfAnEmptyTableIsEmpty) {
+  selection_.AssignLive(table_);
+  ExpectRows(selection_, {});
+  selection_.AssignRows(table_, {});
+  ExpectRows(selection_, {});
+}
+
+TEST_F(SelectionTest, LiveRowsAcrossBlocks) {
+  for (const uint32_t count : {1U, kBlockRows - 1, kBlockRows, kBlockRows + 1, 3 * kBlockRows}) {
+    MakeNodes(count);
+    std::vector<Row> all(count);
+    std::iota(all.begin(), all.end(), 0U);
+    selection_.AssignLive(table_);
+    ExpectRows(selection_, all);
+  }
+}
+
+TEST_F(SelectionTest, HolesAndWholeBlocksAreLeftOut) {
+  MakeNodes(4 * kBlockRows);
+  std::vector<Row> rows;
+  for (Row row = 0; row < 4 * kBlockRows; ++row) {
+    const bool gone = row / kBlockRows == 2 || row % 3 == 0 || row == kBlockRows - 1;
+    if (gone) {
+      Remove(row);
+    } else {
+      rows.push_back(row);
+    }
+  }
+  table_.RowForPodsOf("ghost");
+  selection_.AssignLive(table_);
+  ExpectRows(selection_, rows);
+  EXPECT_EQ(selection_.blocks().size(), 3U);
+}
+
+TEST_F(SelectionTest, GivenRows) {
+  MakeNodes(3 * kBlockRows);
+  for (const std::vector<Row>& rows :
+       {std::vector<Row>{0}, {kBlockRows}, {3 * kBlockRows - 1},
+        {0, 1, kBlockRows - 1, kBlockRows, 2 * kBlockRows + 5}}) {
+    selection_.AssignRows(table_, rows);
+    ExpectRows(selection_, rows);
+  }
+}
+
+TEST_F(SelectionTest, AppendLeavesEmptyBlocksOut) {
+  MakeNodes(2 * kBlockRows);
+  const uint32_t indices[] = {0, 7};
+  selection_.Append(0, kBlockRows, {});
+  selection_.Append(kBlockRows, kBlockRows, indices);
+  ExpectRows(selection_, {kBlockRows, kBlockRows + 7});
+  selection_.Clear();
+  ExpectRows(selection_, {});
+}
+
+}  // namespace
+}  // namespace berth::host
