@@ -76,7 +76,7 @@ bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
   }
   bool more = false;
   if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
-  const char* missing = !has_kind || type->kind.empty() ? "kind"
+  const char* missing = !has_kind || type->kind.empty()             ? "kind"
                         : !has_version || type->api_version.empty() ? "apiVersion"
                                                                     : nullptr;
   if (missing == nullptr) return true;
@@ -99,8 +99,8 @@ Result<PodRef> Decoder::DecodePod(std::string_view json) {
 
 Result<NodeRef> Decoder::DecodeNode(std::string_view json) {
   NodeRef node;
-  Status status = DecodeText(
-      *reader_, json, [&](JsonObject& object) { return ReadNode(*reader_, object, &node); });
+  Status status = DecodeText(*reader_, json,
+                             [&](JsonObject& object) { return ReadNode(*reader_, object, &node); });
   if (!status.ok()) return status;
   return node;
 }
@@ -127,7 +127,8 @@ Result<AnyObject> DecodeDocument(Decoder& decoder, JsonObject& object, const Ite
   Reader& reader = decoder.reader();
   AnyObject result;
   reader.Begin(0);
-  if (!ReadAny(reader, object, {std::string(type.api_version), std::string(type.kind)}, &result)) return reader.TakeError();
+  if (!ReadAny(reader, object, {std::string(type.api_version), std::string(type.kind)}, &result))
+    return reader.TakeError();
   return result;
 }
 

@@ -18,8 +18,8 @@ namespace berth::host {
 struct DecodeOptions {
   // Limits. What is beyond one of them is refused with kOutOfRange.
   size_t max_object_bytes = size_t{4} << 20;  // JSON text of one object; etcd holds 1.5 MiB.
-  uint32_t max_depth = 64;         // Nesting of what is kept as JSON text.
-  uint32_t max_elements = 65'536;  // Of one array or map within an object.
+  uint32_t max_depth = 64;                    // Nesting of what is kept as JSON text.
+  uint32_t max_elements = 65'536;             // Of one array or map within an object.
 
   // Parts of pods and nodes that are kept as JSON text in berth_meta.fields, as JSON pointers:
   // "/spec/hostIPC".

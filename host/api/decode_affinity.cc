@@ -66,8 +66,7 @@ bool ReadNodeAffinity(Reader& reader, JsonValue& value, berth_affinity* affinity
 
 // ---- Pods ----
 
-bool ReadPodTerm(Reader& reader, JsonValue& value, berth_pod_term* term,
-                 Stack<KeyMerge>* merges) {
+bool ReadPodTerm(Reader& reader, JsonValue& value, berth_pod_term* term, Stack<KeyMerge>* merges) {
   KeyMerge merge;
   berth_selector* namespaces = nullptr;
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
@@ -191,8 +190,7 @@ bool ReadAffinity(Reader& reader, JsonValue& value, berth_affinity* affinity,
   });
 }
 
-bool ReadSpreads(Reader& reader, JsonValue& value, berth_array* spreads,
-                 Stack<KeyMerge>* merges) {
+bool ReadSpreads(Reader& reader, JsonValue& value, berth_array* spreads, Stack<KeyMerge>* merges) {
   const size_t mark = reader.spreads.size();
   const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
     berth_spread spread = {};

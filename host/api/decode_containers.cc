@@ -3,9 +3,8 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kProtocols[] = {{"TCP", BERTH_PROTOCOL_TCP},
-                               {"UDP", BERTH_PROTOCOL_UDP},
-                               {"SCTP", BERTH_PROTOCOL_SCTP}};
+constexpr Word kProtocols[] = {
+    {"TCP", BERTH_PROTOCOL_TCP}, {"UDP", BERTH_PROTOCOL_UDP}, {"SCTP", BERTH_PROTOCOL_SCTP}};
 
 bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
   const size_t mark = reader.ports.size();

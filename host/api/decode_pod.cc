@@ -93,14 +93,12 @@ bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
     case "nodeSelector"_field: return ReadIdPairs(reader_, v, &pod_.node_selector);
     case "affinity"_field: return ReadAffinity(reader_, v, &affinity_, &merges_);
     case "tolerations"_field: return ReadTolerations(reader_, v, &pod_.tolerations);
-    case "topologySpreadConstraints"_field:
-      return ReadSpreads(reader_, v, &pod_.spreads, &merges_);
+    case "topologySpreadConstraints"_field: return ReadSpreads(reader_, v, &pod_.spreads, &merges_);
     case "schedulingGates"_field: return ReadGates(v);
     case "resourceClaims"_field: return ReadClaims(v);
     case "resources"_field: return ReadPodResources(v);
     case "overhead"_field: return ReadResources(reader_, v, &pod_.overhead);
-    case "schedulingGroup"_field:
-      return ReadNestedText(v, "podGroupName"_field, &pod_.pod_group);
+    case "schedulingGroup"_field: return ReadNestedText(v, "podGroupName"_field, &pod_.pod_group);
     default: return ReadIdentityField(field, v);
   }
 }
@@ -168,8 +166,7 @@ bool PodReader::ReadClaims(JsonValue& value) {
       switch (field.hash) {
         case "name"_field: return reader_.ReadString(v, &claim.name);
         case "resourceClaimName"_field: return reader_.ReadString(v, &claim.claim_name);
-        case "resourceClaimTemplateName"_field:
-          return reader_.ReadString(v, &claim.template_name);
+        case "resourceClaimTemplateName"_field: return reader_.ReadString(v, &claim.template_name);
         default: return true;
       }
     });

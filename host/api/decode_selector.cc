@@ -21,12 +21,8 @@ uint32_t FindOperator(std::string_view text) {
   return 0;
 }
 
-// As Go's strconv.ParseInt(text, 10, 64).
+// Go's strconv.ParseInt(text, 10, 64) takes a "+" too, which no label value begins with.
 bool ParseInt64(std::string_view text, int64_t* number) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return false;
-  }
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, *number);
   return error == std::errc() && at == end;
@@ -120,8 +116,8 @@ bool Contains(std::span<const berth_requirement> requirements, Id key, uint32_t 
   return false;
 }
 
-void PushMerged(Reader& reader, const berth_array& pod_labels, const berth_array& keys,
-                uint32_t op, size_t mark) {
+void PushMerged(Reader& reader, const berth_array& pod_labels, const berth_array& keys, uint32_t op,
+                size_t mark) {
   for (const Id key : Elements<Id>(keys)) {
     const Id value = FindValue(pod_labels, key);
     if (value == kNoId) continue;

@@ -3,9 +3,9 @@
 #ifndef BERTH_HOST_API_DECODE_VALUE_H_
 #define BERTH_HOST_API_DECODE_VALUE_H_
 
-#include <string_view>
-
 #include <simdjson.h>
+
+#include <string_view>
 
 #include "host/api/decode.h"
 

@@ -10,8 +10,7 @@ struct SourceFields {
   uint64_t hosts = 0;
 };
 
-bool ReadSource(Reader& reader, JsonValue& value, const SourceFields& names,
-                berth_volume* volume) {
+bool ReadSource(Reader& reader, JsonValue& value, const SourceFields& names, berth_volume* volume) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     if (field.hash == names.source) return reader.ReadString(v, &volume->source);
     if (field.hash == names.pool) return reader.ReadString(v, &volume->pool);
@@ -32,14 +31,12 @@ bool ReadVolume(Reader& reader, JsonValue& value, berth_volume* volume) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "name"_field: return reader.ReadString(v, &volume->name);
-      case "persistentVolumeClaim"_field:
-        return source(v, BERTH_VOLUME_CLAIM, {"claimName"_field});
+      case "persistentVolumeClaim"_field: return source(v, BERTH_VOLUME_CLAIM, {"claimName"_field});
       case "ephemeral"_field: return source(v, BERTH_VOLUME_EPHEMERAL, {});
       case "gcePersistentDisk"_field: return source(v, BERTH_VOLUME_GCE_DISK, {"pdName"_field});
       case "awsElasticBlockStore"_field:
         return source(v, BERTH_VOLUME_AWS_DISK, {"volumeID"_field});
-      case "iscsi"_field:
-        return source(v, BERTH_VOLUME_ISCSI, {"iqn"_field, "targetPortal"_field});
+      case "iscsi"_field: return source(v, BERTH_VOLUME_ISCSI, {"iqn"_field, "targetPortal"_field});
       case "rbd"_field:
         volume->pool = AsStr("rbd");
         return source(v, BERTH_VOLUME_RBD, {"image"_field, "pool"_field, "monitors"_field});

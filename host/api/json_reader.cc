@@ -58,9 +58,7 @@ Reader::~Reader() {
 // ---- One object -------------------------------------------------------------------------------
 
 void Reader::Begin(size_t expected_bytes) {
-  for (const Id id : ids_) interner_.Release(id);
-  ids_.clear();
-  ++object_number_;
+  DropIds();
   arena_ = Arena(expected_bytes);
   ClearStacks();
   error_code_ = ErrorCode::kOk;
@@ -83,8 +81,16 @@ ObjectMemory Reader::Finish() {
 
 Status Reader::TakeError() {
   BERTH_ASSERT(error_code_ != ErrorCode::kOk);
+  DropIds();
   if (error_path_.empty()) error_path_ = "/";
   return {error_code_, std::exchange(error_path_, {}).append(": ").append(error_message_)};
+}
+
+void Reader::DropIds() {
+  for (const Id id : ids_) interner_.Release(id);
+  ids_.clear();
+  // The cache must not take the next object for this one.
+  ++object_number_;
 }
 
 void Reader::ClearStacks() {
@@ -148,7 +154,8 @@ void Reader::ReleaseIds() {
 // ---- Scalars ----------------------------------------------------------------------------------
 
 bool Reader::IsNull(JsonValue& value) {
-  if (value.raw_json_token().front() != 'n') [[likely]] return false;
+  if (value.raw_json_token().front() != 'n') [[likely]]
+    return false;
   bool is_null = false;
   return value.is_null().get(is_null) == simdjson::SUCCESS && is_null;
 }
@@ -164,7 +171,8 @@ bool Reader::Unescape(const char* raw, size_t size, std::string_view* text) {
 
 bool Reader::ReadText(JsonValue& value, std::string_view* text) {
   simdjson::ondemand::raw_json_string raw;
-  if (value.get_raw_json_string().get(raw)) [[unlikely]] return FailExpected("a string", value);
+  if (value.get_raw_json_string().get(raw)) [[unlikely]]
+    return FailExpected("a string", value);
   return TextAt(raw.raw(), text);
 }
 
@@ -190,7 +198,8 @@ bool Reader::ReadId(JsonValue& value, Id* id) {
 }
 
 bool Reader::ReadInt64(JsonValue& value, int64_t* number) {
-  if (value.get_int64().get(*number)) [[unlikely]] return FailExpected("an integer", value);
+  if (value.get_int64().get(*number)) [[unlikely]]
+    return FailExpected("an integer", value);
   return true;
 }
 
@@ -205,7 +214,8 @@ bool Reader::ReadInt32(JsonValue& value, int32_t* number) {
 }
 
 bool Reader::ReadBool(JsonValue& value, bool* truth) {
-  if (value.get_bool().get(*truth)) [[unlikely]] return FailExpected("true or false", value);
+  if (value.get_bool().get(*truth)) [[unlikely]]
+    return FailExpected("true or false", value);
   return true;
 }
 

@@ -2,6 +2,8 @@
 #ifndef BERTH_HOST_API_JSON_READER_H_
 #define BERTH_HOST_API_JSON_READER_H_
 
+#include <simdjson.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -14,8 +16,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <simdjson.h>
 
 #include "host/api/arena.h"
 #include "host/api/decode.h"
@@ -45,7 +45,8 @@ constexpr uint64_t MixName(uint64_t head, uint64_t middle, uint64_t tail, uint64
 
 template <class Load>
 constexpr uint64_t HashName(size_t size, Load load) {
-  if (size < 8) return MixName(size == 0 ? 0 : load(0) & (~uint64_t{0} >> (64 - 8 * size)), 0, 0, size);
+  if (size < 8)
+    return MixName(size == 0 ? 0 : load(0) & (~uint64_t{0} >> (64 - 8 * size)), 0, 0, size);
   return MixName(load(0), size > 16 ? load(size / 2 - 4) : 0, load(size - 8), size);
 }
 
@@ -129,7 +130,7 @@ class Reader {
   size_t SuggestSize() const;
   // Hands over what was read.
   ObjectMemory Finish();
-  // What went wrong.
+  // What went wrong. Drops what was read.
   Status TakeError();
 
   // ---- Structure ----
@@ -221,8 +222,8 @@ class Reader {
   struct CacheSlot {
     uint64_t hash = 0;
     std::string_view text;
-    Id id = kNoId;       // With a reference of the cache's own.
-    uint32_t object = 0;  // The object that last took a reference.
+    Id id = kNoId;        // With a reference of the cache's own.
+    uint64_t object = 0;  // The object that last took a reference.
   };
   static constexpr size_t kCacheSlots = 4096;
 
@@ -232,13 +233,14 @@ class Reader {
   bool IsNull(JsonValue& value);
   bool CheckElements(size_t count);
   void ClearStacks();
+  void DropIds();
 
   Interner& interner_;
   DecodeOptions options_;
   Arena arena_;
   std::vector<Id> ids_;
   std::vector<CacheSlot> cache_;
-  uint32_t object_number_ = 1;
+  uint64_t object_number_ = 1;
   simdjson::ondemand::parser parser_;
   simdjson::dom::parser checker_;
   std::vector<char> padded_;
@@ -259,18 +261,19 @@ inline bool Reader::TextAt(const char* raw, std::string_view* text) {
     std::memcpy(&word, raw + at, sizeof word);
     const uint64_t quotes = word ^ (kOnes * '"');
     const uint64_t slashes = word ^ (kOnes * '\\');
-    const uint64_t found =
-        (((quotes - kOnes) & ~quotes) | ((slashes - kOnes) & ~slashes)) & kHighs;
+    const uint64_t found = (((quotes - kOnes) & ~quotes) | ((slashes - kOnes) & ~slashes)) & kHighs;
     if (found == 0) continue;
     const size_t size = at + static_cast<size_t>(std::countr_zero(found)) / 8;
-    if (raw[size] != '"') [[unlikely]] return Unescape(raw, size, text);
+    if (raw[size] != '"') [[unlikely]]
+      return Unescape(raw, size, text);
     *text = {raw, size};
     return true;
   }
 }
 
 inline bool Reader::CheckElements(size_t count) {
-  if (count < options_.max_elements) [[likely]] return true;
+  if (count < options_.max_elements) [[likely]]
+    return true;
   return Fail(ErrorCode::kOutOfRange,
               "more than " + std::to_string(options_.max_elements) + " elements");
 }
@@ -279,8 +282,7 @@ template <class Read>
 bool Reader::ForEachField(JsonValue& value, Read&& read) {
   JsonObject object;
   if (const auto error = value.get_object().get(object)) [[unlikely]] {
-    return error == simdjson::INCORRECT_TYPE ? FailExpected("an object", value)
-                                             : FailSyntax(error);
+    return error == simdjson::INCORRECT_TYPE ? FailExpected("an object", value) : FailSyntax(error);
   }
   return ForEachField(object, std::forward<Read>(read));
 }
@@ -293,13 +295,16 @@ bool Reader::ForEachField(JsonObject& object, Read&& read) {
     if (const auto error = std::move(result).get(json_field)) [[unlikely]] {
       return FailSyntax(error);
     }
-    if (!CheckElements(count++)) [[unlikely]] return false;
+    if (!CheckElements(count++)) [[unlikely]]
+      return false;
     Field field;
-    if (!TextAt(json_field.key().raw(), &field.name)) [[unlikely]] return false;
+    if (!TextAt(json_field.key().raw(), &field.name)) [[unlikely]]
+      return false;
     JsonValue& value = json_field.value();
     if (IsNull(value)) continue;
     field.hash = FieldHash(field.name);
-    if (!read(field, value)) [[unlikely]] return Under(field.name);
+    if (!read(field, value)) [[unlikely]]
+      return Under(field.name);
   }
   return true;
 }
@@ -308,15 +313,17 @@ template <class Read>
 bool Reader::ForEachElement(JsonValue& value, Read&& read) {
   simdjson::ondemand::array array;
   if (const auto error = value.get_array().get(array)) [[unlikely]] {
-    return error == simdjson::INCORRECT_TYPE ? FailExpected("an array", value)
-                                             : FailSyntax(error);
+    return error == simdjson::INCORRECT_TYPE ? FailExpected("an array", value) : FailSyntax(error);
   }
   size_t count = 0;
   for (auto result : array) {
     JsonValue element;
-    if (const auto error = std::move(result).get(element)) [[unlikely]] return FailSyntax(error);
-    if (!CheckElements(count)) [[unlikely]] return false;
-    if (!read(element)) [[unlikely]] return Under(count);
+    if (const auto error = std::move(result).get(element)) [[unlikely]]
+      return FailSyntax(error);
+    if (!CheckElements(count)) [[unlikely]]
+      return false;
+    if (!read(element)) [[unlikely]]
+      return Under(count);
     ++count;
   }
   return true;

@@ -1,8 +1,8 @@
 #include "host/api/json_syntax.h"
 
-#include <algorithm>
-
 #include <simdjson.h>
+
+#include <algorithm>
 
 namespace berth::host {
 namespace {
@@ -28,8 +28,8 @@ class Scanner {
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void SkipSpaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
-                                  text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       ++at_;
     }
   }

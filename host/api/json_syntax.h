@@ -11,7 +11,7 @@
 namespace berth::host {
 
 struct SyntaxError {
-  size_t offset = 0;  // Into the text.
+  size_t offset = 0;    // Into the text.
   std::string message;  // "expected ',' or '}', found ']'"
 };
 

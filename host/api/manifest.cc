@@ -90,7 +90,7 @@ Status ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
 // A kind may end with "List" and be none: `has_items` tells.
 Status ManifestReader::ReadList(JsonObject& object, const TypeMeta& list, bool* has_items) {
   const std::string kind = list.kind.substr(0, list.kind.size() - kListSuffix.size());
-  const ItemType type = {kind.empty() ? "" : list.api_version, kind};
+  const ItemType type = {list.api_version, kind};
   for (auto result : object) {
     simdjson::ondemand::field field;
     if (const auto error = std::move(result).get(field)) {
@@ -148,8 +148,11 @@ Status ManifestReader::ReadDocument(std::string_view text, size_t* size) {
 
 Status ManifestReader::ReadJson(std::string_view text) {
   size_t at = text.find_first_not_of(kSpaces);
-  // Most files are one document. Of others, the rest is cut into documents first.
-  for (size_t size = text.size() - at; at != text.npos;) {
+  // Most files are one document. Of others, the rest is cut into documents first; the first one
+  // too, where the last is no object.
+  const bool try_all = text[text.find_last_not_of(kSpaces)] == '}';
+  size_t size = try_all ? text.size() - at : EndOfValue(text.substr(at));
+  while (at != text.npos) {
     const Status status = ReadDocument(text.substr(at, size), &size);
     if (!status.ok()) {
       const auto error = FindSyntaxError(text.substr(at));

@@ -91,9 +91,9 @@ void ResourceSum::ApplyMember(const berth_resources& other, uint32_t bit,
 
 template <ResourceSum::Merge kMerge>
 void ResourceSum::ApplyScalar(const berth_quantity& quantity) {
-  const auto at = std::lower_bound(
-      scalars_.begin(), scalars_.end(), quantity.name,
-      [](const berth_quantity& q, berth_id name) { return q.name < name; });
+  const auto at =
+      std::lower_bound(scalars_.begin(), scalars_.end(), quantity.name,
+                       [](const berth_quantity& q, berth_id name) { return q.name < name; });
   if (at == scalars_.end() || at->name != quantity.name) {
     scalars_.insert(at, quantity);
   } else if (kMerge == Merge::kAdd) {
@@ -109,8 +109,7 @@ template <ResourceSum::Merge kMerge>
 void ResourceSum::Apply(const berth_resources& other) {
   ApplyMember<kMerge>(other, BERTH_RESOURCE_CPU, &berth_resources::milli_cpu);
   ApplyMember<kMerge>(other, BERTH_RESOURCE_MEMORY, &berth_resources::memory);
-  ApplyMember<kMerge>(other, BERTH_RESOURCE_EPHEMERAL_STORAGE,
-                      &berth_resources::ephemeral_storage);
+  ApplyMember<kMerge>(other, BERTH_RESOURCE_EPHEMERAL_STORAGE, &berth_resources::ephemeral_storage);
   ApplyMember<kMerge>(other, BERTH_RESOURCE_PODS, &berth_resources::pods);
   for (const berth_quantity& quantity : Elements<berth_quantity>(other.scalars)) {
     ApplyScalar<kMerge>(quantity);

@@ -20,14 +20,13 @@ inline constexpr int64_t kDefaultMilliCpu = 100;
 inline constexpr int64_t kDefaultMemory = int64_t{200} * 1024 * 1024;
 
 // Nothing at all. Lives for ever.
-inline constexpr berth_resources kNoResources = {
-    .struct_size = sizeof(berth_resources),
-    .present = 0,
-    .milli_cpu = 0,
-    .memory = 0,
-    .ephemeral_storage = 0,
-    .pods = 0,
-    .scalars = {nullptr, 0, sizeof(berth_quantity)}};
+inline constexpr berth_resources kNoResources = {.struct_size = sizeof(berth_resources),
+                                                 .present = 0,
+                                                 .milli_cpu = 0,
+                                                 .memory = 0,
+                                                 .ephemeral_storage = 0,
+                                                 .pods = 0,
+                                                 .scalars = {nullptr, 0, sizeof(berth_quantity)}};
 
 // What is done with an amount of a resource, by its name.
 enum class ResourceClass : uint8_t {
@@ -84,7 +83,7 @@ bool SameResources(const berth_resources& a, const berth_resources& b);
 // What the kubelet reports of a container: status.containerStatuses and initContainerStatuses.
 struct ContainerStatus {
   std::string_view name;
-  const berth_resources* requests = nullptr;  // resources.requests; null: resources is not set.
+  const berth_resources* requests = nullptr;   // resources.requests; null: resources is not set.
   const berth_resources* allocated = nullptr;  // allocatedResources; null: not set.
 };
 
@@ -94,8 +93,10 @@ struct RequestInputs {
   std::span<const ContainerStatus> statuses;  // Of both.
   // spec.resources: cpu, memory and huge pages. Null: names none of these.
   const berth_resources* pod_requests = nullptr;
-  const berth_resources* pod_status_requests = nullptr;   // status.resources.requests; null: not set.
-  const berth_resources* pod_status_allocated = nullptr;  // status.allocatedResources; null: not set.
+  const berth_resources* pod_status_requests =
+      nullptr;  // status.resources.requests; null: not set.
+  const berth_resources* pod_status_allocated =
+      nullptr;  // status.allocatedResources; null: not set.
   const berth_resources* overhead = &kNoResources;
   bool resize_infeasible = false;  // Condition PodResizePending has the reason Infeasible.
 };

@@ -15,8 +15,8 @@ bool IsName(std::string_view name) {
   if (name.empty() || name.size() > kMaxName || !IsAlnum(name.front()) || !IsAlnum(name.back())) {
     return false;
   }
-  return std::ranges::all_of(
-      name, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
+  return std::ranges::all_of(name,
+                             [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 // Dot-separated labels of lower-case alphanumerics and '-' (RFC 1123).

@@ -1,0 +1,427 @@
+#include <string>
+
+#include "host/api/decode_testing.h"
+
+namespace berth::host {
+namespace {
+
+class DecodePodTest : public DecodeTest {};
+
+TEST_F(DecodePodTest, ReadsMetadata) {
+  const PodRef pod = DecodePod(
+      "", "",
+      "'namespace':'shop','uid':'u-1','resourceVersion':'81','generation':3,"
+      "'creationTimestamp':'2026-01-10T08:00:00Z','deletionTimestamp':'2026-01-10T08:00:01Z',"
+      "'labels':{'app':'web','tier':'','a.example.com/x':'1'},"
+      "'annotations':{'note':'two words','empty':''},"
+      "'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'rs','uid':'u-2',"
+      "'controller':true},{'apiVersion':'v1','kind':'Node','name':'n','uid':'u-3'}]");
+  EXPECT_EQ(pod->name(), "p");
+  EXPECT_EQ(pod->ns(), "shop");
+  EXPECT_EQ(pod->Key(), "shop/p");
+  EXPECT_EQ(pod->uid(), "u-1");
+  EXPECT_EQ(pod->resource_version(), "81");
+  EXPECT_EQ(pod->meta().generation, 3);
+  EXPECT_EQ(pod->meta().created_ns, 1768032000LL * 1'000'000'000);
+  EXPECT_EQ(pod->meta().deleted_ns - pod->meta().created_ns, 1'000'000'000);
+  EXPECT_TRUE(pod->terminating());
+  EXPECT_EQ(ShowPairs(pod->meta().labels), "a.example.com/x=1 app=web tier=");
+  const auto annotations = Elements<berth_str_pair>(pod->meta().annotations);
+  ASSERT_EQ(annotations.size(), 2u);
+  EXPECT_EQ(Text(annotations[0].key), "note");
+  EXPECT_EQ(Text(annotations[0].value), "two words");
+  const auto owners = Elements<berth_owner>(pod->meta().owners);
+  ASSERT_EQ(owners.size(), 2u);
+  EXPECT_EQ(Text(owners[0].name), "rs");
+  EXPECT_EQ(Text(owners[0].uid), "u-2");
+  EXPECT_EQ(Show(owners[0].api_version) + Show(owners[0].kind), "'apps/v1''ReplicaSet'");
+  EXPECT_EQ(owners[0].controller, 1u);
+  EXPECT_EQ(owners[1].controller, 0u);
+}
+
+TEST_F(DecodePodTest, SortsLabelsByKeyAndTakesTheLastOfADouble) {
+  const PodRef pod = DecodePod("", "", "'labels':{'b':'1','a':'2','b':'3','c':'4'}");
+  const auto labels = Elements<berth_id_pair>(pod->meta().labels);
+  ASSERT_EQ(labels.size(), 3u);
+  EXPECT_LT(labels[0].key, labels[1].key);
+  EXPECT_LT(labels[1].key, labels[2].key);
+  EXPECT_EQ(ShowPairs(pod->meta().labels), "a=2 b=3 c=4");
+  EXPECT_EQ(FindValue(pod->meta().labels, interner_.Find("b")), interner_.Find("3"));
+  EXPECT_EQ(FindValue(pod->meta().labels, interner_.Find("p")), kNoId);
+}
+
+TEST_F(DecodePodTest, ReadsTheSpec) {
+  const PodRef pod = DecodePod(
+      "'schedulerName':'binpack','nodeName':'n1','priority':-5,'preemptionPolicy':'Never',"
+      "'priorityClassName':'batch','runtimeClassName':'kata','os':{'name':'linux'},"
+      "'restartPolicy':'OnFailure','hostNetwork':true,'hostUsers':false,"
+      "'nodeSelector':{'disk':'ssd'},'schedulingGates':[{'name':'g1'},{'name':'g2'}],"
+      "'schedulingGroup':{'podGroupName':'gang'}",
+      "'phase':'Running','nominatedNodeName':'n2','startTime':'1970-01-01T00:00:02Z',"
+      "'conditions':[{'type':'Ready','status':'Unknown','reason':'Because',"
+      "'lastTransitionTime':'1970-01-01T00:00:01Z'}]");
+  const berth_pod& view = pod->view();
+  EXPECT_EQ(view.struct_size, sizeof(berth_pod));
+  EXPECT_EQ(pod->scheduler_name(), "binpack");
+  EXPECT_EQ(pod->node_name(), "n1");
+  EXPECT_EQ(view.priority, -5);
+  EXPECT_EQ(view.preemption_policy, uint32_t{BERTH_PREEMPT_NEVER});
+  EXPECT_EQ(Show(view.priority_class) + Show(view.runtime_class) + Show(view.os),
+            "'batch''kata''linux'");
+  EXPECT_EQ(view.restart_policy_always, 0u);
+  EXPECT_EQ(view.flags,
+            uint32_t{BERTH_POD_HAS_PRIORITY | BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE});
+  EXPECT_EQ(ShowPairs(view.node_selector), "disk=ssd");
+  ASSERT_EQ(view.scheduling_gates.count, 2u);
+  EXPECT_EQ(Text(Elements<berth_str>(view.scheduling_gates)[1]), "g2");
+  EXPECT_EQ(Text(view.pod_group), "gang");
+  EXPECT_EQ(view.phase, uint32_t{BERTH_PHASE_RUNNING});
+  EXPECT_EQ(pod->nominated_node(), "n2");
+  EXPECT_EQ(view.started_ns, 2'000'000'000);
+  const auto conditions = Elements<berth_condition>(view.conditions);
+  ASSERT_EQ(conditions.size(), 1u);
+  EXPECT_EQ(Show(conditions[0].type) + Show(conditions[0].reason), "'Ready''Because'");
+  EXPECT_EQ(conditions[0].status, uint32_t{BERTH_CONDITION_UNKNOWN});
+  EXPECT_EQ(conditions[0].transition_ns, 1'000'000'000);
+}
+
+TEST_F(DecodePodTest, AppliesDefaults) {
+  const PodRef pod = DecodePod("");
+  const berth_pod& view = pod->view();
+  EXPECT_EQ(pod->ns(), "default");
+  EXPECT_EQ(pod->scheduler_name(), "default-scheduler");
+  EXPECT_EQ(view.priority, 0);
+  EXPECT_EQ(view.flags, 0u);
+  EXPECT_EQ(view.preemption_policy, uint32_t{BERTH_PREEMPT_LOWER_PRIORITY});
+  EXPECT_EQ(view.restart_policy_always, 1u);
+  EXPECT_EQ(view.node_name, kNoId);
+  EXPECT_EQ(view.nominated_node, kNoId);
+  EXPECT_EQ(view.phase, 0u);
+  ASSERT_NE(view.affinity, nullptr);
+  EXPECT_EQ(view.affinity->struct_size, sizeof(berth_affinity));
+  EXPECT_EQ(view.affinity->has_required_node_terms, 0u);
+  ASSERT_NE(view.overhead, nullptr);
+  EXPECT_EQ(view.part_hashes.count, uint32_t{BERTH_PART_COUNT});
+  EXPECT_EQ(DecodePod("'schedulerName':'','nodeName':''")->scheduler_name(), "default-scheduler");
+}
+
+TEST_F(DecodePodTest, TakesNullAsAbsentAndSkipsUnknownFields) {
+  const PodRef pod = DecodePod(
+      "'priority':null,'affinity':null,'containers':null,'tolerations':null,'nodeName':null,"
+      "'somethingNew':{'containers':[{'deep':[[[1,2,{'x':null}]]]}]},'volumes':[]",
+      "'containerStatuses':null", "'labels':null,'creationTimestamp':null");
+  EXPECT_EQ(pod->view().flags, 0u);
+  EXPECT_EQ(pod->view().containers.count, 0u);
+  EXPECT_EQ(pod->meta().created_ns, 0);
+}
+
+TEST_F(DecodePodTest, ReadsFieldsInAnyOrder) {
+  const Result<PodRef> pod = decoder_.DecodePod(
+      Json("{'status':{'containerStatuses':[{'resources':{'requests':{'cpu':'3'}},'name':'a'}],"
+           "'resourceClaimStatuses':[{'resourceClaimName':'p-gpu-x','name':'gpu'}]},"
+           "'spec':{'topologySpreadConstraints':[{'matchLabelKeys':['app'],"
+           "'labelSelector':{},'topologyKey':'zone'}],"
+           "'volumes':[{'ephemeral':{},'name':'scratch'}],"
+           "'containers':[{'ports':[{'containerPort':80}],'resources':{'limits':{'cpu':'2'}},"
+           "'name':'a'}],'resourceClaims':[{'resourceClaimTemplateName':'t','name':'gpu'}],"
+           "'hostNetwork':true},'metadata':{'labels':{'app':'web'},'name':'p'},'kind':'Pod'}"));
+  ASSERT_TRUE(pod.ok()) << pod.status().ToString();
+  const berth_pod& view = (*pod)->view();
+  EXPECT_EQ(Show(*view.accounted), "cpu=3000");
+  EXPECT_EQ(Show(Elements<berth_spread>(view.spreads)[0].selector), "app In 'web'");
+  EXPECT_EQ(Text(Elements<berth_volume>(view.volumes)[0].source), "p-scratch");
+  EXPECT_EQ(Text(Elements<berth_resource_claim>(view.resource_claims)[0].claim_name), "p-gpu-x");
+  EXPECT_EQ(Elements<berth_port>(view.host_ports)[0].host_port, 80);
+}
+
+TEST_F(DecodePodTest, ReadsContainers) {
+  const PodRef pod = DecodePod(
+      "'initContainers':[{'name':'s','restartPolicy':'Always','image':'reg:5000/a/b'},"
+      "{'name':'i','restartPolicy':'Never'}],"
+      "'containers':[{'name':'c','image':'app:1.2',"
+      "'resources':{'requests':{'cpu':'1'},'limits':{'cpu':'2','memory':'3'}}},"
+      "{'name':'d','image':'busybox'},{'name':'e','image':'x@sha256:00ff'}]");
+  const auto init = Elements<berth_container>(pod->view().init_containers);
+  ASSERT_EQ(init.size(), 2u);
+  EXPECT_EQ(init[0].flags, uint32_t{BERTH_CONTAINER_SIDECAR});
+  EXPECT_EQ(init[1].flags, 0u);
+  EXPECT_EQ(Show(init[0].image), "'reg:5000/a/b'");
+  EXPECT_EQ(Show(init[0].image_normal), "'reg:5000/a/b:latest'");
+  EXPECT_EQ(init[1].image, kNoId);
+  EXPECT_EQ(init[1].image_normal, kNoId);
+  const auto containers = Elements<berth_container>(pod->view().containers);
+  ASSERT_EQ(containers.size(), 3u);
+  EXPECT_EQ(Text(containers[0].name), "c");
+  EXPECT_EQ(Show(containers[0].image_normal), "'app:1.2'");
+  EXPECT_EQ(Show(containers[1].image_normal), "'busybox:latest'");
+  EXPECT_EQ(Show(containers[2].image_normal), "'x@sha256:00ff'");
+  EXPECT_EQ(Show(*containers[0].requests), "cpu=1000 memory=3") << "limits imply requests";
+  EXPECT_EQ(Show(*containers[0].limits), "cpu=2000 memory=3");
+  EXPECT_EQ(Show(*containers[1].requests), "");
+}
+
+TEST_F(DecodePodTest, ReadsPorts) {
+  constexpr const char* kContainers =
+      "'initContainers':[{'name':'s','restartPolicy':'Always','ports':[{'containerPort':1,"
+      "'hostPort':11}]},{'name':'i','ports':[{'containerPort':2,'hostPort':12}]}],"
+      "'containers':[{'name':'c','ports':[{'containerPort':3},"
+      "{'containerPort':4,'hostPort':14,'protocol':'UDP','hostIP':'10.0.0.1'},"
+      "{'containerPort':5,'hostPort':-1,'protocol':'SCTP'}]}]";
+  const auto show = [this](const berth_array& ports) {
+    static constexpr const char* kProtocols[] = {"?", "TCP", "UDP", "SCTP"};
+    std::string text;
+    for (const berth_port& port : Elements<berth_port>(ports)) {
+      text.append(kProtocols[port.protocol]).append(":").append(std::to_string(port.host_port));
+      text.append(":").append(std::to_string(port.container_port)).append(":");
+      text.append(Show(port.host_ip)).append(" ");
+    }
+    return text;
+  };
+  const PodRef pod = DecodePod(kContainers);
+  EXPECT_EQ(show(pod->view().host_ports), "UDP:14:4:'10.0.0.1' TCP:11:1:- ");
+  EXPECT_EQ(show(Elements<berth_container>(pod->view().containers)[0].ports),
+            "TCP:0:3:- UDP:14:4:'10.0.0.1' SCTP:-1:5:- ");
+  const PodRef host = DecodePod(std::string("'hostNetwork':true,") + kContainers);
+  EXPECT_EQ(show(host->view().host_ports), "TCP:3:3:- UDP:14:4:'10.0.0.1' TCP:11:1:- ");
+}
+
+TEST_F(DecodePodTest, ReadsTolerations) {
+  const PodRef pod = DecodePod(
+      "'tolerations':[{'key':'a','value':'x','effect':'NoSchedule'},"
+      "{'operator':'Exists'},{'key':'b','operator':'Gt','value':'5','effect':'PreferNoSchedule'},"
+      "{'key':'c','operator':'Lt','value':'-1'},"
+      "{'key':'d','operator':'Equal','effect':'NoExecute','tolerationSeconds':300},"
+      "{'key':'e','tolerationSeconds':-3}]");
+  std::string text;
+  for (const berth_toleration& t : Elements<berth_toleration>(pod->view().tolerations)) {
+    text.append(Show(t.key)).append(" ").append(std::to_string(t.op)).append(" ");
+    text.append(Show(t.value)).append(" ").append(std::to_string(t.effect)).append(" ");
+    text.append(std::to_string(t.seconds)).append("\n");
+  }
+  EXPECT_EQ(text,
+            "'a' 1 'x' 1 -1\n"
+            "- 2 '' 0 -1\n"
+            "'b' 3 '5' 2 -1\n"
+            "'c' 4 '-1' 0 -1\n"
+            "'d' 1 '' 3 300\n"
+            "'e' 1 '' 0 0\n");
+}
+
+TEST_F(DecodePodTest, ReadsEveryKindOfVolume) {
+  struct Case {
+    const char* json;
+    uint32_t kind;
+    const char* source;
+    const char* pool;
+    uint32_t flags;
+  };
+  const Case cases[] = {
+      {"'persistentVolumeClaim':{'claimName':'c','readOnly':true}", BERTH_VOLUME_CLAIM, "c", "", 1},
+      {"'ephemeral':{'volumeClaimTemplate':{'spec':{}}}", BERTH_VOLUME_EPHEMERAL, "p-v", "", 0},
+      {"'gcePersistentDisk':{'pdName':'d'}", BERTH_VOLUME_GCE_DISK, "d", "", 0},
+      {"'awsElasticBlockStore':{'volumeID':'d','readOnly':true}", BERTH_VOLUME_AWS_DISK, "d", "",
+       1},
+      {"'iscsi':{'iqn':'q','targetPortal':'t','readOnly':false}", BERTH_VOLUME_ISCSI, "q", "t", 0},
+      {"'rbd':{'image':'i','pool':'o','monitors':['a','b']}", BERTH_VOLUME_RBD, "i", "o", 0},
+      {"'rbd':{'image':'i'}", BERTH_VOLUME_RBD, "i", "rbd", 0},
+      {"'csi':{'driver':'d','readOnly':true}", BERTH_VOLUME_CSI, "d", "", 1},
+      {"'azureDisk':{'diskName':'d'}", BERTH_VOLUME_AZURE_DISK, "d", "", 0},
+      {"'azureFile':{'shareName':'s'}", BERTH_VOLUME_AZURE_FILE, "s", "", 0},
+      {"'cinder':{'volumeID':'d'}", BERTH_VOLUME_CINDER, "d", "", 0},
+      {"'vsphereVolume':{'volumePath':'w'}", BERTH_VOLUME_VSPHERE, "w", "", 0},
+      {"'portworxVolume':{'volumeID':'d'}", BERTH_VOLUME_PORTWORX, "d", "", 0},
+      {"'hostPath':{'path':'/x'}", BERTH_VOLUME_HOST_PATH, "/x", "", 0},
+      {"'nfs':{'server':'s','path':'/x'}", BERTH_VOLUME_NFS, "s", "/x", 0},
+      {"'image':{'reference':'r','pullPolicy':'Always'}", BERTH_VOLUME_IMAGE, "r", "", 0},
+      {"'configMap':{'name':'c'}", BERTH_VOLUME_OTHER, "", "", 0},
+      {"'emptyDir':{}", BERTH_VOLUME_OTHER, "", "", 0},
+      {"'secret':null", BERTH_VOLUME_OTHER, "", "", 0},
+  };
+  for (const Case& c : cases) {
+    const PodRef pod = DecodePod(std::string("'volumes':[{'name':'v',") + c.json + "}]");
+    ASSERT_NE(pod, nullptr);
+    const berth_volume& volume = Elements<berth_volume>(pod->view().volumes)[0];
+    EXPECT_EQ(Text(volume.name), "v") << c.json;
+    EXPECT_EQ(volume.kind, c.kind) << c.json;
+    EXPECT_EQ(Text(volume.source), c.source) << c.json;
+    EXPECT_EQ(Text(volume.pool), c.pool) << c.json;
+    EXPECT_EQ(volume.flags, c.flags) << c.json;
+  }
+  const PodRef pod = DecodePod("'volumes':[{'name':'v','rbd':{'monitors':['a:1','b:2']}}]");
+  const auto hosts = Elements<berth_str>(Elements<berth_volume>(pod->view().volumes)[0].hosts);
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(Text(hosts[1]), "b:2");
+}
+
+TEST_F(DecodePodTest, ReadsResourceClaims) {
+  const PodRef pod = DecodePod(
+      "'resourceClaims':[{'name':'a','resourceClaimName':'x'},"
+      "{'name':'b','resourceClaimTemplateName':'t'},{'name':'c','resourceClaimTemplateName':'u'}]",
+      "'resourceClaimStatuses':[{'name':'b','resourceClaimName':'p-b-1'},{'name':'c'},"
+      "{'name':'a','resourceClaimName':'ignored'}]");
+  const auto claims = Elements<berth_resource_claim>(pod->view().resource_claims);
+  ASSERT_EQ(claims.size(), 3u);
+  EXPECT_EQ(Text(claims[0].claim_name), "x");
+  EXPECT_EQ(Text(claims[1].claim_name), "p-b-1");
+  EXPECT_EQ(Text(claims[1].template_name), "t");
+  EXPECT_EQ(Text(claims[2].claim_name), "");
+}
+
+TEST_F(DecodePodTest, ReadsEscapedText) {
+  const PodRef pod = DecodePod(
+      "'nodeName':'n\\u0031','nodeSelector':{'d\\u0069sk':'\\u00e9'},'\\u006fs':{'name':'x'}", "",
+      "'annotations':{'q':'a\\\"b\\\\n\\n'}");
+  EXPECT_EQ(pod->node_name(), "n1");
+  EXPECT_EQ(ShowPairs(pod->view().node_selector), "disk=\xc3\xa9");
+  EXPECT_EQ(Show(pod->view().os), "'x'");
+  EXPECT_EQ(Text(Elements<berth_str_pair>(pod->meta().annotations)[0].value), "a\"b\\n\n");
+}
+
+TEST_F(DecodePodTest, KeepsFieldsThatAreAskedFor) {
+  DecodeOptions options;
+  options.pod_fields = {"/spec/hostIPC", "/spec/x~1y/0/z", "/spec/list", "/spec/missing/deep",
+                        "/metadata/name"};
+  options.node_fields = {"/spec/podCIDR"};
+  Decoder decoder(interner_, options);
+  const Result<PodRef> pod = decoder.DecodePod(
+      PodText("'hostIPC' : true ,'x/y':{'0':{'z': 1.5 }},'list':[ 1, {'a' : ' b '} ]"));
+  ASSERT_TRUE(pod.ok()) << pod.status().ToString();
+  const auto fields = Elements<berth_field>((*pod)->meta().fields);
+  ASSERT_EQ(fields.size(), 5u);
+  EXPECT_EQ(Text(fields[0].path), "/spec/hostIPC");
+  EXPECT_EQ(Text(fields[0].json), "true");
+  EXPECT_EQ(Text(fields[1].json), "1.5");
+  EXPECT_EQ(Text(fields[2].json), "[1,{\"a\":\" b \"}]");
+  EXPECT_EQ(Text(fields[3].json), "");
+  EXPECT_EQ(Text(fields[4].json), "\"p\"");
+  const Result<NodeRef> node =
+      decoder.DecodeNode(ObjectText("n", "'podCIDR':'10.0.0.0/24'", "", ""));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(Text(Elements<berth_field>((*node)->meta().fields)[0].json), "\"10.0.0.0/24\"");
+}
+
+TEST_F(DecodePodTest, SaysWhereAndWhatIsWrong) {
+  struct Case {
+    const char* spec;
+    const char* status;
+    const char* meta;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"'containers':[{'name':'a'},{'resources':{'requests':{'cpu':'abc'}}}]", "", "",
+       "/spec/containers/1/resources/requests/cpu: "},
+      {"'priority':'high'", "", "", "/spec/priority: expected an integer, found \"high\""},
+      {"'priority':1.5", "", "", "/spec/priority: expected an integer, found 1.5"},
+      {"'priority':3000000000", "", "",
+       "/spec/priority: expected an integer of 32 bits, found 3000000000"},
+      {"'nodeName':7", "", "", "/spec/nodeName: expected a string, found 7"},
+      {"'containers':{}", "", "", "/spec/containers: expected an array, found an object"},
+      {"'affinity':[]", "", "", "/spec/affinity: expected an object, found an array"},
+      {"'hostNetwork':'yes'", "", "", "/spec/hostNetwork: expected true or false, found \"yes\""},
+      {"'containers':[null]", "", "", "/spec/containers/0: expected an object, found null"},
+      {"'nodeSelector':{'a/b':1}", "", "", "/spec/nodeSelector/a~1b: expected a string, found 1"},
+      {"'nodeSelector':{'a~b':{}}", "", "",
+       "/spec/nodeSelector/a~0b: expected a string, found an object"},
+      {"'preemptionPolicy':'Sometimes'", "", "",
+       "/spec/preemptionPolicy: expected PreemptLowerPriority or Never, found \"Sometimes\""},
+      {"'tolerations':[{'effect':'Foo'}]", "", "",
+       "/spec/tolerations/0/effect: expected NoSchedule, PreferNoSchedule or NoExecute, found "
+       "\"Foo\""},
+      {"'overhead':{'cpu':'-1'}", "", "",
+       "/spec/overhead/cpu: expected a quantity of 0 or more, found -1"},
+      {"", "'phase':'Gone'", "",
+       "/status/phase: expected Pending, Running, Succeeded, Failed or Unknown, found \"Gone\""},
+      {"", "", "'creationTimestamp':'yesterday'", "/metadata/creationTimestamp: "},
+      {"", "", "'ownerReferences':[{'controller':1}]",
+       "/metadata/ownerReferences/0/controller: expected true or false, found 1"},
+      {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+       "[{'topologyKey':1}]}}",
+       "", "",
+       "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0/topologyKey: "
+       "expected a string, found 1"},
+      {"'nodeName':'\\ud800'", "", "", "/spec/nodeName: malformed JSON: "},
+      {"'nodeName' 'x'", "", "", "/spec: malformed JSON: "},
+  };
+  for (const Case& c : cases) {
+    const std::string error = PodError(c.spec, c.status, c.meta);
+    EXPECT_EQ(error.substr(0, std::string_view(c.error).size()), c.error) << error;
+  }
+  // Nothing is left of it: the next one decodes, and no id is held.
+  EXPECT_NE(DecodePod("'nodeName':'fine'"), nullptr);
+}
+
+TEST_F(DecodePodTest, ShortensLongValuesInErrors) {
+  const std::string error = PodError("'priority':'" + std::string(100, 'x') + "\xc3\xa9'");
+  EXPECT_EQ(error, "/spec/priority: expected an integer, found \"" + std::string(47, 'x') + "...");
+}
+
+TEST_F(DecodePodTest, RefusesWhatIsNoPod) {
+  const auto error = [this](std::string_view text) {
+    const Result<PodRef> pod = decoder_.DecodePod(Json(text));
+    return pod.ok() ? "decoded" : std::string(pod.status().message());
+  };
+  EXPECT_EQ(error("{'metadata':{'name':''}}"), "/metadata/name: expected a name, found nothing");
+  EXPECT_EQ(error("{'metadata':{'generateName':'x-'}}"),
+            "/metadata/name: expected a name, found nothing");
+  EXPECT_EQ(error("{}"), "/metadata/name: expected a name, found nothing");
+  EXPECT_EQ(error("{'kind':'Node','metadata':{'name':'n'}}"),
+            "/kind: expected \"Pod\", found \"Node\"");
+  EXPECT_EQ(error("{'apiVersion':'v2','metadata':{'name':'n'}}"),
+            "/apiVersion: expected \"v1\", found \"v2\"");
+  EXPECT_EQ(error(""), "/: expected an object, found nothing");
+  EXPECT_EQ(error("[]"), "/: expected an object, found another JSON value");
+  EXPECT_EQ(error("17"), "/: expected an object, found another JSON value");
+  EXPECT_EQ(error("{'metadata':{'name':'p'}} {}"),
+            "/: expected the end of the text behind the object, found more");
+  EXPECT_NE(error("{'metadata':{'name':'p'}"), "decoded");
+  EXPECT_NE(error("{'metadata':{'name':'p'}}}"), "decoded");
+  EXPECT_NE(error("{'metadata':{'name':'\xff'}}"), "decoded");
+}
+
+TEST_F(DecodePodTest, KeepsToItsLimits) {
+  DecodeOptions options;
+  options.max_object_bytes = 200;
+  options.max_elements = 3;
+  options.max_depth = 5;
+  options.pod_fields = {"/spec/x"};
+  Decoder decoder(interner_, options);
+  const auto decode = [&](const std::string& text) {
+    const Result<PodRef> pod = decoder.DecodePod(text);
+    return pod.ok() ? "decoded" : pod.status().ToString();
+  };
+  EXPECT_EQ(decode(PodText("'tolerations':[{},{},{}]")), "decoded");
+  EXPECT_EQ(decode(PodText("'tolerations':[{},{},{},{}]")),
+            "OutOfRange: /spec/tolerations: more than 3 elements");
+  EXPECT_EQ(decode(PodText("'nodeSelector':{'a':'','b':'','c':'','d':''}")),
+            "OutOfRange: /spec/nodeSelector: more than 3 elements");
+  EXPECT_EQ(decode(PodText("'x':[[[[1]]]]")), "decoded");
+  EXPECT_EQ(decode(PodText("'x':[[[[[1]]]]]")), "OutOfRange: /spec/x: nested deeper than 5 levels");
+  std::string fits = PodText("");
+  fits.insert(1, 200 - fits.size(), ' ');
+  EXPECT_EQ(decode(fits), "decoded");
+  EXPECT_EQ(decode(fits + " "), "OutOfRange: /: 201 bytes, more than the limit of 200");
+}
+
+TEST_F(DecodePodTest, LetsGoOfIds) {
+  const size_t before = interner_.size();
+  {
+    Decoder decoder(interner_);
+    Result<PodRef> pod = decoder.DecodePod(
+        PodText("'nodeName':'n','nodeSelector':{'k':'v','k2':'v'},'tolerations':[{'key':'k'}]"));
+    ASSERT_TRUE(pod.ok());
+    EXPECT_GT(interner_.size(), before);
+    ASSERT_FALSE(decoder.DecodePod(PodText("'nodeName':'m','os':1")).ok());
+    interner_.Sweep();
+    EXPECT_EQ((*pod)->node_name(), "n");
+    EXPECT_EQ(ShowPairs((*pod)->view().node_selector), "k2=v k=v");
+    decoder.ReleaseIds();
+    interner_.Sweep();
+    EXPECT_EQ((*pod)->node_name(), "n") << "the pod holds them still";
+    EXPECT_EQ(interner_.Find("m"), kNoId);
+  }
+  interner_.Sweep();
+  EXPECT_EQ(interner_.size(), before);
+}
+
+}  // namespace
+}  // namespace berth::host

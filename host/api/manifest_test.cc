@@ -1,0 +1,190 @@
+#include "host/api/manifest.h"
+
+#include <string>
+#include <vector>
+
+#include "host/api/decode_testing.h"
+
+namespace berth::host {
+namespace {
+
+class ManifestTest : public DecodeTest {
+ protected:
+  // The keys of the objects, then the error if there was one.
+  std::string Read(std::string_view text, std::string_view file = "f") {
+    std::string keys;
+    const Status status = ReadManifest(text, file, decoder_, [&](AnyObject object) {
+      static constexpr const char* kKinds[] = {"pod ", "node ", ""};
+      keys.append(kKinds[object.index()]);
+      if (const auto* other = std::get_if<ObjectRef>(&object)) {
+        keys.append((*other)->kind()).append(" ");
+      }
+      keys.append(Base(object).Key()).append("; ");
+      return Status::Ok();
+    });
+    return status.ok() ? keys : keys + std::string(status.message());
+  }
+  std::string ReadJson(std::string_view text) { return Read(Json(text), "f.json"); }
+};
+
+constexpr const char* kPodA = "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}";
+constexpr const char* kNodeB = "{'apiVersion':'v1','kind':'Node','metadata':{'name':'b'}}";
+
+TEST_F(ManifestTest, ReadsOneObject) {
+  EXPECT_EQ(ReadJson(kPodA), "pod default/a; ");
+  EXPECT_EQ(ReadJson(std::string(" \n\t") + kNodeB + "\n\n"), "node b; ");
+  EXPECT_EQ(Read("\xef\xbb\xbf" + Json(kPodA)), "pod default/a; ");
+}
+
+TEST_F(ManifestTest, ReadsDocumentsOneAfterTheOther) {
+  EXPECT_EQ(ReadJson(std::string(kPodA) + kNodeB), "pod default/a; node b; ");
+  EXPECT_EQ(ReadJson(std::string(kPodA) + "\n" + kNodeB + "\n" + kPodA + "\n"),
+            "pod default/a; node b; pod default/a; ");
+  std::string lines;
+  std::string expected;
+  for (int32_t i = 0; i < 300; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    lines += "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'" + name + "'}}\r\n";
+    expected += "pod default/" + name + "; ";
+  }
+  EXPECT_EQ(ReadJson(lines), expected);
+}
+
+TEST_F(ManifestTest, ReadsLists) {
+  const std::string items = std::string("'items':[") + kPodA + "," + kNodeB + "]";
+  EXPECT_EQ(ReadJson("{'apiVersion':'v1','kind':'List'," + items + "}"), "pod default/a; node b; ");
+  EXPECT_EQ(ReadJson("{'apiVersion':'v1'," + items + ",'kind':'List','metadata':{}}"),
+            "pod default/a; node b; ")
+      << "as kubectl orders them";
+  EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','metadata':{'resourceVersion':'7'},"
+                     "'items':[{'metadata':{'name':'x'}},{'metadata':{'name':'y'}}]}"),
+            "pod default/x; pod default/y; ");
+  EXPECT_EQ(ReadJson("{'kind':'NodeList','apiVersion':'v1','items':[{'metadata':{'name':'x'}}]}"),
+            "node x; ");
+  EXPECT_EQ(ReadJson("{'kind':'CSINodeList','apiVersion':'storage.k8s.io/v1',"
+                     "'items':[{'metadata':{'name':'x'}}]}"),
+            "storage.k8s.io/v1/CSINode x; ");
+  EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','items':[]}"), "");
+  EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','items':null}"), "");
+  EXPECT_EQ(ReadJson("{'kind':'AllowList','apiVersion':'a.com/v1','metadata':{'name':'x'}}"),
+            "a.com/v1/AllowList x; ")
+      << "a list in name only";
+}
+
+TEST_F(ManifestTest, ReadsYaml) {
+  EXPECT_EQ(Read("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n---\n# nothing\n---\n"
+                 "apiVersion: v1\nkind: Node\nmetadata:\n  name: b\n"),
+            "pod default/a; node b; ");
+  EXPECT_EQ(Read("---\napiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  apiVersion: v1\n"
+                 "  metadata: {name: a}\n- kind: Node\n  apiVersion: v1\n  metadata: {name: b}\n"),
+            "pod default/a; node b; ");
+}
+
+TEST_F(ManifestTest, SaysWhereAndWhatIsWrong) {
+  struct Case {
+    const char* text;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"{'kind':'NodeList','apiVersion':'v1','items':[{'metadata':{'name':'x'}},"
+       "{'metadata':{'name':'y'},'spec':{'taints':[{'effect':'Foo'}]}}]}",
+       "node x; f.json: /items/1/spec/taints/0/effect: expected NoSchedule, PreferNoSchedule or "
+       "NoExecute, found \"Foo\""},
+      {"{'kind':'PodList','apiVersion':'v1','items':[null]}",
+       "f.json: /items/0: expected an object, found null"},
+      {"{'kind':'PodList','apiVersion':'v1','items':{}}",
+       "f.json: /items: expected an array, found an object"},
+      {"{'kind':'PodList','apiVersion':'v1','items':[{'kind':'Node','metadata':{'name':'x'}}]}",
+       "f.json: /items/0/kind: expected \"Pod\", found \"Node\""},
+      {"{'kind':'List','apiVersion':'v1','items':[{'metadata':{'name':'x'}}]}",
+       "f.json: /items/0/kind: expected the object's type, found nothing"},
+      {"{'apiVersion':'v1'}", "f.json: /kind: expected the object's type, found nothing"},
+      {"{'apiVersion':'v1','kind':'Pod','metadata':{}}",
+       "f.json: /metadata/name: expected a name, found nothing"},
+      {"[]", "f.json: /: expected an object, found an array"},
+      {"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}\n\n"
+       "{'apiVersion':'v1','kind':'Pod','metadata':{'name':3}}\n",
+       "pod default/a; f.json:3: /metadata/name: expected a string, found 3"},
+      {"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}\n17\n",
+       "pod default/a; f.json:2: /: expected an object, found another JSON value"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(ReadJson(c.text), c.expected) << c.text;
+}
+
+TEST_F(ManifestTest, SaysTheLineOfSyntaxErrors) {
+  struct Case {
+    const char* text;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"{\n 'kind': 'Pod',\n 'apiVersion': 'v1'\n 'metadata': {}\n}",
+       "f.json:4: expected ',' or '}', found '\"'"},
+      {"{\n 'kind':'Pod','apiVersion':'v1','metadata':{'name':'a'}\n",
+       "f.json:3: expected ',' or '}', found the end of the text"},
+      {"{'kind':'PodList','apiVersion':'v1','items':[\n{'metadata':{'name':'a'}}\n{}]}",
+       "f.json:3: expected ',' or ']', found '{'"},
+      {"{'kind':'Pod\n",
+       "f.json:1: expected a character that may stand in a string, found byte 10"},
+      {"{'kind':'Pod}", "f.json:1: a string without an end"},
+  };
+  for (const Case& c : cases) {
+    const std::string found = ReadJson(c.text);
+    EXPECT_EQ(found.substr(found.rfind("f.json")), c.expected) << c.text;
+  }
+  EXPECT_EQ(ReadJson(std::string(kPodA) + "\n" + kPodA + "\n{'kind':}\n"),
+            "pod default/a; pod default/a; f.json:3: expected a JSON value, found '}'");
+  EXPECT_EQ(Read("{\n\"a\":\"\xff\"}", "x"), "x:2: expected UTF-8 text");
+}
+
+TEST_F(ManifestTest, SaysTheLineOfYaml) {
+  EXPECT_EQ(Read("a: [\n", "f.yaml").substr(0, 13), "f.yaml: line ");
+  EXPECT_EQ(Read("kind: Pod\napiVersion: v1\nmetadata: {name: a}\n---\n\nkind: Pod\n"
+                 "apiVersion: v1\nmetadata: {name: a}\nspec: {priority: high}\n",
+                 "f.yaml"),
+            "pod default/a; f.yaml:6: /spec/priority: expected an integer, found \"high\"");
+  EXPECT_EQ(Read("just text\n", "f.yaml"),
+            "f.yaml:1: /: expected an object, found another JSON value");
+}
+
+TEST_F(ManifestTest, RefusesTheEmptyText) {
+  for (const char* text : {"", " \n\t ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"}) {
+    EXPECT_EQ(Read(text, "f"), "f: expected objects, found an empty text");
+  }
+  EXPECT_EQ(Read("# only a comment\n", "f"), "f: expected objects, found no document");
+  EXPECT_EQ(Read(std::string_view("\xff\xfe{\0", 4), "f"), "f: expected UTF-8, found UTF-16");
+}
+
+TEST_F(ManifestTest, StopsWhenTheSinkDoes) {
+  int32_t count = 0;
+  const Status status = ReadManifest(
+      Json(std::string("{'apiVersion':'v1','kind':'List','items':[") + kPodA + "," + kPodA + "]}"),
+      "f", decoder_, [&](const AnyObject&) {
+        ++count;
+        return Status::AlreadyExists("/metadata/name: \"a\" is there already");
+      });
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(status.message(), "f: /items/0/metadata/name: \"a\" is there already");
+}
+
+TEST_F(ManifestTest, LimitsItemsButNotTheirNumber) {
+  DecodeOptions options;
+  options.max_object_bytes = 100;
+  options.max_elements = 4;
+  Decoder decoder(interner_, options);
+  const auto read = [&](const std::string& items) {
+    return ReadManifest(Json("{'kind':'PodList','apiVersion':'v1','items':[" + items + "]}"), "f",
+                        decoder, [](const AnyObject&) { return Status::Ok(); })
+        .ToString();
+  };
+  std::string items = "{'metadata':{'name':'p'}}";
+  for (int32_t i = 0; i < 20; ++i) items += ",{'metadata':{'name':'p'}}";
+  EXPECT_EQ(read(items), "Ok");
+  const std::string padding(100 - 33, 'x');
+  EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "'}"), "Ok");
+  EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "xyz'}"),
+            "OutOfRange: f: /items/0: 102 bytes, more than the limit of 100");
+}
+
+}  // namespace
+}  // namespace berth::host
