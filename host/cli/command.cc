@@ -99,7 +99,7 @@ void AddSimulation(CLI::App& command, SimulationFlags& flags) {
   command
       .add_option("-c,--cluster", flags.cluster_files,
                   "Nodes, pods and whatever else there is; - is standard input")
-      ->type_name("FILE...")
+      ->type_name("FILE")
       ->required();
   AddPluginDirectory(command, flags.plugin_directory);
   command
@@ -117,7 +117,7 @@ CLI::App* AddSimulate(CLI::App& app, SimulateFlags& flags) {
       app.add_subcommand("simulate", "Place everything that is pending, and print where");
   AddSimulation(*command, flags);
   command->add_option("--pods", flags.pod_files, "Pods to be placed after those of the cluster")
-      ->type_name("FILE...");
+      ->type_name("FILE");
   command->add_flag("-q,--quiet", flags.quiet,
                     "Print only pods that could not be placed, and the summary; no progress");
   command->footer(std::string(kSimulateExamples).append(kExitStatus));
@@ -178,9 +178,8 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
     const CLI::App* command = app.get_subcommand(args.front());
     return command->get_subcommands({}).empty() ? Status() : CheckCommand(*command, args.subspan(1));
   }
-  return Status::InvalidArgument("there is no command \"" + args.front() + "\"" +
-                                 DidYouMean(args.front(), names) + "\nSee " + FullName(&app) +
-                                 " --help");
+  return Status::InvalidArgument("there is no command \"" + args.front() + "\" (see " +
+                                 FullName(&app) + " --help)" + DidYouMean(args.front(), names));
 }
 
 int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& env) {

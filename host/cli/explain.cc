@@ -30,18 +30,24 @@ Result<PodKey> ParsePodKey(const std::string& text) {
   return key;
 }
 
+bool HasEnded(const Pod& pod) {
+  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
+}
+
 // The same name in another namespace is the likeliest slip.
 Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
-  std::vector<std::string> keys;
-  std::vector<std::string> elsewhere;
+  std::vector<std::string> pending;
+  std::vector<std::string> namesakes;
   for (const AnyObject& object : cluster.List(kPodKind)) {
-    keys.push_back(Base(object).Key());
-    if (Base(object).name() == wanted.name) elsewhere.push_back(keys.back());
+    const Pod& pod = *std::get<PodRef>(object);
+    if (!pod.node_name().empty() || HasEnded(pod)) continue;
+    pending.push_back(pod.Key());
+    if (pod.name() == wanted.name) namesakes.push_back(pod.Key());
   }
-  std::string text = "there is no pod " + wanted.ToString() + " in the input";
-  if (keys.empty()) return Status::NotFound(text + ", nor any other");
-  return Status::NotFound(text + DidYouMean(elsewhere.empty() ? wanted.ToString() : wanted.name,
-                                            elsewhere.empty() ? keys : elsewhere));
+  const std::string text = "there is no pod " + wanted.ToString() + " in the input";
+  if (pending.empty()) return Status::NotFound(text + ", and no pod in it waits for a node");
+  if (!namesakes.empty()) return Status::NotFound(text + DidYouMean(wanted.name, namesakes));
+  return Status::NotFound(text + DidYouMean(wanted.ToString(), pending));
 }
 
 // The pending pod of that name.
@@ -55,8 +61,7 @@ Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string&
                                    std::string(pod->node_name()) +
                                    " already: only pods without a node are decided");
   }
-  const uint32_t phase = pod->view().phase;
-  if (phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED) {
+  if (HasEnded(*pod)) {
     return Status::InvalidArgument("pod " + key->ToString() +
                                    " has ended: only pods that wait for a node are decided");
   }

@@ -1,6 +1,8 @@
 #include "host/cli/schema_table.h"
 
+#include <array>
 #include <string>
+#include <utility>
 
 namespace berth::host {
 namespace {

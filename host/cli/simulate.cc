@@ -1,3 +1,4 @@
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -128,7 +129,9 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
   }
   out += ".\n";
   if (outcome.attempts.empty()) return;
-  out += Fixed(outcome.seconds(), 3) + " s, " +
+  const bool short_run = outcome.seconds() < 1;
+  out += (short_run ? Fixed(outcome.seconds() * 1e3, 1) + " ms, "
+                    : Fixed(outcome.seconds(), 2) + " s, ") +
          WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) +
          " decisions/s; seed " + std::to_string(outcome.seed) + ".\n";
 }

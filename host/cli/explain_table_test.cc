@@ -1,0 +1,125 @@
+#include "host/cli/explain_table.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Explained(const Json& report, TerminalWidth width = std::nullopt) {
+  std::string out;
+  AppendExplanation(report, width, out);
+  return out;
+}
+
+Json Placed() {
+  return Json::parse(R"({
+    "code": "Success",
+    "nodes": {"c": {"plugin": "NodeName", "code": "UnschedulableAndUnresolvable",
+                    "reasons": ["node(s) didn't match the requested node name"]}},
+    "feasible": ["a", "b"],
+    "scores": {"a": {"total": 120, "plugins": {"Fit": 40, "Taint": 20}},
+               "b": {"total": 250, "plugins": {"Fit": 50, "Taint": 50}}},
+    "weights": {"Fit": 2, "Taint": 3},
+    "selected": ["b"],
+    "chosen": "b",
+    "raw": {"a": {"Fit": 40, "Taint": 1}, "b": {"Fit": 50, "Taint": 0}},
+    "pod": "default/web-0", "nodeCount": 3, "seed": 1})");
+}
+
+TEST(ExplainTable, PutsTheBestNodeFirst) {
+  EXPECT_EQ(Explained(Placed()),
+            "default/web-0 goes to b: its total, 250, is the highest of the 2 that fit, of 3 nodes.\n"
+            "\n"
+            "Fits on 2 nodes, * chosen; raw score -> normalised x weight:\n"
+            "    NODE   TOTAL   Fit            Taint\n"
+            "*   b      250     50 -> 50 x 2   0 -> 50 x 3\n"
+            "    a      120     40 -> 40 x 2   1 -> 20 x 3\n"
+            "\n"
+            "Rejected by 1 node:\n"
+            "  1  NodeName (UnschedulableAndUnresolvable): node(s) didn't match the requested node "
+            "name\n"
+            "     c\n");
+}
+
+TEST(ExplainTable, PutsScoresIntoOneColumnWhereTheyDoNotFit) {
+  const std::string out = Explained(Placed(), 50);
+  EXPECT_NE(out.find("*   b      250     Fit 50 -> 50 x 2, Taint 0\n"
+                     "                   -> 50 x 3\n"),
+            std::string::npos)
+      << out;
+}
+
+TEST(ExplainTable, MarksNodesThatAreAsGood) {
+  Json report = Placed();
+  report["scores"]["a"]["total"] = 250;
+  report["selected"] = {"a", "b"};
+  const std::string out = Explained(report);
+  EXPECT_NE(out.find("it is one of 2 with the highest total, 250, of the 2 that fit, of 3 nodes; "
+                     "seed 1 chose among them."),
+            std::string::npos)
+      << out;
+  EXPECT_NE(out.find("=   a      250"), std::string::npos) << out;
+  EXPECT_NE(out.find("*   b      250"), std::string::npos) << out;
+}
+
+TEST(ExplainTable, SaysWhyANodeWasTheOnlyOne) {
+  const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
+      "selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,"seed":1})"));
+  EXPECT_EQ(out,
+            "x/p goes to a: of 7 nodes, it is the only one that fits.\n"
+            "\nFits on 1 node, * chosen:\n    NODE\n*   a\n");
+}
+
+TEST(ExplainTable, SaysThatTheNominatedNodeWasTaken) {
+  const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
+      "nominatedNodeOnly":true,"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,"seed":1})"));
+  EXPECT_TRUE(out.starts_with("x/p goes to a: it was set aside for the pod and still fits")) << out;
+}
+
+TEST(ExplainTable, PutsNodesWithTheSameReasonsTogether) {
+  const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
+      "message":"0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.",
+      "nodes":{"a":{"plugin":"Fit","code":"Unschedulable","reasons":["Insufficient cpu"]},
+               "b":{"plugin":"Fit","code":"Unschedulable","reasons":["Too many pods"]},
+               "c":{"plugin":"Fit","code":"Unschedulable","reasons":["Insufficient cpu"]},
+               "d":{"plugin":"","code":"UnschedulableAndUnresolvable","reasons":["absent"]}},
+      "rejectors":["Fit","Other"],"pod":"x/p","nodeCount":4,"seed":1})"));
+  EXPECT_EQ(out,
+            "x/p cannot be scheduled: 0/4 nodes are available: 1 Too many pods, 3 Insufficient "
+            "cpu.\n"
+            "\n"
+            "Rejected by 4 nodes:\n"
+            "  2  Fit (Unschedulable): Insufficient cpu\n"
+            "     a, c\n"
+            "  1  Fit (Unschedulable): Too many pods\n"
+            "     b\n"
+            "  1  not asked (UnschedulableAndUnresolvable): absent\n"
+            "     d\n"
+            "\n"
+            "It is tried again when something changes for Fit, Other.\n");
+}
+
+TEST(ExplainTable, ShowsARejectionOfAllNodesAtOnce) {
+  const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
+      "message":"0/4 nodes are available: pod affinity terms conflict.",
+      "preFilter":{"plugin":"NodeAffinity","code":"UnschedulableAndUnresolvable",
+                   "reasons":["pod affinity terms conflict"]},
+      "rejectors":["NodeAffinity"],"pod":"x/p","nodeCount":4,"seed":1})"));
+  EXPECT_NE(out.find("Rejected on all nodes at once, in PreFilter:\n"
+                     "  NodeAffinity (UnschedulableAndUnresolvable): pod affinity terms conflict\n"),
+            std::string::npos)
+      << out;
+}
+
+TEST(ExplainTable, TakesEscapesOutOfWhatPluginsSay) {
+  const std::string out = Explained(Json::parse(
+      R"({"code":"Error","message":"boom \u001b[2J","pod":"x/p","nodeCount":1,"seed":1})"));
+  EXPECT_EQ(out, "x/p could not be decided: boom ?[2J\n");
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,473 @@
+// The commands with the plugins of this build, as a user calls them; only the clock is ours.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include "host/cli/command.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+constexpr const char* kSmall = BERTH_SOURCE_DIR "/examples/clusters/small.yaml";
+
+// Two nodes; "small" fits on both, "large" on b alone, "huge" on none.
+constexpr const char* kNodes = R"(
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b}
+status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
+)";
+
+std::string PodOf(const std::string& name, const std::string& cpu, const std::string& more = "") {
+  return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec:\n" + more +
+         "  containers:\n    - name: c\n      resources: {requests: {cpu: \"" + cpu + "\"}}\n";
+}
+
+class CliTest : public ::testing::Test {
+ protected:
+  CliTest() : folder_(::testing::TempDir() + "berth_cli_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~CliTest() override { std::filesystem::remove_all(folder_); }
+
+  struct Outcome {
+    int exit_status = -1;
+    std::string out;
+    std::string err;
+
+    Json json() const { return Json::parse(out); }
+  };
+
+  Outcome Run(std::vector<std::string> args, const std::string& input = "") {
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    int64_t now_ns = 0;
+    CommandEnvironment env{.in = in,
+                           .out = out,
+                           .err = err,
+                           .executable = executable_,
+                           .temporary_directory = folder_,
+                           .steady_ns = [&now_ns] { return now_ns += 1000; },
+                           .wall_ns = [] { return int64_t{1'700'000'000'000'000'000}; },
+                           .out_width = width_,
+                           .err_is_terminal = false};
+    const int exit_status = RunCommand(args, env);
+    return {exit_status, out.str(), err.str()};
+  }
+
+  std::string File(const std::string& name, const std::string& text) {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  const std::string folder_;
+  std::string executable_ = BERTH_BINARY_DIR "/berth";
+  TerminalWidth width_;
+};
+
+// ---- Help ---------------------------------------------------------------------------------------
+
+TEST_F(CliTest, TeachesWithExamples) {
+  const Outcome help = Run({"--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("simulate"), HasSubstr("explain"), HasSubstr("plugin"),
+                              HasSubstr("Examples:"), HasSubstr("Exit status")));
+  for (const char* command : {"simulate", "explain"}) {
+    const Outcome one = Run({command, "--help"});
+    EXPECT_EQ(one.exit_status, 0);
+    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples:"), HasSubstr("--cluster"),
+                               HasSubstr("--seed"), HasSubstr("equal seeds give equal results")));
+  }
+  EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
+}
+
+TEST_F(CliTest, SaysItsVersion) {
+  const Outcome version = Run({"--version"});
+  EXPECT_EQ(version.exit_status, 0);
+  EXPECT_THAT(version.out, AllOf(StartsWith("berth "), HasSubstr("plugin ABI 1.")));
+}
+
+TEST_F(CliTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(Run({}).exit_status, 2);
+  const Outcome command = Run({"simulte"});
+  EXPECT_EQ(command.exit_status, 2);
+  EXPECT_THAT(command.err, HasSubstr("no command \"simulte\" (see berth --help); did you mean simulate?"));
+  const Outcome nested = Run({"plugin", "lst"});
+  EXPECT_EQ(nested.exit_status, 2);
+  EXPECT_THAT(nested.err, HasSubstr("did you mean list?"));
+  const Outcome required = Run({"simulate"});
+  EXPECT_EQ(required.exit_status, 2);
+  EXPECT_THAT(required.err, AllOf(HasSubstr("--cluster"), HasSubstr("See berth simulate --help")));
+  EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--output", "xml"}).exit_status, 2);
+  EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--seed", "many"}).exit_status, 2);
+}
+
+// ---- simulate -----------------------------------------------------------------------------------
+
+TEST_F(CliTest, PlacesWhatIsPending) {
+  const std::string cluster = File("c.yaml", kNodes + PodOf("large", "4") + PodOf("web", "1"));
+  const Outcome run = Run({"simulate", "--cluster", cluster, "--output", "json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const Json report = run.json();
+  ASSERT_EQ(report["placements"].size(), 2u);
+  EXPECT_EQ(report["placements"][0],
+            (Json{{"namespace", "default"}, {"name", "large"}, {"node", "b"}}));
+  EXPECT_EQ(report["placements"][1]["name"], "web");
+  const Json& summary = report["summary"];
+  EXPECT_EQ(summary["placed"], 2);
+  EXPECT_EQ(summary["refused"], 0);
+  EXPECT_EQ(summary["nodes"], 2);
+  EXPECT_EQ(summary["seed"], 1);
+}
+
+TEST_F(CliTest, SaysWhyAPodHasNoNode) {
+  const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
+                          kNodes + PodOf("huge", "16") + PodOf("web", "1"));
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  EXPECT_EQ(run.json()["placements"][0],
+            (Json{{"namespace", "default"},
+                  {"name", "huge"},
+                  {"code", "Unschedulable"},
+                  {"message", "0/2 nodes are available: 2 Insufficient cpu."}}));
+}
+
+TEST_F(CliTest, PrintsATable) {
+  const Outcome run = Run({"simulate", "--cluster", "-"},
+                          kNodes + PodOf("huge", "16") + PodOf("large", "4"));
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out,
+              StartsWith("NAMESPACE   POD     NODE     WHY NOT\n"
+                         "default     huge    <none>   0/2 nodes are available: 2 Insufficient "
+                         "cpu.\n"
+                         "default     large   b\n"
+                         "\n"
+                         "Placed 1 of 2 pods, 1 could not be placed; 2 nodes.\n"));
+  EXPECT_THAT(run.out, HasSubstr("seed 1"));
+}
+
+TEST_F(CliTest, WrapsMessagesIntoTheTerminal) {
+  width_ = 60;
+  const Outcome run = Run({"simulate", "--cluster", "-"}, kNodes + PodOf("huge", "16"));
+  EXPECT_THAT(run.out, HasSubstr("0/2 nodes are available: 2\n"));
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
+}
+
+TEST_F(CliTest, QuietPrintsWhatWasNotPlaced) {
+  const Outcome run = Run({"simulate", "--quiet", "--cluster", "-"},
+                          kNodes + PodOf("huge", "16") + PodOf("large", "4"));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("huge"), Not(HasSubstr("large")), HasSubstr("Placed 1")));
+}
+
+TEST_F(CliTest, PlacesPodsAfterThoseOfTheCluster) {
+  const std::string cluster = File("c.yaml", kNodes + PodOf("z-first", "7"));
+  const std::string pods = File("p.yaml", PodOf("a-second", "7"));
+  const Outcome run =
+      Run({"simulate", "--cluster", cluster, "--pods", pods, "--output", "json"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  const Json placements = run.json()["placements"];
+  ASSERT_EQ(placements.size(), 2u);
+  EXPECT_EQ(placements[0]["node"], "b");
+  EXPECT_EQ(placements[1]["name"], "a-second");
+  EXPECT_FALSE(placements[1].contains("node"));
+}
+
+TEST_F(CliTest, ReadsSeveralFiles) {
+  const std::string nodes = File("n.yaml", kNodes);
+  const std::string pods = File(
+      "p.json", R"({"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"web"}}]})");
+  const Outcome run = Run({"simulate", "--cluster", nodes, pods, "--output", "yaml"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const YAML::Node report = YAML::Load(run.out);
+  EXPECT_EQ(report["placements"][0]["name"].as<std::string>(), "web");
+  EXPECT_EQ(report["summary"]["placed"].as<int>(), 1);
+}
+
+TEST_F(CliTest, LeavesOthersPodsAlone) {
+  const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
+                          kNodes + PodOf("theirs", "1", "  schedulerName: other\n"));
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_TRUE(run.json()["placements"].empty());
+  EXPECT_EQ(run.json()["summary"]["others"], 1);
+}
+
+TEST_F(CliTest, DoesNotScheduleWhatIsBeingDeleted) {
+  const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
+                          std::string(kNodes) +
+                              "---\napiVersion: v1\nkind: Pod\nmetadata: {name: going, "
+                              "deletionTimestamp: \"2026-01-01T00:00:00Z\"}\n");
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_EQ(run.json()["placements"][0]["code"], "Skipped");
+  EXPECT_EQ(run.json()["summary"]["skipped"], 1);
+}
+
+TEST_F(CliTest, GivesTheSameResultForTheSameSeed) {
+  std::string cluster;
+  for (int i = 0; i < 20; ++i) {
+    cluster += "---\napiVersion: v1\nkind: Node\nmetadata: {name: n" + std::to_string(i) +
+               "}\nstatus: {allocatable: {cpu: \"4\", memory: 8Gi, pods: \"10\"}}\n";
+  }
+  for (int i = 0; i < 30; ++i) cluster += PodOf("p" + std::to_string(i), "1");
+  const auto placements = [&](const char* seed) {
+    return Run({"simulate", "--cluster", "-", "--seed", seed, "--output", "json"}, cluster)
+        .json()["placements"]
+        .dump();
+  };
+  EXPECT_EQ(placements("7"), placements("7"));
+  EXPECT_NE(placements("7"), placements("8"));
+}
+
+TEST_F(CliTest, SchedulesTheExampleCluster) {
+  const Outcome run = Run({"simulate", "--cluster", kSmall, "--output", "json"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  std::map<std::string, Json> by_name;
+  const Json report = run.json();
+  for (const Json& placement : report["placements"]) by_name[placement["name"]] = placement;
+  EXPECT_EQ(report["placements"].size(), 8u);
+  EXPECT_EQ(report["placements"][0]["name"], "ingress") << "its priority is the highest";
+  EXPECT_EQ(by_name["database"]["node"], "node-d");
+  EXPECT_EQ(by_name["training-0"]["node"], "node-e");
+  EXPECT_EQ(by_name["training-1"]["node"], "node-e");
+  EXPECT_EQ(by_name["batch-import"]["code"], "Unschedulable");
+  EXPECT_EQ(report["summary"]["placed"], 7);
+}
+
+// ---- Bad input ----------------------------------------------------------------------------------
+
+TEST_F(CliTest, SaysWhereTheInputIsWrong) {
+  struct Case {
+    const char* file;
+    const char* text;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {"priority.yaml",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Pod\n"
+       "metadata: {name: p}\nspec: {priority: high}\n",
+       "priority.yaml:5: /spec/priority: "},
+      {"syntax.yaml", "kind: Pod\nmetadata: {name: p\n", "syntax.yaml:"},
+      {"list.json", R"({"kind":"List","items":[{"kind":"Node","apiVersion":"v1",
+        "metadata":{"name":"a"},"spec":{"taints":[{"key":"k","effect":"Foo"}]}}]})",
+       "list.json: /items/0/spec/taints/0/effect: "},
+      {"empty.json", "", "empty.json: "},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Run({"simulate", "--cluster", File(c.file, c.text)});
+    EXPECT_EQ(run.exit_status, 2) << c.file;
+    EXPECT_EQ(run.out, "") << c.file;
+    EXPECT_THAT(run.err, AllOf(StartsWith("berth: "), HasSubstr(c.message))) << c.file;
+  }
+}
+
+TEST_F(CliTest, SaysThatAFileIsMissing) {
+  const Outcome run = Run({"simulate", "--cluster", "no-such-file.yaml"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.err, "berth: no-such-file.yaml: No such file or directory\n");
+}
+
+TEST_F(CliTest, SaysWhereItLookedForPlugins) {
+  executable_ = folder_ + "/bin/berth";
+  const Outcome run = Run({"simulate", "--cluster", kSmall});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr(folder_ + "/bin/plugins"), HasSubstr("/berth/plugins"),
+                             HasSubstr("--plugin-dir")));
+  const Outcome named = Run({"simulate", "--cluster", kSmall, "--plugin-dir", folder_ + "/none"});
+  EXPECT_EQ(named.exit_status, 2);
+  EXPECT_THAT(named.err, HasSubstr(folder_ + "/none"));
+}
+
+TEST_F(CliTest, FindsInstalledPlugins) {
+  const std::string plugins = folder_ + "/" BERTH_LIBDIR "/berth/plugins";
+  std::filesystem::create_directories(folder_ + "/bin");
+  std::filesystem::create_directories(plugins);
+  std::filesystem::copy(BERTH_BINARY_DIR "/plugins", plugins);
+  executable_ = folder_ + "/bin/berth";
+  const Outcome run = Run({"simulate", "--cluster", "-"}, kNodes + PodOf("web", "1"));
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+}
+
+// ---- explain ------------------------------------------------------------------------------------
+
+TEST_F(CliTest, ExplainsWhereAPodGoes) {
+  const Outcome run = Run({"explain", "--cluster", "-", "--pod", "web", "--output", "json"},
+                          kNodes + PodOf("web", "1") + PodOf("other", "1"));
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const Json report = run.json();
+  EXPECT_EQ(report["code"], "Success");
+  EXPECT_FALSE(report.contains("message"));
+  EXPECT_FALSE(report.contains("nodes"));
+  EXPECT_THAT(report["feasible"], ElementsAre("a", "b"));
+  for (const char* node : {"a", "b"}) {
+    const Json& score = report["scores"][node];
+    int64_t total = 0;
+    for (const auto& [plugin, value] : score["plugins"].items()) {
+      total += value.get<int64_t>() * report["weights"][plugin].get<int64_t>();
+      EXPECT_TRUE(report["raw"][node].contains(plugin));
+    }
+    EXPECT_EQ(score["total"], total);
+  }
+  EXPECT_THAT(report["selected"], ElementsAre("b"));
+  EXPECT_EQ(report["chosen"], "b");
+}
+
+TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
+  const std::string cluster = File("c.yaml", kNodes + PodOf("huge", "16"));
+  const Outcome run =
+      Run({"explain", "--cluster", cluster, "--pod", "default/huge", "--output", "json"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  const Json report = run.json();
+  EXPECT_EQ(report["code"], "Unschedulable");
+  EXPECT_EQ(report["message"], "0/2 nodes are available: 2 Insufficient cpu.");
+  EXPECT_EQ(report["nodes"]["a"], (Json{{"plugin", "NodeResourcesFit"},
+                                        {"code", "UnschedulableAndUnresolvable"},
+                                        {"reasons", {"Insufficient cpu"}}}));
+  EXPECT_THAT(report["rejectors"], ElementsAre("NodeResourcesFit"));
+  for (const char* absent : {"feasible", "scores", "selected", "chosen", "preFilter"}) {
+    EXPECT_FALSE(report.contains(absent)) << absent;
+  }
+  const Outcome table = Run({"explain", "--cluster", cluster, "--pod", "huge"});
+  EXPECT_EQ(table.exit_status, 1);
+  EXPECT_THAT(table.out,
+              AllOf(StartsWith("default/huge cannot be scheduled: 0/2 nodes are available"),
+                    HasSubstr("Insufficient cpu\n     a, b\n")));
+}
+
+TEST_F(CliTest, ExplainSeesWhatRunsAndPlacesNothingElse) {
+  const std::string running = PodOf("running", "7", "  nodeName: b\n");
+  const std::string cluster =
+      File("c.yaml", kNodes + running + PodOf("aaa", "2") + PodOf("web", "2"));
+  const Outcome run = Run({"explain", "--cluster", cluster, "--pod", "web", "--output", "json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.json()["feasible"], ElementsAre("a")) << "aaa, first in line, was not placed";
+  EXPECT_FALSE(run.json().contains("scores"));
+}
+
+TEST_F(CliTest, ExplainsAPodThatIsBeingDeleted) {
+  const Outcome run = Run({"explain", "--cluster", "-", "--pod", "going", "--output", "json"},
+                          std::string(kNodes) +
+                              "---\napiVersion: v1\nkind: Pod\nmetadata: {name: going, "
+                              "deletionTimestamp: \"2026-01-01T00:00:00Z\"}\n");
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.json()["code"], "Skipped");
+}
+
+TEST_F(CliTest, ExplainsForACordonedNode) {
+  const Outcome run =
+      Run({"explain", "--cluster", kSmall, "--pod", "batch-import", "--output", "json"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  EXPECT_EQ(run.json()["nodes"]["node-c"]["plugin"], "NodeUnschedulable");
+  EXPECT_EQ(run.json()["nodes"]["node-d"]["plugin"], "TaintToleration");
+  EXPECT_EQ(run.json()["nodes"].size(), 5u);
+}
+
+TEST_F(CliTest, ExplainNamesPodsThatMayHaveBeenMeant) {
+  struct Case {
+    const char* pod;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {"web-9", "there is no pod default/web-9 in the input; did you mean default/web-1 or default/web-2?"},
+      {"prod/web-1", "there is no pod prod/web-1 in the input; did you mean default/web-1?"},
+      {"web-0", "pod default/web-0 is on node node-a already"},
+      {"a/b/c", "expected NAMESPACE/NAME or NAME, found \"a/b/c\""},
+      {"/web-1", "expected NAMESPACE/NAME or NAME"},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Run({"explain", "--cluster", kSmall, "--pod", c.pod});
+    EXPECT_EQ(run.exit_status, 2) << c.pod;
+    EXPECT_THAT(run.err, HasSubstr(c.message)) << c.pod;
+  }
+}
+
+// ---- plugin -------------------------------------------------------------------------------------
+
+TEST_F(CliTest, ListsPlugins) {
+  const Outcome run = Run({"plugin", "list", "--output", "json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const Json report = run.json();
+  EXPECT_EQ(report["directory"], BERTH_BINARY_DIR "/plugins");
+  EXPECT_TRUE(report["broken"].empty());
+  std::map<std::string, Json> by_name;
+  for (const Json& plugin : report["plugins"]) by_name[plugin["name"]] = plugin;
+  ASSERT_TRUE(by_name.contains("NodeName"));
+  EXPECT_THAT(by_name["NodeName"]["points"], ::testing::Contains("Filter"));
+  EXPECT_THAT(by_name["NodeName"]["library"].get<std::string>(),
+              ::testing::EndsWith("/libnode_name.so"));
+  const Outcome table = Run({"plugin", "list"});
+  EXPECT_THAT(table.out, AllOf(StartsWith("NAME"), HasSubstr("libnode_name.so")));
+}
+
+TEST_F(CliTest, ListsBrokenLibrariesWithTheirError) {
+  const std::string plugins = folder_ + "/plugins";
+  std::filesystem::create_directories(plugins);
+  std::filesystem::copy_file(BERTH_BINARY_DIR "/plugins/libnode_name.so",
+                             plugins + "/libnode_name.so");
+  std::filesystem::copy_file(BERTH_BINARY_DIR "/plugins/libnode_name.so", plugins + "/libcut.so");
+  std::filesystem::resize_file(plugins + "/libcut.so", 1000);
+  const Outcome run = Run({"plugin", "list", "--plugin-dir", plugins, "--output", "json"});
+  EXPECT_EQ(run.exit_status, 2);
+  const Json report = run.json();
+  EXPECT_EQ(report["plugins"].size(), 1u);
+  ASSERT_EQ(report["broken"].size(), 1u);
+  EXPECT_EQ(report["broken"][0]["code"], "bad-elf");
+  EXPECT_THAT(report["broken"][0]["message"].get<std::string>(), HasSubstr("libcut.so"));
+  EXPECT_THAT(Run({"plugin", "list", "--plugin-dir", plugins}).out, HasSubstr("Not loaded:"));
+
+  const Outcome simulate = Run({"simulate", "--cluster", kSmall, "--plugin-dir", plugins});
+  EXPECT_EQ(simulate.exit_status, 2) << "not with half of the policies";
+  EXPECT_THAT(simulate.err, HasSubstr("libcut.so"));
+}
+
+TEST_F(CliTest, DescribesAPluginByNameAndByLibrary) {
+  const Outcome by_name = Run({"plugin", "describe", "NodeName", "--output", "json"});
+  EXPECT_EQ(by_name.exit_status, 0) << by_name.err;
+  const Json library = by_name.json();
+  EXPECT_EQ(library["sha256"].get<std::string>().size(), 64u);
+  ASSERT_EQ(library["plugins"].size(), 1u);
+  const Json& plugin = library["plugins"][0];
+  EXPECT_EQ(plugin["name"], "NodeName");
+  EXPECT_NE(plugin["about"], "");
+  bool filters = false;
+  for (const Json& point : plugin["points"]) {
+    filters |= point == Json{{"name", "Filter"}, {"id", "berth.filter/1"}, {"served", true}};
+  }
+  EXPECT_TRUE(filters) << plugin["points"];
+  const std::string path = library["library"];
+  EXPECT_EQ(Run({"plugin", "describe", path, "--output", "json"}).out, by_name.out);
+  EXPECT_THAT(Run({"plugin", "describe", "NodeName"}).out,
+              AllOf(StartsWith("Library"), HasSubstr("SHA-256"), HasSubstr("Filter")));
+}
+
+TEST_F(CliTest, DescribeNamesPluginsThatMayHaveBeenMeant) {
+  const Outcome run = Run({"plugin", "describe", "NodeNam"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("there is no plugin NodeNam in "), HasSubstr("NodeName")));
+  EXPECT_EQ(Run({"plugin", "describe", folder_ + "/libnone.so"}).exit_status, 2);
+}
+
+}  // namespace
+}  // namespace berth::host
