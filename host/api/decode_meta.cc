@@ -51,22 +51,34 @@ bool ReadOwners(Reader& reader, JsonValue& value, berth_array* owners) {
   return ok;
 }
 
-// The text of the value at `pointer`; empty where there is none.
-std::string_view FindJson(JsonObject object, std::string_view pointer) {
+std::string Unescaped(std::string_view segment) {
+  std::string name;
+  for (size_t i = 0; i < segment.size(); ++i) {
+    const bool escape = segment[i] == '~' && i + 1 < segment.size();
+    name.push_back(!escape ? segment[i] : segment[++i] == '1' ? '/' : '~');
+  }
+  return name;
+}
+
+// The text of the value at `pointer`; left empty where there is none, or null. After an error nothing more
+// can be read.
+simdjson::error_code FindJson(JsonObject object, std::string_view pointer, std::string_view* json) {
   JsonValue value;
+  if (!pointer.starts_with('/')) return simdjson::SUCCESS;
   for (bool first = true; !pointer.empty(); first = false) {
     pointer.remove_prefix(1);
     const std::string_view segment = pointer.substr(0, pointer.find('/'));
     pointer.remove_prefix(segment.size());
-    if (!first && value.get_object().get(object)) return {};
-    std::string name;
-    for (size_t i = 0; i < segment.size(); ++i) {
-      const bool escape = segment[i] == '~' && i + 1 < segment.size();
-      name.push_back(!escape ? segment[i] : segment[++i] == '1' ? '/' : '~');
+    auto error = first ? simdjson::SUCCESS : value.get_object().get(object);
+    if (!error) error = object.find_field(Unescaped(segment)).get(value);
+    if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE) {
+      return simdjson::SUCCESS;
     }
-    if (object.find_field(name).get(value)) return {};
+    if (error) return error;
   }
-  return WholeJson(value);
+  const auto error = WholeJson(value, json);
+  if (*json == "null") *json = {};
+  return error;
 }
 
 }  // namespace
@@ -137,7 +149,8 @@ bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string>
     berth_field field = {reader.CopyText(path), {}};
     bool more = false;
     if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
-    const std::string_view json = FindJson(object, path);
+    std::string_view json;
+    if (const auto error = FindJson(object, path, &json)) return reader.FailSyntax(error);
     if (!json.empty() && !reader.CopyJson(json, &field.json)) {
       reader.UnderPointer(path);
       return false;

@@ -279,21 +279,22 @@ TEST_F(DecodePodTest, ReadsEscapedText) {
 
 TEST_F(DecodePodTest, KeepsFieldsThatAreAskedFor) {
   DecodeOptions options;
-  options.pod_fields = {"/spec/hostIPC", "/spec/x~1y/0/z", "/spec/list", "/spec/missing/deep",
-                        "/metadata/name"};
+  options.pod_fields = {"/spec/hostIPC",  "/spec/x~1y/0/z", "/spec/list", "/spec/missing/deep",
+                        "/metadata/name", "/spec/nothing",  "no pointer", ""};
   options.node_fields = {"/spec/podCIDR"};
   Decoder decoder(interner_, options);
-  const Result<PodRef> pod = decoder.DecodePod(
-      PodText("'hostIPC' : true ,'x/y':{'0':{'z': 1.5 }},'list':[ 1, {'a' : ' b '} ]"));
+  const Result<PodRef> pod = decoder.DecodePod(PodText(
+      "'nothing':null,'hostIPC' : true ,'x/y':{'0':{'z': 1.5 }},'list':[ 1, {'a' : ' b '} ]"));
   ASSERT_TRUE(pod.ok()) << pod.status().ToString();
   const auto fields = Elements<berth_field>((*pod)->meta().fields);
-  ASSERT_EQ(fields.size(), 5u);
+  ASSERT_EQ(fields.size(), 8u);
   EXPECT_EQ(Text(fields[0].path), "/spec/hostIPC");
   EXPECT_EQ(Text(fields[0].json), "true");
   EXPECT_EQ(Text(fields[1].json), "1.5");
   EXPECT_EQ(Text(fields[2].json), "[1,{\"a\":\" b \"}]");
   EXPECT_EQ(Text(fields[3].json), "");
   EXPECT_EQ(Text(fields[4].json), "\"p\"");
+  for (size_t i = 5; i < fields.size(); ++i) EXPECT_EQ(Text(fields[i].json), "");
   const Result<NodeRef> node =
       decoder.DecodeNode(ObjectText("n", "'podCIDR':'10.0.0.0/24'", "", ""));
   ASSERT_TRUE(node.ok());
@@ -327,6 +328,8 @@ TEST_F(DecodePodTest, SaysWhereAndWhatIsWrong) {
       {"'tolerations':[{'effect':'Foo'}]", "", "",
        "/spec/tolerations/0/effect: expected NoSchedule, PreferNoSchedule or NoExecute, found "
        "\"Foo\""},
+      {"'overhead':{'cpu':{'a':1}}", "", "",
+       "/spec/overhead/cpu: expected a quantity, found an object"},
       {"'overhead':{'cpu':'-1'}", "", "",
        "/spec/overhead/cpu: expected a quantity of 0 or more, found -1"},
       {"", "'phase':'Gone'", "",

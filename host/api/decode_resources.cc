@@ -11,8 +11,10 @@ bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
   std::string_view text = value.raw_json_token();
   if (text.starts_with('"')) {
     if (!reader.ReadText(value, &text)) return false;
+  } else if (text.starts_with('{') || text.starts_with('[')) {
+    return reader.FailExpected("a quantity", value);
   } else {
-    text = WholeJson(value);
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   }
   const Result<Quantity> parsed = ParseQuantity(text);
   if (!parsed.ok()) {

@@ -32,19 +32,20 @@ std::string Describe(JsonValue& value) {
 
 }  // namespace
 
-std::string_view WholeJson(JsonValue& value) {
-  std::string_view json = value.raw_json_token();
+simdjson::error_code WholeJson(JsonValue& value, std::string_view* json) {
+  *json = value.raw_json_token();
   simdjson::error_code error = simdjson::SUCCESS;
-  if (json.starts_with('{')) {
+  if (json->starts_with('{')) {
     JsonObject object;
     error = value.get_object().get(object);
-    if (!error) error = object.raw_json().get(json);
-  } else if (json.starts_with('[')) {
+    if (!error) error = object.raw_json().get(*json);
+  } else if (json->starts_with('[')) {
     simdjson::ondemand::array array;
     error = value.get_array().get(array);
-    if (!error) error = array.raw_json().get(json);
+    if (!error) error = array.raw_json().get(*json);
   }
-  return error ? std::string_view() : WithoutSpaces(json);
+  if (!error) *json = WithoutSpaces(*json);
+  return error;
 }
 
 Reader::Reader(Interner& interner, DecodeOptions options)

@@ -71,9 +71,9 @@ consteval uint64_t operator""_field(const char* name, size_t size) {
   });
 }
 
-// The text of the value as it stands, without spaces behind it; consumes objects and arrays. Empty
-// where it is malformed.
-std::string_view WholeJson(JsonValue& value);
+// The text of the value as it stands, without spaces behind it. Consumes objects and arrays. After
+// an error nothing more can be read.
+simdjson::error_code WholeJson(JsonValue& value, std::string_view* json);
 
 struct Field {
   std::string_view name;

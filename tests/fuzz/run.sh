@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Builds every *_fuzz.cc here with clang and runs each for a while; fails on the first finding.
+#
+# A target links host/api and what its line "// Links: <file>..." names (paths from the root).
+# Its seeds are in corpus/<target>/, its words, if any, in <target>.dict. New inputs and findings
+# stay in the build folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+usage() {
+  cat <<TEXT
+usage: tests/fuzz/run.sh [<target>...]     for example: tests/fuzz/run.sh decode quantity
+
+  BERTH_FUZZ_SECONDS   per target, 20 by default
+  BERTH_FUZZ_BUILD     build folder, build/fuzz by default
+TEXT
+}
+
+targets=()
+for argument in "$@"; do
+  case "$argument" in
+    -*) usage; [ "$argument" = --help ] || [ "$argument" = -h ] || exit 2; exit 0 ;;
+    *) targets+=("$argument") ;;
+  esac
+done
+if [ ${#targets[@]} -eq 0 ]; then
+  for file in tests/fuzz/*_fuzz.cc; do
+    targets+=("$(basename "$file" _fuzz.cc)")
+  done
+fi
+
+seconds=${BERTH_FUZZ_SECONDS:-20}
+build=${BERTH_FUZZ_BUILD:-build/fuzz}
+compiler=clang++
+if command -v ccache > /dev/null; then compiler="ccache clang++"; fi
+sanitizers=address,undefined
+flags="-std=c++20 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -I. -Isdk/include"
+flags+=" -fsanitize=fuzzer-no-link,$sanitizers"
+libraries="-lsimdjson -lyaml-cpp -lpthread"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+object_of() { printf '%s/%s.o' "$build" "${1//\//_}"; }
+compile() { $compiler $flags -c "$1" -o "$(object_of "$1")"; }
+export build compiler flags
+export -f object_of compile
+
+sources=()
+for file in host/api/*.cc; do
+  case "$file" in *_test.cc) ;; *) sources+=("$file") ;; esac
+done
+links_of() { sed -n 's|^// Links: ||p' "tests/fuzz/$1_fuzz.cc"; }
+
+mkdir -p "$build"
+everything=("${sources[@]}")
+for target in "${targets[@]}"; do
+  if [ ! -f "tests/fuzz/${target}_fuzz.cc" ]; then
+    echo "tests/fuzz/run.sh: no target '$target'" >&2
+    exit 2
+  fi
+  read -r -a links <<< "$(links_of "$target" | tr '\n' ' ')"
+  everything+=("tests/fuzz/${target}_fuzz.cc" "${links[@]}")
+done
+echo "== compile ${#everything[@]} files"
+printf '%s\n' "${everything[@]}" | sort -u | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
+
+objects_of() { for file in "$@"; do object_of "$file"; echo; done; }
+for target in "${targets[@]}"; do
+  binary=$build/${target}_fuzz
+  # shellcheck disable=SC2046
+  clang++ -fsanitize=fuzzer,$sanitizers -o "$binary" \
+    $(objects_of "tests/fuzz/${target}_fuzz.cc" "${sources[@]}" $(links_of "$target")) $libraries
+  echo "== $target for ${seconds}s"
+  found=$build/found/$target
+  mkdir -p "$build/corpus/$target" "$found"
+  arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384
+             -artifact_prefix="$found/" -print_final_stats=1 -verbosity=0)
+  if [ -f "tests/fuzz/$target.dict" ]; then arguments+=(-dict="tests/fuzz/$target.dict"); fi
+  corpora=("$build/corpus/$target")
+  if [ -d "tests/fuzz/corpus/$target" ]; then corpora+=("tests/fuzz/corpus/$target"); fi
+  if ! "$binary" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
+    tail -n 60 "$build/$target.log" >&2
+    echo "tests/fuzz/run.sh: a finding in '$target'; input in $found, log in $build/$target.log" >&2
+    exit 1
+  fi
+  grep -E 'number_of_executed_units|average_exec_per_sec' "$build/$target.log" || true
+done
