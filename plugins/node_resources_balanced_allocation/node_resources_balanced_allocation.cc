@@ -1,0 +1,185 @@
+// Prefers nodes whose resources the pod would make more evenly used.
+// kube-scheduler: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/plugin.h>
+
+#include "args.h"
+
+namespace {
+
+using Column = berth::ColumnRef<int64_t>;
+
+// One of the resources that are weighed against each other.
+struct Share {
+  int64_t amount;  // what the pod requests
+  Column allocatable;
+  Column requested;
+};
+
+double Fraction(int64_t used, int64_t capacity) {
+  const double fraction = static_cast<double>(used) / static_cast<double>(capacity);
+  return fraction > 1 ? 1 : fraction;
+}
+
+// 50, one resource full and the other empty, to 100, all used alike. The order of operations is
+// upstream's: the result is cut to an integer, and another order would cut elsewhere.
+int64_t Balance(double deviation) {
+  return static_cast<int64_t>((1 - deviation) * static_cast<double>(BERTH_SCORE_MAX));
+}
+double Deviation(double a, double b) { return std::fabs((a - b) / 2); }
+
+// 50 where the pod unbalances the node most, 75 where it changes nothing, 100 where it helps most.
+int64_t Improvement(int64_t with_pod, int64_t without_pod) {
+  constexpr int64_t kHalf = BERTH_SCORE_MAX / 2;
+  return kHalf + (kHalf + with_pod - without_pod) / 2;
+}
+
+class NodeResourcesBalancedAllocation : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "NodeResourcesBalancedAllocation";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Prefers nodes whose resources the pod would make more evenly used.";
+  static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS};
+  static constexpr berth::Dependence kScoreDependence{.cluster = berth::kNodePods,
+                                                      .pod_parts = BERTH_PART(REQUESTS)};
+  using Columns =
+      berth::Columns<berth::AllocCpu, berth::AllocMemory, berth::ReqCpu, berth::ReqMemory>;
+  using Node = berth::NodeRow<Columns>;
+  using Block = berth::Block<Columns>;
+  using Args = balance::Args;
+  static constexpr auto kArgs = balance::kArgRows;
+  static void Validate(const Args& args, berth::ArgErrors& errors) { balance::Check(args, errors); }
+
+  struct State {
+    bool ready = false;             // PreScore has run
+    bool is_cpu_and_memory = true;  // no other share than these two
+    std::vector<Share> shares;      // otherwise: all, in the order of the arguments
+  };
+
+  NodeResourcesBalancedAllocation(const berth::Host& host, const Args& args) {
+    const std::vector<balance::Resource> defaults = Args().resources;
+    for (const balance::Resource& resource : args.resources.empty() ? defaults : args.resources) {
+      resources_.push_back({resource.name, host.Intern(resource.name)});
+    }
+  }
+
+  // Skips pods that request none of the resources: they would all look alike on every node.
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    const berth_resources& request = cycle.pod().request();
+    State& state = cycle.State<State>();
+    state.ready = true;
+    state.shares.clear();
+    bool is_best_effort = true;
+    unsigned cpu_or_memory = 0;
+    for (const Resource& resource : resources_) {
+      const int64_t amount = AmountOf(request, resource);
+      is_best_effort = is_best_effort && amount == 0;
+      // Every node has the native resources; the others count where the pod wants them.
+      if (amount == 0 && !IsNative(resource.name)) continue;
+      cpu_or_memory += resource.name == "cpu" || resource.name == "memory" ? 1 : 0;
+      state.shares.push_back({amount, cycle.Bind<int64_t>("alloc:" + resource.name),
+                              cycle.Bind<int64_t>("req:" + resource.name)});
+    }
+    state.is_cpu_and_memory = cpu_or_memory == 2 && state.shares.size() == 2;
+    return is_best_effort ? berth::Status::Skip() : berth::Status::Success();
+  }
+
+  berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
+    const State& state = cycle.State<State>();
+    if (!state.ready) return berth::Status::Error("PreScore has not run: Score needs it");
+    if (state.is_cpu_and_memory) {
+      ScoreTwo(cycle.pod().request(), block, out.data());
+    } else {
+      ScoreAll(state.shares, block, out.data());
+    }
+    return berth::Status::Success();
+  }
+
+ private:
+  struct Resource {
+    std::string name;
+    berth_id id;
+  };
+
+  static bool IsNative(std::string_view name) {
+    return name == "cpu" || name == "memory" || name == "ephemeral-storage";
+  }
+  static int64_t AmountOf(const berth_resources& request, const Resource& resource) {
+    if (resource.name == "cpu") return request.milli_cpu;
+    if (resource.name == "memory") return request.memory;
+    if (resource.name == "ephemeral-storage") return request.ephemeral_storage;
+    for (const berth_quantity& scalar : berth::Span<const berth_quantity>(request.scalars)) {
+      if (scalar.name == resource.id) return scalar.value;
+    }
+    return 0;
+  }
+
+  static void ScoreTwo(const berth_resources& request, const Block& block,
+                       int64_t* __restrict out) {
+    const int64_t cpu = request.milli_cpu;
+    const int64_t memory = request.memory;
+    block.ForEach([=](const Node& node) {
+      const int64_t cpu_all = node[berth::AllocCpu{}];
+      const int64_t memory_all = node[berth::AllocMemory{}];
+      const int64_t cpu_used = node[berth::ReqCpu{}];
+      const int64_t memory_used = node[berth::ReqMemory{}];
+      // One resource alone is always balanced.
+      double with_pod = 0;
+      double without_pod = 0;
+      if (cpu_all != 0 && memory_all != 0) [[likely]] {
+        with_pod = Deviation(Fraction(cpu_used + cpu, cpu_all),
+                             Fraction(memory_used + memory, memory_all));
+        without_pod = Deviation(Fraction(cpu_used, cpu_all), Fraction(memory_used, memory_all));
+      }
+      out[node.index()] = Improvement(Balance(with_pod), Balance(without_pod));
+    });
+  }
+
+  static void ScoreAll(std::span<const Share> shares, const Block& block, int64_t* __restrict out) {
+    block.ForEach([=](const Node& node) {
+      out[node.index()] =
+          Improvement(Balance(DeviationOf(shares, node, 1)), Balance(DeviationOf(shares, node, 0)));
+    });
+  }
+
+  // The standard deviation of the fractions that are used, with `pods` of the pod (1 or 0).
+  // Resources that the node does not have are left out.
+  static double DeviationOf(std::span<const Share> shares, const Node& node, int64_t pods) {
+    std::array<double, 2> first = {};
+    std::size_t count = 0;
+    double total = 0;
+    const auto each = [&](auto&& take) {
+      for (const Share& share : shares) {
+        const int64_t all = node.Get(share.allocatable);
+        if (all == 0) continue;
+        take(Fraction(node.Get(share.requested) + pods * share.amount, all));
+      }
+    };
+    each([&](double fraction) {
+      if (count < first.size()) first[count] = fraction;
+      ++count;
+      total += fraction;
+    });
+    if (count < 2) return 0;
+    if (count == 2) return Deviation(first[0], first[1]);
+    const double mean = total / static_cast<double>(count);
+    double sum = 0;
+    each([&](double fraction) { sum = sum + (fraction - mean) * (fraction - mean); });
+    return std::sqrt(sum / static_cast<double>(count));
+  }
+
+  std::vector<Resource> resources_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(NodeResourcesBalancedAllocation)

@@ -1,0 +1,95 @@
+#include "hints.h"
+
+#include <vector>
+
+namespace fit {
+namespace {
+
+// What an object had, before a change and after it, of a resource that a pod requests.
+struct Compared {
+  int64_t before;
+  int64_t after;
+};
+
+// One entry for each resource that is requested.
+std::vector<Compared> Compare(const berth_resources& wanted, const berth_resources& before,
+                              const berth_resources& after) {
+  std::vector<Compared> all;
+  const auto add = [&all](int64_t want, int64_t old_amount, int64_t new_amount) {
+    if (want > 0) all.push_back({old_amount, new_amount});
+  };
+  add(wanted.milli_cpu, before.milli_cpu, after.milli_cpu);
+  add(wanted.memory, before.memory, after.memory);
+  add(wanted.ephemeral_storage, before.ephemeral_storage, after.ephemeral_storage);
+  for (const berth_quantity& scalar : berth::Span<const berth_quantity>(wanted.scalars)) {
+    add(scalar.value, AmountOf(before, scalar.name), AmountOf(after, scalar.name));
+  }
+  return all;
+}
+
+const berth_pod& PodOf(const berth_tagged& tagged) {
+  return *static_cast<const berth_pod*>(tagged.object);
+}
+const berth_node& NodeOf(const berth_tagged& tagged) {
+  return *static_cast<const berth_node*>(tagged.object);
+}
+
+bool Shrank(const berth_pod& pod, const berth_pod& before, const berth_pod& after) {
+  if (berth::Str(after.meta->uid) == berth::Str(pod.meta->uid)) return true;
+  if (after.node_name == BERTH_ID_NONE) return false;
+  for (const Compared& amount : Compare(*pod.accounted, *before.accounted, *after.accounted)) {
+    if (amount.after < amount.before) return true;
+  }
+  return false;
+}
+
+// Upstream compares ignored resources too, so that a new node which lacks one of them does not wake
+// the pod that Filter would let on it; here it does.
+bool FitsEmpty(berth::Pod pod, const berth_resources& node, const Ignored& ignored,
+               const berth::Host& host) {
+  const berth_resources& request = pod.request();
+  if (node.pods < 1 || request.milli_cpu > node.milli_cpu || request.memory > node.memory ||
+      request.ephemeral_storage > node.ephemeral_storage) {
+    return false;
+  }
+  for (const berth_quantity& scalar : pod.scalar_requests()) {
+    if (scalar.value > AmountOf(node, scalar.name) && !ignored.Has(host.Text(scalar.name))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Grew(berth::Pod pod, const berth_resources& before, const berth_resources& after) {
+  if (after.pods > before.pods) return true;
+  for (const Compared& amount : Compare(pod.request(), before, after)) {
+    if (amount.after > amount.before) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int64_t AmountOf(const berth_resources& resources, berth_id name) {
+  for (const berth_quantity& scalar : berth::Span<const berth_quantity>(resources.scalars)) {
+    if (scalar.name == name) return scalar.value;
+  }
+  return 0;
+}
+
+bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
+           const berth::Host& host) {
+  if (event.after.kind == BERTH_KIND_NODE) {
+    const berth_resources& after = *NodeOf(event.after).allocatable;
+    if (!FitsEmpty(pod, after, ignored, host)) return false;
+    return event.before.kind != BERTH_KIND_NODE ||
+           Grew(pod, *NodeOf(event.before).allocatable, after);
+  }
+  if (event.before.kind != BERTH_KIND_POD) return true;
+  const berth_pod& before = PodOf(event.before);
+  if (event.after.kind == BERTH_KIND_POD) return Shrank(pod, before, PodOf(event.after));
+  // A pod that went held room if it was on a node, or nominated to one.
+  return before.node_name != BERTH_ID_NONE || before.nominated_node != BERTH_ID_NONE;
+}
+
+}  // namespace fit

@@ -1,0 +1,67 @@
+// Cordoned nodes take no new pods but those that tolerate it.
+// kube-scheduler: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <berth/plugin.h>
+
+namespace {
+
+class NodeUnschedulable : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "NodeUnschedulable";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Rejects cordoned nodes, unless the pod tolerates node.kubernetes.io/unschedulable.";
+  static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
+  static constexpr berth::Reasons kReasons{"node(s) were unschedulable"};
+  enum Reason : int { kUnschedulable };
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode,
+                                                       .pod_parts = BERTH_PART(TOLERATIONS)};
+  using Columns = berth::Columns<berth::NodeUnschedulable>;
+  using Node = berth::NodeRow<Columns>;
+
+  explicit NodeUnschedulable(const berth::Host& host)
+      : taint_{.key = host.Intern("node.kubernetes.io/unschedulable"),
+               .value = host.Intern(""),
+               .effect = BERTH_EFFECT_NO_SCHEDULE,
+               .reserved = 0} {}
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    if (node[berth::NodeUnschedulable{}] == 0) return berth::kPass;
+    return berth::UnresolvableIf(!Tolerates(cycle.pod()), kUnschedulable);
+  }
+
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return {{BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT},
+            {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE_POD_TOLERATION}};
+  }
+
+  // Cordoning wakes nobody: a node must come in, or become, schedulable.
+  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    bool helps = true;
+    if (event.after.kind == BERTH_KIND_NODE) {
+      helps = !IsCordoned(event.after) &&
+              (event.before.kind != BERTH_KIND_NODE || IsCordoned(event.before));
+    } else if (event.after.kind == BERTH_KIND_POD) {
+      const berth::Pod pod = *static_cast<const berth_pod*>(event.after.object);
+      helps = pod.uid() == berth::Pod(*queued.pod).uid() && Tolerates(pod);
+    }
+    return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
+  }
+
+ private:
+  static bool IsCordoned(const berth_tagged& node) {
+    return static_cast<const berth_node*>(node.object)->unschedulable != 0;
+  }
+
+  bool Tolerates(berth::Pod pod) const { return berth::ToleratesAny(pod.tolerations(), taint_); }
+
+  // What the node controller puts on cordoned nodes.
+  const berth_taint taint_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(NodeUnschedulable)

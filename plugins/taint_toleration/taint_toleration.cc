@@ -1,0 +1,104 @@
+// Taints keep pods away, tolerations let them in.
+// kube-scheduler: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <berth/plugin.h>
+
+namespace {
+
+using Tolerations = berth::Span<const berth_toleration>;
+
+class TaintToleration : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "TaintToleration";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Rejects nodes with taints that the pod does not tolerate, and prefers nodes without such.";
+  static constexpr std::array kPodFields{"/spec/tolerations"};
+  static constexpr berth::Reasons kReasons{"node(s) had untolerated taint(s)"};
+  enum Reason : int { kUntolerated };
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode,
+                                                       .pod_parts = BERTH_PART(TOLERATIONS)};
+  static constexpr berth::Dependence kScoreDependence = kFilterDependence;
+  static constexpr berth::Normalize kNormalize = berth::Normalize::kMaxReversed;
+  using Columns = berth::Columns<berth::TaintsHard, berth::TaintsSoft, berth::Taints>;
+  using Node = berth::NodeRow<Columns>;
+
+  struct State {
+    // What may tolerate a taint with effect PreferNoSchedule, once PreScore has run.
+    bool prepared = false;
+    std::vector<berth_toleration> soft;
+  };
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    if (node[berth::TaintsHard{}] == 0) return berth::kPass;
+    const berth_taint* const untolerated =
+        berth::FindUntolerated(node[berth::Taints{}], cycle.pod().tolerations());
+    return berth::UnresolvableIf(untolerated != nullptr, kUntolerated);
+  }
+
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    State& state = cycle.State<State>();
+    state.prepared = true;
+    state.soft.clear();
+    for (const berth_toleration& toleration : cycle.pod().tolerations()) {
+      if (toleration.effect == 0 || toleration.effect == BERTH_EFFECT_PREFER_NO_SCHEDULE) {
+        state.soft.push_back(toleration);
+      }
+    }
+    return berth::Status::Success();
+  }
+
+  // The number of taints with effect PreferNoSchedule that are not tolerated.
+  int64_t Score(const berth::Cycle& cycle, const Node& node) const {
+    const uint32_t count = node[berth::TaintsSoft{}];
+    if (count == 0) return 0;
+    const State& state = cycle.State<State>();
+    if (!state.prepared) return CountUntoleratedSoftTaints(node, cycle.pod().tolerations());
+    if (state.soft.empty()) return count;
+    return CountUntoleratedSoftTaints(
+        node, Tolerations(state.soft.data(), static_cast<uint32_t>(state.soft.size()),
+                          sizeof(berth_toleration)));
+  }
+
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return {{BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT},
+            {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE_POD_TOLERATION}};
+  }
+
+  // A node helps when the pod tolerates it now and did not before, a new toleration its own pod.
+  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    const berth::Pod pod = *queued.pod;
+    bool helps = true;
+    if (event.after.kind == BERTH_KIND_NODE) {
+      helps = !IsUntolerated(event.after, pod) &&
+              (event.before.kind != BERTH_KIND_NODE || IsUntolerated(event.before, pod));
+    } else if (event.after.kind == BERTH_KIND_POD) {
+      helps = berth::Pod(*static_cast<const berth_pod*>(event.after.object)).uid() == pod.uid();
+    }
+    return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
+  }
+
+ private:
+  static bool IsUntolerated(const berth_tagged& node, berth::Pod pod) {
+    const berth::NodeView view = *static_cast<const berth_node*>(node.object);
+    return berth::FindUntolerated(view.taints(), pod.tolerations()) != nullptr;
+  }
+
+  static int64_t CountUntoleratedSoftTaints(const Node& node, Tolerations tolerations) {
+    int64_t count = 0;
+    for (const berth_taint& taint : node[berth::Taints{}]) {
+      if (taint.effect != BERTH_EFFECT_PREFER_NO_SCHEDULE) continue;
+      count += berth::ToleratesAny(tolerations, taint) ? 0 : 1;
+    }
+    return count;
+  }
+};
+
+}  // namespace
+
+BERTH_PLUGIN(TaintToleration)
