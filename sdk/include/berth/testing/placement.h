@@ -228,11 +228,13 @@ class Placement {
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
     // Pending from a [bind] call is no refusal: the answer comes later.
-    if (word == kBind && answer == Pending()) return answer;
-    cycle_->Expect(point, answer,
-                   {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
-                    BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
-                    BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
+    const bool comes_later = word == kBind && answer.code == BERTH_PENDING;
+    if (!comes_later) {
+      cycle_->Expect(point, answer,
+                     {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
+                      BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
+                      BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
+    }
     instance_.reporter().Flush();
     return answer;
   }
