@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "host/api/status_sink.h"
 
@@ -81,12 +82,20 @@ class FilterPass {
 
   // The common case, without a branch per node.
   bool AllPassed() const {
-    uint8_t any = 0;
-    if (survivors_[n_ - 1] == n_ - 1) {  // 0 .. n-1: a plain run that vectorises.
-      for (uint32_t i = 0; i < n_; ++i) any |= codes_[i];
-    } else {
+    if (survivors_[n_ - 1] != n_ - 1) {
+      uint8_t any = 0;
       for (uint32_t i = 0; i < n_; ++i) any |= codes_[survivors_[i]];
+      return any == BERTH_SUCCESS;
     }
+    // 0 .. n-1: a plain run, eight at a time.
+    uint64_t any = 0;
+    uint32_t i = 0;
+    for (; i + sizeof(any) <= n_; i += sizeof(any)) {
+      uint64_t eight;
+      std::memcpy(&eight, &codes_[i], sizeof(eight));
+      any |= eight;
+    }
+    for (; i < n_; ++i) any |= codes_[i];
     return any == BERTH_SUCCESS;
   }
 

@@ -34,7 +34,13 @@ PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
       return Failed(cycle.plugin().name, "running Score plugins: plugin \"" + cycle.plugin().name +
                                              "\" failed with: " + Why(code, sink));
     }
-    for (const uint32_t index : selected) raw.push_back(out[index]);
+    if (selected.size() == block.count) {
+      raw.insert(raw.end(), out.begin(), out.begin() + block.count);
+    } else {
+      const size_t end = raw.size();
+      raw.resize(end + selected.size());
+      for (size_t i = 0; i < selected.size(); ++i) raw[end + i] = out[selected[i]];
+    }
   }
   return {};
 }
@@ -59,14 +65,25 @@ PluginStatus NormalizeRows(const Attempt& attempt, const PluginCycle& cycle,
                                          "\" failed with: " + Why(code, sink));
 }
 
-PluginStatus CheckRange(const std::string& plugin, std::span<const int64_t> scores) {
-  for (const int64_t score : scores) {
-    if (score >= 0 && score <= BERTH_SCORE_MAX) continue;
-    return Failed(plugin, "applying score defaultWeights on Score plugins: plugin \"" + plugin +
-                              "\" returns an invalid score " + std::to_string(score) +
-                              ", it should in the range of [0, 100] after normalizing");
+// Adds the weighted scores to the totals, in one pass that also finds whether any is out of range.
+PluginStatus AddToTotals(const std::string& plugin, const ScoreColumn& column,
+                         std::span<int64_t> totals) {
+  constexpr auto kOutside = [](int64_t score) { return score < 0 || score > BERTH_SCORE_MAX; };
+  const int64_t* const scores = column.normalized.data();
+  const int64_t weight = column.weight;
+  bool outside = false;
+  for (size_t i = 0; i < totals.size(); ++i) {
+    outside |= static_cast<uint64_t>(scores[i]) > uint64_t{BERTH_SCORE_MAX};
+    // Wraps where a score is out of range, which is then an error.
+    totals[i] = static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
+                                     static_cast<uint64_t>(weight) *
+                                         static_cast<uint64_t>(scores[i]));
   }
-  return {};
+  if (!outside) return {};
+  const int64_t first = *std::ranges::find_if(column.normalized, kOutside);
+  return Failed(plugin, "applying score defaultWeights on Score plugins: plugin \"" + plugin +
+                            "\" returns an invalid score " + std::to_string(first) +
+                            ", it should in the range of [0, 100] after normalizing");
 }
 
 // The feasible rows' numbers, for custom normalisation.
@@ -155,11 +172,8 @@ PluginStatus RunScore(Attempt& attempt) {
     column.normalized = column.raw;
     PluginStatus status = NormalizeRows(attempt, cycle, rows, column.normalized);
     if (!status.ok()) return status;
-    status = CheckRange(cycle.plugin().name, column.normalized);
+    status = AddToTotals(cycle.plugin().name, column, attempt.totals);
     if (!status.ok()) return status;
-    for (size_t i = 0; i < attempt.totals.size(); ++i) {
-      attempt.totals[i] += column.weight * column.normalized[i];
-    }
   }
   attempt.scored = true;
   return {};

@@ -1,0 +1,72 @@
+#include <berth/testing/gtest.h>
+
+namespace berth::testing {
+namespace {
+
+using Scores = std::map<std::string, int64_t>;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+// Four nodes, so that an image on one of them counts a quarter of its size.
+PluginUnderTest OnFourNodes() {
+  return PluginUnderTest(
+      {.nodes = {MakeNode("none"), MakeNode("app").Image("example.com/app:1", 800 * kMiB),
+                 MakeNode("base").Image("example.com/base:latest", 400 * kMiB),
+                 MakeNode("both")
+                     .Image("example.com/app:1", 800 * kMiB)
+                     .Image("example.com/base:latest", 400 * kMiB)}});
+}
+
+TEST(ImageLocality, Score) {
+  PluginUnderTest plugin = OnFourNodes();
+  const struct {
+    const char* name;
+    PodSpec pod;
+    Scores want;
+  } cases[] = {
+      // 800 MiB on half of the nodes is 400: 100 * (400 - 23) / (1000 - 23).
+      {"an image counts with its size and its spread",
+       MakePod("p").Image("example.com/app:1"),
+       {{"none", 0}, {"app", 38}, {"base", 0}, {"both", 38}}},
+      {"a name without a tag is the latest",
+       MakePod("p").Image("example.com/base"),
+       {{"none", 0}, {"app", 0}, {"base", 18}, {"both", 18}}},
+      {"another tag is another image",
+       MakePod("p").Image("example.com/app:2"),
+       {{"none", 0}, {"app", 0}, {"base", 0}, {"both", 0}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const ScoreResult result = plugin.Score(c.pod);
+    EXPECT_FALSE(result.skipped) << "ImageLocality never skips";
+    EXPECT_EQ(result.raw, c.want);
+    EXPECT_EQ(result.normalized, c.want) << "no normalisation";
+  }
+}
+
+TEST(ImageLocality, ThresholdsGrowWithTheContainers) {
+  PluginUnderTest plugin = OnFourNodes();
+  // 400 + 200 MiB of at most 2000: 100 * (600 - 23) / (2000 - 23).
+  const ScoreResult result = plugin.Score(
+      MakePod("p").Image("example.com/app:1").Container("second").Image("example.com/base:latest"));
+  EXPECT_EQ(result.raw, (Scores{{"none", 0}, {"app", 19}, {"base", 8}, {"both", 29}}));
+}
+
+TEST(ImageLocality, SmallAndLargeSumsAreCut) {
+  PluginUnderTest plugin({.nodes = {MakeNode("small").Image("small:1", 46 * kMiB),
+                                    MakeNode("large").Image("large:1", 4000 * kMiB)}});
+  EXPECT_EQ(plugin.Score(MakePod("p").Image("small:1")).raw, (Scores{{"small", 0}, {"large", 0}}))
+      << "23 MiB is the lower end";
+  EXPECT_EQ(plugin.Score(MakePod("p").Image("large:1")).raw, (Scores{{"small", 0}, {"large", 100}}))
+      << "1000 MiB for each container is the upper end";
+}
+
+TEST(ImageLocality, ImagesUsedTwiceCountTwice) {
+  PluginUnderTest plugin({.nodes = {MakeNode("one").Image("app:1", 1000 * kMiB), MakeNode("two")}});
+  // Two uses of 500 MiB: 100 * (1000 - 23) / (2000 - 23).
+  const PodSpec pod = MakePod("p").Image("app:1").Container("second").Image("app:1");
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"one", 49}, {"two", 0}}));
+}
+
+}  // namespace
+}  // namespace berth::testing
