@@ -45,7 +45,7 @@ class Prepared {
  public:
   Prepared(const std::string& plugin, const std::string& args, const PodSpec& pod)
       : plugin_(Library::Open(PLUGIN_DIR "/lib" + plugin + ".so").entry(),
-                Setup{.nodes = MakeNodes(), .args = args.empty() ? Args() : Args(args)}),
+                {.nodes = MakeNodes(), .args = args.empty() ? Args() : Args(args)}),
         cycle_(&plugin_.instance(), &plugin_.table(), PodHandle(pod, plugin_.ids())) {
     static_cast<void>(cycle_.PreFilter());
     static_cast<void>(cycle_.PreScore());
