@@ -24,8 +24,8 @@ void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
 }
 
 void StatusSink::AddArgumentError(berth_status* self, berth_str path, berth_str text) noexcept {
-  static_cast<StatusSink*>(self->impl)->argument_errors_.push_back(
-      {std::string(ViewOf(path)), std::string(ViewOf(text))});
+  static_cast<StatusSink*>(self->impl)
+      ->argument_errors_.push_back({std::string(ViewOf(path)), std::string(ViewOf(text))});
 }
 
 std::string_view CodeName(berth_code code) {

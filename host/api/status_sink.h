@@ -13,7 +13,7 @@ namespace berth::host {
 
 // One thing that is wrong with a plugin's arguments.
 struct ArgumentError {
-  std::string path;  // A JSON pointer into the arguments, "/scoringStrategy/type"; empty: the whole.
+  std::string path;  // A JSON pointer, "/scoringStrategy/type"; empty: the arguments as a whole.
   std::string text;  // What was expected and what was found.
 
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
