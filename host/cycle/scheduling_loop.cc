@@ -4,8 +4,15 @@
 #include <utility>
 
 #include "host/event/cluster_event.h"
+#include "host/event/inbox.h"
 
 namespace berth::host {
+namespace {
+
+// How long a binding waits for a plugin's thread before it looks at the cluster again.
+constexpr int64_t kPatienceNs = 1'000'000;
+
+}  // namespace
 
 struct SchedulingLoop::Parts {
   Parts(Interner& the_interner, Client& the_client, Options the_options)
@@ -17,16 +24,15 @@ struct SchedulingLoop::Parts {
                  .objects = objects,
                  .log = options.log,
                  .log_level = options.log_level,
-                 .bind = [this](const berth_binding& binding, berth_done* done) {
-                   return Bind(binding, done);
-                 }} {}
+                 .bind = [this](const berth_binding& binding,
+                                berth_done* done) { return Bind(binding, done); },
+                 .post = [this](Inbox::Task task) { inbox.Push(std::move(task)); }} {}
 
   berth_code Bind(const berth_binding& binding, berth_done* done) {
     const berth_meta& meta = *binding.pod->meta;
     client.Bind({interner.Text(meta.ns), Text(meta.name), Text(meta.uid)}, Text(binding.node_name),
                 [done = done->shared_from_this()](const Status& status) {
-                  if (std::exchange(done->completed, true)) return;
-                  done->complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
+                  done->Complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
                 });
     return BERTH_PENDING;
   }
@@ -34,6 +40,8 @@ struct SchedulingLoop::Parts {
   Interner& interner;
   Client& client;
   Options options;
+  ThreadWaker waker;
+  Inbox inbox{&waker};  // What plugins complete on threads of their own.
   ObjectStore objects;
   Cache cache;
   HostServices services;
@@ -218,7 +226,10 @@ std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
   BindRun run(scheduler_.attempt(), node->view(),
               [&answer](PluginStatus status) { answer = std::move(status); });
   run.Start();
-  while (!answer.has_value()) parts_->options.deliver();
+  while (!answer.has_value()) {
+    parts_->options.deliver();
+    if (parts_->inbox.Drain() == 0) parts_->waker.Wait(kPatienceNs);
+  }
   if (answer->ok()) return std::string(node->name());
   if (Status status = cache_.ForgetPod(pod->uid()); !status.ok()) {
     if (parts_->options.log) parts_->options.log(BERTH_LOG_ERROR, "", status.message());

@@ -12,6 +12,18 @@ struct berth_object_ref {
   berth::host::ObjectRef object;
 };
 
+void berth_done::Complete(berth_code code, std::string_view reason) {
+  if (completed.exchange(true)) return;
+  if (!post) return Deliver(code, reason);
+  post([done = shared_from_this(), code, text = std::string(reason)] { done->Deliver(code, text); });
+}
+
+// The answer may drop this promise: nothing of it is touched afterwards.
+void berth_done::Deliver(berth_code code, std::string_view reason) {
+  const auto call = std::exchange(answer, nullptr);
+  if (call) call(code, reason);
+}
+
 namespace berth::host {
 namespace {
 
@@ -145,8 +157,7 @@ constexpr berth_api kApi{sizeof(berth_api), 0, BindPod, PatchStatus, Evict, Even
 // --- berth.completion/1 -------------------------------------------------------------------------
 
 void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  if (std::exchange(done->completed, true)) return;
-  done->complete(code, Text(reason));
+  done->Complete(code, Text(reason));
 }
 
 constexpr berth_completion kCompletion{sizeof(berth_completion), 0, Complete};

@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 #define BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,11 +20,20 @@
 #include "host/cache/object_store.h"
 
 // A promise to complete a [bind] call. Opaque to plugins, hence outside our namespace.
-// Whoever makes one keeps it until `complete` was called, which happens exactly once; who may
-// complete it later than its maker waits holds a reference of its own.
+// Whoever makes one keeps it while it is open; who may complete it later than its maker waits holds
+// a reference of its own.
 struct berth_done : std::enable_shared_from_this<berth_done> {
-  std::function<void(berth_code code, std::string_view reason)> complete;
-  bool completed = false;
+  // Called on the scheduling thread; empty once an answer is there.
+  std::function<void(berth_code code, std::string_view reason)> answer;
+  // Carries a task to the scheduling thread. Empty: who completes is there already.
+  std::function<void(std::function<void()> task)> post;
+  std::atomic<bool> completed = false;
+
+  // The first call counts. Threading: [any].
+  void Complete(berth_code code, std::string_view reason);
+
+ private:
+  void Deliver(berth_code code, std::string_view reason);
 };
 
 namespace berth::host {
@@ -37,6 +47,8 @@ struct HostServices {
   uint32_t log_level = BERTH_LOG_INFO;
   // POST pods/binding; the answer completes `done`. Null: berth.api/1 answers UNSUPPORTED.
   std::function<berth_code(const berth_binding& binding, berth_done* done)> bind;
+  // Carries a task to the scheduling thread, from any. Null where plugins have no threads.
+  std::function<void(std::function<void()> task)> post = nullptr;
 };
 
 struct ServiceInfo {

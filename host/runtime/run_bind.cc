@@ -35,26 +35,38 @@ void BindRun::Start() {
 // Asks plugin `next_`. An answer that is completed within the call counts as if it were returned.
 berth_code BindRun::Ask(std::string& reason) {
   const PluginCycle& cycle = attempt_.cycle(attempt_.plan().At(Point::kBind)[next_].plugin);
-  const PluginInstance& instance = *cycle.plugin().instance;
+  const PlannedPlugin& plugin = cycle.plugin();
   StatusSink sink;
   binding_.slots = cycle.abi()->slots;
-  std::optional<berth_code> early;
+  Close();
   done_ = std::make_shared<berth_done>();
-  done_->complete = [&](berth_code code, std::string_view text) {
+  done_->post = plugin.host->services().post;
+  std::optional<berth_code> early;
+  done_->answer = [&](berth_code code, std::string_view text) {
     early = code;
     reason = text;
   };
   const berth_code code =
-      instance.bind()->bind(instance.self(), &binding_, done_.get(), sink.raw());
+      plugin.instance->bind()->bind(plugin.instance->self(), &binding_, done_.get(), sink.raw());
   if (early.has_value()) return *early;
-  done_->complete = [this](berth_code late, std::string_view text) {
-    if (late != BERTH_SKIP) return Finish(late, text);
-    ++next_;
-    Start();
-  };
-  done_->completed = code != BERTH_PENDING;
+  if (code == BERTH_PENDING || done_->completed) {
+    done_->answer = [this](berth_code late, std::string_view text) {
+      if (late != BERTH_SKIP) return Finish(late, text);
+      ++next_;
+      Start();
+    };
+    return BERTH_PENDING;
+  }
+  Close();
   reason = sink.JoinReasons();
   return code;
+}
+
+// Nobody waits for what is said from here on.
+void BindRun::Close() {
+  if (done_ == nullptr) return;
+  done_->completed = true;
+  done_->answer = nullptr;
 }
 
 void BindRun::Finish(berth_code code, std::string_view reason) {

@@ -26,6 +26,7 @@ class BindRun {
 
   // `attempt`'s cycle state must live until `finished`.
   BindRun(Attempt& attempt, const berth_node& node, Finished finished);
+  ~BindRun() { Close(); }
   BindRun(const BindRun&) = delete;
   BindRun& operator=(const BindRun&) = delete;
 
@@ -33,6 +34,7 @@ class BindRun {
 
  private:
   berth_code Ask(std::string& reason);
+  void Close();
   void Finish(berth_code code, std::string_view reason);
 
   Attempt& attempt_;

@@ -141,7 +141,7 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   berth_done done;
-  done.complete = [&](berth_code code, std::string_view reason) {
+  done.answer = [&](berth_code code, std::string_view reason) {
     answers.push_back(std::to_string(code) + " " + std::string(reason));
   };
   completion.complete(&done, BERTH_ERROR, AsStr("first"));

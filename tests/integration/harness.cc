@@ -1,0 +1,153 @@
+#include "tests/integration/harness.h"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "host/loader/library_store.h"
+#include "host/loader/private_copy.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kNow = 1'767'225'600'000'000'000;  // 2026-01-01T00:00:00Z
+
+void AddDirectory(PluginCatalog& catalog, const char* directory) {
+  LoadOptions options;
+  options.trust.check_owner = false;  // A build tree is anybody's.
+  auto found = catalog.AddDirectory(directory, options);
+  if (!found.ok()) {
+    ADD_FAILURE() << found.error().ToString();
+    return;
+  }
+  for (const auto& library : *found) {
+    if (!library.ok()) {
+      ADD_FAILURE() << library.error().ToString();
+    }
+  }
+}
+
+}  // namespace
+
+const PluginCatalog& TestCatalog() {
+  // Never destroyed: libraries are never unloaded either.
+  static const PluginCatalog& catalog = *[] {
+    auto* store = new LibraryStore(CopyToMemory());
+    auto* made = new PluginCatalog(*store);
+    AddDirectory(*made, BERTH_TEST_PLUGIN_DIR);
+    AddDirectory(*made, BERTH_PLUGIN_DIR);
+    return made;
+  }();
+  return catalog;
+}
+
+// --- profiles -----------------------------------------------------------------------------------
+
+Profile& Profile::Use(const std::string& name, std::initializer_list<Point> points,
+                      const char* args, int64_t weight) {
+  spec_.plugins.push_back({name, args == nullptr ? nullptr : nlohmann::json::parse(args), ""});
+  for (const Point point : points) {
+    spec_.points[static_cast<size_t>(point)].push_back({name, weight});
+  }
+  return *this;
+}
+
+PlanSpec Profile::Spec() const {
+  Profile whole = *this;
+  const auto none = [&](Point point) {
+    return spec_.points[static_cast<size_t>(point)].empty();
+  };
+  if (none(Point::kQueueSort)) whole.Use("cpp.ByKey", {Point::kQueueSort});
+  if (none(Point::kBind)) whole.Use("cpp.ApiBinder", {Point::kBind});
+  return whole.spec_;
+}
+
+// --- the harness --------------------------------------------------------------------------------
+
+Harness::Harness()
+    : decoder_(objects_.interner()),
+      cluster_({.now_ns = [] { return kNow; }, .max_events = 10, .serve = nullptr}) {}
+
+Harness::~Harness() { Stop(); }
+
+void Harness::AddNode(const TestNode& node) { AddObject(TestObjects::Json(node)); }
+
+void Harness::AddNodes(std::initializer_list<const char*> names) {
+  for (const char* name : names) AddNode({.name = name});
+}
+
+void Harness::RemoveNode(const std::string& name) {
+  EXPECT_TRUE(cluster_.Delete(kNodeKind, "", name).ok()) << name;
+  cluster_.Deliver();
+}
+
+void Harness::AddPod(const TestPod& pod) { AddObject(TestObjects::Json(pod)); }
+
+void Harness::AddObject(const std::string& json) {
+  auto object = decoder_.Decode(json);
+  ASSERT_TRUE(object.ok()) << object.status().ToString();
+  const auto created = cluster_.Create(*std::move(object));
+  ASSERT_TRUE(created.ok()) << created.status().ToString();
+  cluster_.Deliver();
+}
+
+Status Harness::Start(const Profile& profile, uint64_t seed) { return Start(profile.Spec(), seed); }
+
+Status Harness::Start(const PlanSpec& spec, uint64_t seed) {
+  Stop();
+  SchedulingLoop::Options options;
+  options.seed = seed;
+  options.now_ns = [] { return kNow; };
+  options.deliver = [this] { cluster_.Deliver(); };
+  options.log = [this](uint32_t, std::string_view plugin, std::string_view message) {
+    lines_.push_back(std::string(plugin) + ": " + std::string(message));
+  };
+  options.log_level = BERTH_LOG_INFO;
+  auto loop = SchedulingLoop::Create(objects_.interner(), cluster_, TestCatalog(), spec,
+                                     std::move(options));
+  if (!loop.ok()) return loop.status();
+  loop_ = std::move(loop).value();
+  cluster_.Deliver();
+  return {};
+}
+
+AttemptResult Harness::Next() {
+  cluster_.Deliver();
+  auto result = loop_->ScheduleNext();
+  BERTH_ASSERT_MSG(result.has_value(), "no pod is pending");
+  cluster_.Deliver();
+  return *std::move(result);
+}
+
+AttemptResult Harness::Schedule(const TestPod& pod) {
+  AddPod(pod);
+  return Next();
+}
+
+std::string Harness::Outcome(const AttemptResult& result) {
+  std::string text(CodeName(result.decision.code));
+  if (!result.decision.message.empty()) text += ": " + result.decision.message;
+  return text;
+}
+
+std::string Harness::OutcomeOf(const Profile& profile) {
+  const Status status = Start(profile);
+  if (!status.ok()) return status.ToString();
+  if (cluster_.FindPod("default", "p") == nullptr) AddPod({.name = "p"});
+  return Outcome(Next());
+}
+
+int64_t Harness::Column(const char* column, std::string_view node) {
+  NodeTable& table = loop_->cache().table();
+  const Row row = table.FindNode(node);
+  BERTH_ASSERT(row != kNoRow);
+  return static_cast<const int64_t*>(table.column_data(*table.ColumnFor(column)))[row];
+}
+
+std::vector<std::string> Harness::Names(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row row : rows) names.emplace_back(loop_->cache().table().node(row)->name());
+  return names;
+}
+
+}  // namespace berth::host

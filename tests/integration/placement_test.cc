@@ -1,0 +1,295 @@
+// Whole runs: plugins in C++ by two compilers agree, order of the queue, no node is given more than
+// it has, and neither seeds nor holes in the table surprise.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+
+// What a test asks for, and what it must not exceed: kept here, apart from what the host counts.
+struct Amounts {
+  int64_t milli_cpu = 0;
+  int64_t mebibytes = 0;
+  int64_t pods = 0;
+
+  bool Within(const Amounts& limit) const {
+    return milli_cpu <= limit.milli_cpu && mebibytes <= limit.mebibytes && pods <= limit.pods;
+  }
+  Amounts operator+(const Amounts& other) const {
+    return {milli_cpu + other.milli_cpu, mebibytes + other.mebibytes, pods + other.pods};
+  }
+};
+
+class RandomCluster {
+ public:
+  explicit RandomCluster(uint32_t seed) : random_(seed) {}
+
+  TestNode NextNode() {
+    const std::string name = "node-" + std::to_string(limits.size());
+    const Amounts limit{2000 + Below(7) * 1000, 2048 + Below(7) * 1024, 4 + Below(20)};
+    limits[name] = limit;
+    return {.name = name,
+            .allocatable =
+                Requests(limit) + ",\"pods\":\"" + std::to_string(limit.pods) + '"',
+            .labels = "\"zone\":\"z" + std::to_string(Below(3)) + '"'};
+  }
+  void AddNodes(Harness& harness, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) harness.AddNode(NextNode());
+  }
+  TestPod NextPod() {
+    const std::string name = "pod-" + std::to_string(pods_++);
+    wanted["default/" + name] = {Below(12) * 125, Below(10) * 128, 1};
+    return {.name = name, .requests = Requests(wanted["default/" + name])};
+  }
+  int64_t Below(uint32_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
+
+  std::map<std::string, Amounts> limits;  // By node.
+  std::map<std::string, Amounts> wanted;  // By pod.
+
+ private:
+  static std::string Requests(const Amounts& amounts) {
+    return "\"cpu\":\"" + std::to_string(amounts.milli_cpu) + "m\",\"memory\":\"" +
+           std::to_string(amounts.mebibytes) + "Mi\"";
+  }
+
+  std::mt19937 random_;
+  uint32_t pods_ = 0;
+};
+
+// Where the cluster says that each pod is.
+std::map<std::string, std::string> Placements(const EmbeddedCluster& cluster) {
+  std::map<std::string, std::string> placements;
+  for (const AnyObject& object : cluster.List(kPodKind)) {
+    const Pod& pod = *std::get<PodRef>(object);
+    placements[pod.Key()] = std::string(pod.node_name());
+  }
+  return placements;
+}
+
+class PlacementTest : public ::testing::Test {
+ protected:
+  // Places `pods` pods on `nodes` nodes. Returns where they are.
+  static std::map<std::string, std::string> Run(const PlanSpec& spec, uint32_t cluster_seed,
+                                                uint64_t seed, uint32_t nodes, uint32_t pods) {
+    Harness harness;
+    RandomCluster cluster(cluster_seed);
+    cluster.AddNodes(harness, nodes);
+    EXPECT_TRUE(harness.Start(spec, seed).ok());
+    for (uint32_t i = 0; i < pods; ++i) harness.Schedule(cluster.NextPod());
+    return Placements(harness.cluster());
+  }
+};
+
+// --- nothing is overcommitted -------------------------------------------------------------------
+
+TEST_F(PlacementTest, NoNodeIsOverItsAllocatable) {
+  const PlanSpec spec = DefaultPlanSpec(TestCatalog());
+  for (uint32_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Harness harness;
+    RandomCluster cluster(seed);
+    cluster.AddNodes(harness, 12);
+    ASSERT_TRUE(harness.Start(spec, seed).ok());
+    std::map<std::string, Amounts> used;
+    uint32_t refused = 0;
+    for (uint32_t i = 0; i < 300; ++i) {
+      const TestPod pod = cluster.NextPod();
+      const Amounts wanted = cluster.wanted["default/" + pod.name];
+      const AttemptResult result = harness.Schedule(pod);
+      if (!result.node.empty()) {
+        used[result.node] = used[result.node] + wanted;
+        ASSERT_TRUE(used[result.node].Within(cluster.limits[result.node])) << result.node;
+        continue;
+      }
+      ++refused;
+      ASSERT_EQ(result.decision.code, BERTH_UNSCHEDULABLE) << result.decision.message;
+      for (const auto& [node, limit] : cluster.limits) {
+        ASSERT_FALSE((used[node] + wanted).Within(limit)) << pod.name << " fits on " << node;
+      }
+    }
+    EXPECT_GT(refused, 10U);
+    EXPECT_LT(refused, 290U);
+    for (const auto& [node, amounts] : used) {
+      EXPECT_EQ(harness.Column("req.cpu", node), amounts.milli_cpu);
+      EXPECT_EQ(harness.Column("pods.count", node), amounts.pods);
+    }
+  }
+}
+
+// --- what the outcome depends on ----------------------------------------------------------------
+
+TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
+  const PlanSpec spec = DefaultPlanSpec(TestCatalog());
+  const auto first = Run(spec, 5, 42, 20, 120);
+  EXPECT_EQ(Run(spec, 5, 42, 20, 120), first);
+  // Without scores all is up to the seed.
+  const PlanSpec bare = Profile().Use("cpp.PerNode", {Point::kFilter}).Spec();
+  EXPECT_EQ(Run(bare, 5, 1, 20, 60), Run(bare, 5, 1, 20, 60));
+  EXPECT_NE(Run(bare, 5, 1, 20, 60), Run(bare, 5, 2, 20, 60));
+}
+
+// Rows with holes between them, over several blocks, against a table without any: the order of the
+// rows is the same, so the winners must be.
+TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
+  constexpr uint32_t kNodes = 90;
+  const PlanSpec spec =
+      Profile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
+  Harness without;
+  ASSERT_TRUE(without.Start(spec, 3).ok());  // First, so that rows are in the order of creation.
+  RandomCluster dense(9);
+  dense.AddNodes(without, kNodes);
+  for (uint32_t i = 0; i < 150; ++i) without.Schedule(dense.NextPod());
+
+  Harness harness;
+  ASSERT_TRUE(harness.Start(spec, 3).ok());
+  std::vector<std::string> fillers;
+  const auto fill = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      fillers.push_back("filler-" + std::to_string(fillers.size()));
+      harness.AddNode({.name = fillers.back(), .allocatable = "\"cpu\":\"1000\""});
+    }
+  };
+  // The real nodes come one by one between others that go afterwards.
+  RandomCluster cluster(9);
+  for (uint32_t i = 0; i < kNodes; ++i) {
+    fill(i % 17 == 5 ? 150 : i % 3);
+    harness.AddNode(cluster.NextNode());
+  }
+  for (const std::string& name : fillers) harness.RemoveNode(name);
+  ASSERT_GT(harness.loop().cache().table().row_count(), 3 * kBlockRows);
+  for (uint32_t i = 0; i < 150; ++i) harness.Schedule(cluster.NextPod());
+  EXPECT_EQ(Placements(harness.cluster()), Placements(without.cluster()));
+}
+
+// --- ways to write a plugin ---------------------------------------------------------------------
+
+std::vector<std::string> Prefixes() {
+  std::vector<std::string> prefixes{"cpp"};
+  if (TestCatalog().Find("libcxx.PerNode").ok()) prefixes.emplace_back("libcxx");
+  return prefixes;
+}
+
+TEST_F(PlacementTest, PerNodeAndPerBlockByEveryCompilerPlaceAlike) {
+#ifdef BERTH_HAVE_LIBCXX
+  ASSERT_EQ(Prefixes().size(), 2U);
+#endif
+  std::vector<std::map<std::string, std::string>> runs;
+  for (const std::string& prefix : Prefixes()) {
+    for (const char* shape : {".PerNode", ".PerBlock"}) {
+      const PlanSpec spec = Profile()
+                                .Use(prefix + shape, {Point::kFilter, Point::kScore})
+                                .Use(prefix + ".ByKey", {Point::kQueueSort})
+                                .Use(prefix + ".ApiBinder", {Point::kBind})
+                                .Spec();
+      runs.push_back(Run(spec, 11, 7, 15, 100));
+    }
+  }
+  for (const auto& run : runs) EXPECT_EQ(run, runs.front());
+  const auto placed = std::ranges::count_if(runs.front(), [](const auto& p) { return !p.second.empty(); });
+  EXPECT_GT(placed, 30);
+}
+
+TEST_F(PlacementTest, ReasonsOfPluginsInCpp) {
+  for (const std::string& prefix : Prefixes()) {
+    for (const char* shape : {".PerNode", ".PerBlock"}) {
+      SCOPED_TRACE(prefix + shape);
+      Harness harness;
+      harness.AddNode({.name = "a", .allocatable = "\"cpu\":\"1\"", .labels = "\"zone\":\"z\""});
+      harness.AddNode({.name = "b", .allocatable = "\"cpu\":\"9\""});
+      harness.AddNode({.name = "c", .allocatable = "\"cpu\":\"1\""});
+      ASSERT_TRUE(harness.Start(Profile().Use(prefix + shape, {Point::kFilter})).ok());
+      EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "p", .requests = "\"cpu\":\"2\""})),
+                "Unschedulable: 0/3 nodes are available: 2 Insufficient cpu, 2 node(s) had no "
+                "zone.");
+    }
+  }
+}
+
+TEST_F(PlacementTest, ColumnsAndReasonsThatOnlyThePodTells) {
+  for (const std::string& prefix : Prefixes()) {
+    SCOPED_TRACE(prefix);
+    Harness harness;
+    harness.AddNode({.name = "a", .allocatable = "\"example.com/gpu\":\"2\""});
+    harness.AddNode({.name = "b", .allocatable = "\"example.com/fpga\":\"1\""});
+    ASSERT_TRUE(
+        harness.Start(Profile().Use(prefix + ".Devices", {Point::kPreFilter, Point::kFilter}))
+            .ok());
+    const auto pod = [](const std::string& name, const std::string& device) {
+      return TestPod{.name = name, .requests = "\"example.com/" + device + "\":\"1\""};
+    };
+    EXPECT_EQ(harness.Schedule(pod("p", "gpu")).node, "a");
+    EXPECT_EQ(harness.Schedule(pod("q", "fpga")).node, "b");
+    EXPECT_EQ(harness.Schedule(pod("r", "gpu")).node, "a");
+    EXPECT_EQ(Harness::Outcome(harness.Schedule(pod("s", "gpu"))),
+              "Unschedulable: 0/2 nodes are available: 2 Insufficient example.com/gpu.");
+    EXPECT_EQ(Harness::Outcome(harness.Schedule(pod("t", "none"))),
+              "Unschedulable: 0/2 nodes are available: 2 Insufficient example.com/none.");
+    EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "u"})), "Success");  // Skipped.
+  }
+}
+
+TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
+  for (const std::string& prefix : Prefixes()) {
+    SCOPED_TRACE(prefix);
+    const auto order = [&](const std::string& sort) {
+      Harness harness;
+      harness.AddNodes({"n"});
+      EXPECT_TRUE(harness.Start(Profile().Use(prefix + sort, {Point::kQueueSort})).ok());
+      harness.AddPod({.name = "a", .spec = "\"priority\":-1"});
+      harness.AddPod({.name = "c", .spec = "\"priority\":5"});
+      harness.AddPod({.name = "b", .spec = "\"priority\":5"});
+      harness.AddPod({.name = "d"});
+      std::vector<std::string> names;
+      while (harness.loop().pending() > 0) names.emplace_back(harness.Next().pod->name());
+      return names;
+    };
+    EXPECT_THAT(order(".ByKey"), ElementsAre("c", "b", "d", "a"));
+    EXPECT_THAT(order(".ByLess"), ElementsAre("d", "c", "b", "a"));
+  }
+}
+
+// --- pods of others -----------------------------------------------------------------------------
+
+TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
+  Harness harness;
+  harness.AddNodes({"n"});
+  ASSERT_TRUE(harness.Start(Profile()).ok());
+  harness.AddPod({.name = "a", .spec = "\"schedulerName\":\"other\""});
+  harness.AddPod({.name = "b", .spec = "\"schedulerName\":\"other\""});
+  EXPECT_EQ(harness.loop().others_pending(), 2U);
+  EXPECT_EQ(harness.loop().pending(), 0U);
+  harness.cluster().Bind({"default", "a", ""}, "n", nullptr);
+  harness.cluster().Deliver();
+  EXPECT_EQ(harness.loop().others_pending(), 1U);
+  EXPECT_EQ(harness.loop().cache().pod_count(), 1U);
+  ASSERT_TRUE(harness.cluster().Update(harness.objects().Pod({.name = "b"})).ok());
+  harness.cluster().Deliver();
+  EXPECT_EQ(harness.loop().others_pending(), 0U);
+  EXPECT_EQ(harness.loop().pending(), 1U);
+}
+
+TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
+  Harness harness;
+  harness.AddNodes({"n"});
+  ASSERT_TRUE(harness.Start(Profile()).ok());
+  const auto result = harness.Schedule(
+      {.name = "p", .meta = "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""});
+  EXPECT_TRUE(result.decision.skipped);
+  EXPECT_EQ(result.decision.message, "skip schedule deleting pod: default/p");
+  EXPECT_EQ(result.node, "");
+  EXPECT_EQ(harness.Column("pods.count", "n"), 0);
+}
+
+}  // namespace
+}  // namespace berth::host

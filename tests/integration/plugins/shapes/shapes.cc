@@ -1,0 +1,176 @@
+// The ways to write a plugin in C++: per node and per block, by key and by comparison, bound now and
+// later. Built once more with another compiler and standard library, under another prefix.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <berth/plugin.h>
+
+#ifndef BERTH_SHAPES_PREFIX
+#define BERTH_SHAPES_PREFIX "cpp"
+#endif
+
+namespace {
+
+// What the two filters share: cpu as NodeResourcesFit counts it, the more left over the better.
+class Cpu : public berth::Plugin {
+ public:
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr berth::Reasons kReasons{"Insufficient cpu", "node(s) had no zone"};
+  enum Reason : int { kNoCpu, kNoZone };
+  using Columns = berth::Columns<berth::AllocCpu, berth::ReqCpu, berth::Label<"zone">>;
+  using Node = berth::NodeRow<Columns>;
+  static constexpr berth::Normalize kNormalize = berth::Normalize::kMax;
+
+ protected:
+  static berth::Verdict Judge(int64_t wanted, int64_t free, berth_id zone) {
+    return berth::UnschedulableIf(wanted > free, kNoCpu) |
+           berth::UnresolvableIf(zone == BERTH_ID_NONE, kNoZone);
+  }
+};
+
+class PerNode : public Cpu {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".PerNode";
+  static constexpr std::string_view kAbout = "Filters and scores by cpu, asked per node.";
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    return Judge(cycle.pod()->request->milli_cpu, node[berth::AllocCpu{}] - node[berth::ReqCpu{}],
+                 node[berth::Label<"zone">{}]);
+  }
+  int64_t Score(const berth::Cycle& /*cycle*/, const Node& node) const {
+    return node[berth::AllocCpu{}] - node[berth::ReqCpu{}];
+  }
+};
+
+class PerBlock : public Cpu {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".PerBlock";
+  static constexpr std::string_view kAbout = "Filters and scores by cpu, asked per block.";
+
+  berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
+                       berth::FilterOut& out) const {
+    const auto alloc = block.Column<berth::AllocCpu>();
+    const auto used = block.Column<berth::ReqCpu>();
+    const auto zone = block.Column<berth::Label<"zone">>();
+    const int64_t wanted = cycle.pod()->request->milli_cpu;
+    block.ForEachIndex([&](uint32_t i) { out.Set(i, Judge(wanted, alloc[i] - used[i], zone[i])); });
+    return berth::Status::Success();
+  }
+  berth::Status Score(const berth::Cycle& /*cycle*/, const berth::Block<Columns>& block,
+                      std::span<int64_t> out) const {
+    block.ForEach([&](const Node& node) {
+      out[node.index()] = node[berth::AllocCpu{}] - node[berth::ReqCpu{}];
+    });
+    return berth::Status::Success();
+  }
+};
+
+// A resource that only the pod tells: columns bound in PreFilter, a reason with its name.
+class Devices : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".Devices";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Counts the first extended resource of a pod.";
+  using Node = berth::NodeRow<Columns>;
+
+  struct State {
+    int64_t wanted = 0;
+    int reason = -1;
+    berth::ColumnRef<int64_t> alloc;
+    berth::ColumnRef<int64_t> used;
+  };
+
+  explicit Devices(const berth::Host& host) : host_(host) {}
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& out) {
+    const berth_array scalars = cycle.pod()->request->scalars;
+    if (scalars.count == 0) return berth::Status::Skip();
+    const auto* first = BERTH_AT(berth_quantity, scalars, 0);
+    const std::string name(host_.Text(first->name));
+    State& state = cycle.State<State>();
+    state.wanted = first->value;
+    state.alloc = cycle.Bind<int64_t>("alloc:" + name);
+    state.used = cycle.Bind<int64_t>("req:" + name);
+    state.reason = out.AddReason("Insufficient " + name);
+    return berth::Status::Success();
+  }
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    return berth::UnschedulableIf(node.Get(state.alloc) - node.Get(state.used) < state.wanted,
+                                  state.reason);
+  }
+
+ private:
+  berth::Host host_;
+};
+
+class ByKey : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".ByKey";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Higher priority first, by key.";
+
+  berth::SortKey Key(const berth::Queued& queued) const {
+    return berth::SortKey().Descending(queued.priority);
+  }
+};
+
+class ByLess : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".ByLess";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "By name, from z to a, by comparison.";
+
+  bool Less(const berth::Queued& a, const berth::Queued& b) const {
+    return berth::Pod(*a.pod).name() > berth::Pod(*b.pod).name();
+  }
+};
+
+class ApiBinder : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".ApiBinder";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Binds through the host.";
+  static constexpr std::array kServices{BERTH_SERVICE_API, BERTH_SERVICE_COMPLETION};
+
+  explicit ApiBinder(const berth::Host& host) : host_(host) {}
+  berth::Status Bind(const berth::Binding& binding, berth::Done& done) {
+    return host_.api().Bind(binding, done);
+  }
+
+ private:
+  berth::Host host_;
+};
+
+// Says no from a thread of its own, after the call has returned or just before.
+class LateBinder : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".LateBinder";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Refuses every binding, later.";
+  static constexpr std::array kServices{BERTH_SERVICE_COMPLETION};
+
+  ~LateBinder() { Join(); }
+  berth::Status Bind(const berth::Binding& /*binding*/, berth::Done& done) {
+    Join();
+    thread_ = std::thread([promise = std::move(done)]() mutable {
+      promise.Complete(berth::Status::Error("the network is away"));
+    });
+    return berth::Status::Pending();
+  }
+
+ private:
+  void Join() {
+    if (thread_.joinable()) thread_.join();
+  }
+  std::thread thread_;
+};
+
+}  // namespace
+
+BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder);
