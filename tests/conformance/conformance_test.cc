@@ -30,7 +30,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 // How many cases run. A new plugin makes more of them run: raise this with it. It never falls.
-constexpr size_t kRunning = 0;
+constexpr size_t kRunning = 260;
 
 std::vector<json> ReadCases() {
   std::vector<fs::path> files;
@@ -69,23 +69,25 @@ class Plugins {
 class CaseRun {
  public:
   CaseRun(const json& a_case, const PluginCatalog& catalog)
-      : case_(a_case), catalog_(catalog), profile_(ReadKubeProfile(a_case.value("profile", json::object()))) {
+      : case_(a_case),
+        catalog_(catalog),
+        profile_(ReadKubeProfile(a_case.value("profile", json::object()))) {
     Decoder decoder(interner_);
-    const Status read = ReadManifest(case_["objects"].dump(), "objects", decoder,
-                                     [this](AnyObject object) {
-                                       objects_.push_back(std::move(object));
-                                       return Status();
-                                     });
+    const Status read =
+        ReadManifest(case_["objects"].dump(), "objects", decoder, [this](AnyObject object) {
+          objects_.push_back(std::move(object));
+          return Status();
+        });
     if (!read.ok()) ADD_FAILURE() << read.message();
   }
 
-  std::set<std::string> Missing() const {
-    return MissingFor(case_, profile_, objects_, catalog_);
-  }
+  std::set<std::string> Missing() const { return MissingFor(case_, profile_, objects_, catalog_); }
 
   // What `berth explain` says of the case's pod.
   json Explain() {
-    EmbeddedCluster cluster({.now_ns = [] { return int64_t{1'780'000'000'000'000'000}; }});
+    EmbeddedCluster::Options cluster_options;
+    cluster_options.now_ns = [] { return int64_t{1'780'000'000'000'000'000}; };
+    EmbeddedCluster cluster(std::move(cluster_options));
     for (const AnyObject& object : objects_) {
       const Status loaded = cluster.Load(object);
       if (!loaded.ok()) ADD_FAILURE() << loaded.message();
@@ -121,9 +123,8 @@ class CaseRun {
 
 json WithoutDynamicResources(json value) {
   if (value.contains("weights")) value["weights"].erase("DynamicResources");
-  for (auto& node : value.value("scores", json::object()).items()) {
-    value["scores"][node.key()]["plugins"].erase("DynamicResources");
-  }
+  if (!value.contains("scores")) return value;
+  for (json& node : value["scores"]) node["plugins"].erase("DynamicResources");
   return value;
 }
 
@@ -131,8 +132,8 @@ json WithoutDynamicResources(json value) {
 void ExpectMessage(const std::string& want, const std::string& got) {
   ASSERT_TRUE(want.starts_with(got)) << "want: " << want << "\n got: " << got;
   static const std::regex post_filter("( (no new claims to deallocate|preemption: |not found).*)?");
-  EXPECT_TRUE(std::regex_match(want.substr(got.size()), post_filter)) << "want: " << want
-                                                                      << "\n got: " << got;
+  EXPECT_TRUE(std::regex_match(want.substr(got.size()), post_filter))
+      << "want: " << want << "\n got: " << got;
 }
 
 void Compare(json want, const json& got) {
@@ -140,7 +141,8 @@ void Compare(json want, const json& got) {
   for (const char* field : {"code", "nodes", "preFilter", "feasible", "scores", "weights",
                             "selected", "rejectors", "nominatedNodeOnly"}) {
     ASSERT_EQ(want.contains(field), got.contains(field)) << field << "\n got: " << got.dump();
-    if (want.contains(field)) EXPECT_EQ(want[field], got[field]) << field;
+    if (!want.contains(field)) continue;
+    EXPECT_EQ(want[field], got[field]) << field;
   }
   ASSERT_EQ(want.contains("message"), got.contains("message")) << got.dump();
   if (want.contains("message")) ExpectMessage(want["message"], got["message"]);

@@ -10,18 +10,27 @@ using Names = std::vector<std::string>;
 
 // kube-scheduler 1.36's MultiPoint set with its weights.
 const std::vector<KubePlugin>& DefaultMultiPoint() {
-  static const std::vector<KubePlugin>* const plugins = new std::vector<KubePlugin>{
-      {"SchedulingGates", 0},    {"PrioritySort", 0},
-      {"NodeUnschedulable", 0},  {"NodeName", 0},
-      {"TaintToleration", 3},    {"NodeAffinity", 2},
-      {"NodePorts", 0},          {"NodeResourcesFit", 1},
-      {"VolumeRestrictions", 0}, {"NodeVolumeLimits", 0},
-      {"VolumeBinding", 0},      {"VolumeZone", 0},
-      {"PodTopologySpread", 2},  {"InterPodAffinity", 2},
-      {"DynamicResources", 2},   {"DefaultPreemption", 0},
-      {"NodeResourcesBalancedAllocation", 1},
-      {"ImageLocality", 1},      {"DefaultBinder", 0},
-      {"NodeDeclaredFeatures", 0}};
+  static const std::vector<KubePlugin>* const plugins =
+      new std::vector<KubePlugin>{{"SchedulingGates", 0},
+                                  {"PrioritySort", 0},
+                                  {"NodeUnschedulable", 0},
+                                  {"NodeName", 0},
+                                  {"TaintToleration", 3},
+                                  {"NodeAffinity", 2},
+                                  {"NodePorts", 0},
+                                  {"NodeResourcesFit", 1},
+                                  {"VolumeRestrictions", 0},
+                                  {"NodeVolumeLimits", 0},
+                                  {"VolumeBinding", 0},
+                                  {"VolumeZone", 0},
+                                  {"PodTopologySpread", 2},
+                                  {"InterPodAffinity", 2},
+                                  {"DynamicResources", 2},
+                                  {"DefaultPreemption", 0},
+                                  {"NodeResourcesBalancedAllocation", 1},
+                                  {"ImageLocality", 1},
+                                  {"DefaultBinder", 0},
+                                  {"NodeDeclaredFeatures", 0}};
   return *plugins;
 }
 
@@ -86,8 +95,7 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const PointInfo& poin
   const auto disabled_here = profile.disabled.find(key);
   const std::vector<KubePlugin> enabled =
       enabled_here != profile.enabled.end() ? enabled_here->second : std::vector<KubePlugin>{};
-  const Names disabled =
-      disabled_here != profile.disabled.end() ? disabled_here->second : Names{};
+  const Names disabled = disabled_here != profile.disabled.end() ? disabled_here->second : Names{};
   if (Has(disabled, "*")) return enabled;
 
   std::vector<KubePlugin> plugins;
@@ -101,10 +109,9 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const PointInfo& poin
   const size_t overrides = plugins.size();
   for (const KubePlugin& plugin : profile.multi_point) {
     const auto end = plugins.begin() + static_cast<std::ptrdiff_t>(overrides);
-    const bool overridden =
-        std::find_if(plugins.begin(), end, [&](const KubePlugin& other) {
-          return other.name == plugin.name;
-        }) != end;
+    const bool overridden = std::find_if(plugins.begin(), end, [&](const KubePlugin& other) {
+                              return other.name == plugin.name;
+                            }) != end;
     if (overridden || Has(disabled, plugin.name)) continue;
     if (Implements(catalog, plugin.name, point)) plugins.push_back(plugin);
   }
@@ -134,7 +141,8 @@ KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
   const nlohmann::json multi_point = plugins.value("multiPoint", nlohmann::json::object());
   read.multi_point = MergeMultiPoint(ReadEnabled(multi_point), ReadDisabled(multi_point));
   read.scheduler_name = profile.value("schedulerName", read.scheduler_name);
-  for (const auto& config : profile.value("pluginConfig", nlohmann::json::array())) {
+  const nlohmann::json configs = profile.value("pluginConfig", nlohmann::json::array());
+  for (const auto& config : configs) {
     read.args[config.at("name")] = PlainArgs(config.at("args"));
   }
   return read;

@@ -23,9 +23,9 @@ struct KubePlugin {
 struct KubeProfile {
   std::string scheduler_name = "default-scheduler";
   std::vector<KubePlugin> multi_point;
-  std::map<std::string, std::vector<KubePlugin>> enabled;          // By point: "score".
-  std::map<std::string, std::vector<std::string>> disabled;        // By point; may hold "*".
-  std::map<std::string, nlohmann::json> args;                      // By plugin.
+  std::map<std::string, std::vector<KubePlugin>> enabled;    // By point: "score".
+  std::map<std::string, std::vector<std::string>> disabled;  // By point; may hold "*".
+  std::map<std::string, nlohmann::json> args;                // By plugin.
 };
 
 // `profile` is null for the default profile.

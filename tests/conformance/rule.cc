@@ -27,19 +27,22 @@ void CheckExpectation(const json& expect, const PluginCatalog& catalog,
   }
   // PreEnqueue is called by the queue, which comes with the other points that are not served.
   if (expect.contains("preEnqueue")) missing.insert("PreEnqueue");
-  for (const auto& [node, verdict] : expect.value("nodes", json::object()).items()) {
+  const json nodes = expect.value("nodes", json::object());
+  for (const auto& [node, verdict] : nodes.items()) {
     AddIfMissing(catalog, verdict["plugin"], missing);
   }
-  for (const auto& plugin : expect.value("rejectors", json::array())) {
+  const json rejectors = expect.value("rejectors", json::array());
+  for (const auto& plugin : rejectors) {
     AddIfMissing(catalog, plugin, missing);
   }
-  for (const auto& [plugin, weight] : expect.value("weights", json::object()).items()) {
+  const json weights = expect.value("weights", json::object());
+  for (const auto& [plugin, weight] : weights.items()) {
     if (plugin != "DynamicResources") AddIfMissing(catalog, plugin, missing);
   }
 }
 
-void CheckPods(const json& a_case, std::span<const AnyObject> objects,
-               const HandledFields& fields, std::set<std::string>& missing) {
+void CheckPods(const json& a_case, std::span<const AnyObject> objects, const HandledFields& fields,
+               std::set<std::string>& missing) {
   const std::string target = a_case.value("pod", "");
   for (const AnyObject& object : objects) {
     const PodRef* pod = AsPod(object);
@@ -84,8 +87,7 @@ void CheckArguments(const KubeProfile& profile, std::span<const AnyObject> objec
 }  // namespace
 
 std::set<std::string> MissingFor(const json& a_case, const KubeProfile& profile,
-                                 std::span<const AnyObject> objects,
-                                 const PluginCatalog& catalog) {
+                                 std::span<const AnyObject> objects, const PluginCatalog& catalog) {
   std::set<std::string> missing;
   if (a_case.contains("pods")) missing.insert("sequences");
   std::set<std::string> pod_fields;

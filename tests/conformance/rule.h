@@ -26,8 +26,7 @@ namespace berth::host {
 //   - another pending pod has a nomination;
 //   - the profile enables a plugin for one point where this host does not call that point.
 std::set<std::string> MissingFor(const nlohmann::json& a_case, const KubeProfile& profile,
-                                 std::span<const AnyObject> objects,
-                                 const PluginCatalog& catalog);
+                                 std::span<const AnyObject> objects, const PluginCatalog& catalog);
 
 }  // namespace berth::host
 
