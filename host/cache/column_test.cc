@@ -128,10 +128,10 @@ TEST_F(ColumnTest, CatalogueOfThePods) {
       {"nonzero.memory", 1073741824, 209715200},
       {"pods.count", 1, 1},
   };
-  const PodRef full = objects_.Pod({.name = "full",
-                                    .node = "n",
-                                    .requests = R"("cpu":"1500m","memory":"1Gi",
-                                                   "ephemeral-storage":"2Gi","example.com/gpu":"3")"});
+  const PodRef full =
+      objects_.Pod({.name = "full", .node = "n", .requests = R"("cpu":"1500m","memory":"1Gi",
+                                                   "ephemeral-storage":"2Gi",
+                                                   "example.com/gpu":"3")"});
   const PodRef bare = objects_.Pod({.name = "bare", .node = "n"});
   for (const PodColumn& row : kTable) {
     SCOPED_TRACE(row.name);

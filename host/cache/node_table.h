@@ -47,7 +47,8 @@ class NodeTable {
   // --- nodes ---
   // Adds the node, gives a ghost its node, or replaces the object of a live row.
   Row SetNode(NodeRef node);
-  // Takes the node object away. The row stays as a ghost while pods are on it. kNoRow: no such node.
+  // Takes the node object away. The row stays as a ghost while pods are on it. kNoRow: no such
+  // node.
   Row RemoveNode(std::string_view name);
 
   // --- pods ---

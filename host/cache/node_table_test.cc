@@ -83,9 +83,8 @@ TEST_F(NodeTableTest, WhatBlocksSeeOfARow) {
 }
 
 TEST_F(NodeTableTest, AReusedRowStartsEmpty) {
-  const Row row = table_.SetNode(objects_.Node({.name = "a",
-                                                .labels = "\"zone\":\"z\"",
-                                                .spec = "\"unschedulable\":true"}));
+  const Row row = table_.SetNode(
+      objects_.Node({.name = "a", .labels = "\"zone\":\"z\"", .spec = "\"unschedulable\":true"}));
   EXPECT_NE(At<berth_id>("label:zone", row), kNoId);
   EXPECT_EQ(At<uint8_t>("unschedulable", row), 1);
   table_.RemoveNode("a");
@@ -167,9 +166,8 @@ TEST_F(NodeTableTest, SumsBeyondTheRangeComeBack) {
   const Row row = Set("a");
   EXPECT_EQ(At("req:example.com/x", row), 0);
   const auto huge = [&](const char* name) {
-    return objects_.Pod({.name = name,
-                         .node = "a",
-                         .requests = "\"example.com/x\":\"9223372036854775807\""});
+    return objects_.Pod(
+        {.name = name, .node = "a", .requests = "\"example.com/x\":\"9223372036854775807\""});
   };
   const PodRef p = huge("p");
   const PodRef q = huge("q");
@@ -281,13 +279,12 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
     node.cpu = 1 + Below(64);
     node.zone = Below(3) == 0 ? "" : "z" + std::to_string(Below(3));
     node.tainted = Below(2) == 0;
-    Check(node.row, table_.SetNode(objects_.Node(
-                        {.name = name,
-                         .allocatable = "\"cpu\":\"" + std::to_string(node.cpu) + '"',
-                         .labels = node.zone.empty() ? "" : "\"zone\":\"" + node.zone + '"',
-                         .spec = node.tainted
-                                     ? R"("taints":[{"key":"k","effect":"NoSchedule"}])"
-                                     : ""})));
+    Check(node.row,
+          table_.SetNode(objects_.Node(
+              {.name = name,
+               .allocatable = "\"cpu\":\"" + std::to_string(node.cpu) + '"',
+               .labels = node.zone.empty() ? "" : "\"zone\":\"" + node.zone + '"',
+               .spec = node.tainted ? R"("taints":[{"key":"k","effect":"NoSchedule"}])" : ""})));
   }
   void RemoveRandomNode() {
     const std::string name = RandomName();
@@ -301,8 +298,8 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
     ModelPod pod{nullptr, static_cast<int64_t>(Below(9)) * 250, static_cast<int64_t>(Below(3))};
     std::string requests = "\"cpu\":\"" + std::to_string(pod.cpu) + "m\"";
     if (pod.gpu > 0) requests += ",\"example.com/gpu\":\"" + std::to_string(pod.gpu) + '"';
-    pod.pod = objects_.Pod(
-        {.name = "p" + std::to_string(pods_++), .node = name, .requests = requests});
+    pod.pod =
+        objects_.Pod({.name = "p" + std::to_string(pods_++), .node = name, .requests = requests});
     ModelNode& node = model_[name];
     Check(node.row, table_.RowForPodsOf(name));
     table_.AddPod(node.row, pod.pod);

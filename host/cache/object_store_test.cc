@@ -21,7 +21,8 @@ class ObjectStoreTest : public ::testing::Test {
  protected:
   ObjectRef Claim(const std::string& ns, const std::string& name) {
     return objects_.ObjectFrom(R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{)"
-                               R"("namespace":")" + ns + R"(","name":")" + name + "\"}}");
+                               R"("namespace":")" +
+                               ns + R"(","name":")" + name + "\"}}");
   }
   ObjectRef Driver(const std::string& name) {
     return objects_.ObjectFrom(

@@ -17,18 +17,31 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 // Every shape of column there is.
-constexpr std::string_view kColumns[] = {
-    "name",    "unschedulable", "alloc.cpu", "alloc:example.com/gpu", "req.cpu", "req.memory",
-    "req:example.com/gpu", "nonzero.cpu", "nonzero.memory", "pods.count", "taints", "taints.hard",
-    "taints.soft", "label:zone", "images", "features"};
+constexpr std::string_view kColumns[] = {"name",
+                                         "unschedulable",
+                                         "alloc.cpu",
+                                         "alloc:example.com/gpu",
+                                         "req.cpu",
+                                         "req.memory",
+                                         "req:example.com/gpu",
+                                         "nonzero.cpu",
+                                         "nonzero.memory",
+                                         "pods.count",
+                                         "taints",
+                                         "taints.hard",
+                                         "taints.soft",
+                                         "label:zone",
+                                         "images",
+                                         "features"};
 
 class PrivateRowsTest : public ::testing::Test {
  protected:
   PrivateRowsTest() {
     for (const char* name : {"a", "b", "c"}) {
-      const NodeRef node = objects_.Node({.name = name,
-                                          .labels = std::string("\"zone\":\"z-") + name + '"',
-                                          .spec = R"("taints":[{"key":"k","effect":"NoSchedule"}])"});
+      const NodeRef node =
+          objects_.Node({.name = name,
+                         .labels = std::string("\"zone\":\"z-") + name + '"',
+                         .spec = R"("taints":[{"key":"k","effect":"NoSchedule"}])"});
       table_.SetNode(node);
       really_.SetNode(node);
     }
@@ -42,10 +55,10 @@ class PrivateRowsTest : public ::testing::Test {
     }
   }
   PodRef MakePod(const std::string& name, const std::string& cpu = "500m") {
-    return objects_.Pod({.name = name,
-                         .node = "a",
-                         .requests = "\"cpu\":\"" + cpu +
-                                     "\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""});
+    return objects_.Pod(
+        {.name = name,
+         .node = "a",
+         .requests = "\"cpu\":\"" + cpu + "\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""});
   }
 
   std::vector<std::byte> Value(const NodeTable& table, ColumnIndex column, Row row) {

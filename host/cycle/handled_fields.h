@@ -1,8 +1,8 @@
 // Which parts of a pod's spec somebody answers for.
 //
-// A field that no installed plugin handles would be ignored in silence, and the pod placed where its
-// owner forbade it. Such a pod is refused by the field's name instead. Where the plugin is installed
-// and the profile leaves it out, the field is ignored, as upstream does.
+// A field that no installed plugin handles would be ignored in silence, and the pod placed where
+// its owner forbade it. Such a pod is refused by the field's name instead. Where the plugin is
+// installed and the profile leaves it out, the field is ignored, as upstream does.
 #ifndef BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 #define BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 

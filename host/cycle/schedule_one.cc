@@ -89,8 +89,8 @@ bool Scheduler::Filter(Decision& decision) {
   return true;
 }
 
-// A node that was set aside for the pod is taken if it fits, before any other is looked at. A plugin
-// that fails on it fails again in the full pass, and is reported there.
+// A node that was set aside for the pod is taken if it fits, before any other is looked at. A
+// plugin that fails on it fails again in the full pass, and is reported there.
 bool Scheduler::TryNominatedNode() {
   const std::string_view nominated = attempt_.pod->nominated_node();
   if (nominated.empty()) return false;

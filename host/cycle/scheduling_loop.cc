@@ -234,8 +234,7 @@ std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
   if (Status status = cache_.ForgetPod(pod->uid()); !status.ok()) {
     if (parts_->options.log) parts_->options.log(BERTH_LOG_ERROR, "", status.message());
   }
-  decision = {
-      .code = answer->code, .skipped = false, .message = answer->Message(), .row = kNoRow};
+  decision = {.code = answer->code, .skipped = false, .message = answer->Message(), .row = kNoRow};
   return "";
 }
 

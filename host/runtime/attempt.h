@@ -66,8 +66,8 @@ class Attempt {
   std::vector<std::string> subset_plugins;
   // The rows that they agree on, ascending; none: all live rows.
   std::optional<std::vector<Row>> subset;
-  // Names that they agree on and no node has, sorted. Nothing is filtered there, but such plugins do
-  // agree on something. (kube-scheduler: PreFilterResult.Merge)
+  // Names that they agree on and no node has, sorted. Nothing is filtered there, but such plugins
+  // do agree on something. (kube-scheduler: PreFilterResult.Merge)
   std::vector<std::string> subset_unknown;
   // The rejection of the pod on all nodes at once.
   std::optional<PluginStatus> pre_filter_rejection;

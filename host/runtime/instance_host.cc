@@ -15,7 +15,8 @@ struct berth_object_ref {
 void berth_done::Complete(berth_code code, std::string_view reason) {
   if (completed.exchange(true)) return;
   if (!post) return Deliver(code, reason);
-  post([done = shared_from_this(), code, text = std::string(reason)] { done->Deliver(code, text); });
+  post(
+      [done = shared_from_this(), code, text = std::string(reason)] { done->Deliver(code, text); });
 }
 
 // The answer may drop this promise: nothing of it is touched afterwards.

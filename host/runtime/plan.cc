@@ -157,8 +157,8 @@ Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
 Status Plan::CheckWeights() const {
   int64_t left = INT64_MAX / BERTH_SCORE_MAX;
   for (const PlannedUse& use : At(Point::kScore)) {
-    const std::string where = "profile " + scheduler_name_ + ": Score: plugin \"" +
-                              plugins_[use.plugin].name + "\": ";
+    const std::string where =
+        "profile " + scheduler_name_ + ": Score: plugin \"" + plugins_[use.plugin].name + "\": ";
     if (use.weight < 0) {
       return Status::InvalidArgument(where + "expected a weight of at least 1, found " +
                                      std::to_string(use.weight));

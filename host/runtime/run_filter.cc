@@ -28,8 +28,7 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
   const std::string on = " for node " + std::string(node);
   if (code == kUnwritten) return Failed(plugin, "no verdict" + on);
   if (!IsVerdict(code)) {
-    return Failed(plugin,
-                  "verdict " + std::to_string(code) + on + " is none that Filter may give");
+    return Failed(plugin, "verdict " + std::to_string(code) + on + " is none that Filter may give");
   }
   const std::string text = PluginStatus{BERTH_ERROR, "", cycle.ReasonTexts(reasons)}.Message();
   return Failed(plugin, text.empty() ? "plugin answered Error" + on : text);

@@ -75,9 +75,9 @@ PluginStatus AddToTotals(const std::string& plugin, const ScoreColumn& column,
   for (size_t i = 0; i < totals.size(); ++i) {
     outside |= static_cast<uint64_t>(scores[i]) > uint64_t{BERTH_SCORE_MAX};
     // Wraps where a score is out of range, which is then an error.
-    totals[i] = static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
-                                     static_cast<uint64_t>(weight) *
-                                         static_cast<uint64_t>(scores[i]));
+    totals[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
+                             static_cast<uint64_t>(weight) * static_cast<uint64_t>(scores[i]));
   }
   if (!outside) return {};
   const int64_t first = *std::ranges::find_if(column.normalized, kOutside);

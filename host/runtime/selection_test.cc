@@ -87,9 +87,10 @@ TEST_F(SelectionTest, HolesAndWholeBlocksAreLeftOut) {
 
 TEST_F(SelectionTest, GivenRows) {
   MakeNodes(3 * kBlockRows);
-  for (const std::vector<Row>& rows :
-       {std::vector<Row>{0}, {kBlockRows}, {3 * kBlockRows - 1},
-        {0, 1, kBlockRows - 1, kBlockRows, 2 * kBlockRows + 5}}) {
+  for (const std::vector<Row>& rows : {std::vector<Row>{0},
+                                       {kBlockRows},
+                                       {3 * kBlockRows - 1},
+                                       {0, 1, kBlockRows - 1, kBlockRows, 2 * kBlockRows + 5}}) {
     selection_.AssignRows(table_, rows);
     ExpectRows(selection_, rows);
   }

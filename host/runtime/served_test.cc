@@ -41,15 +41,16 @@ class ServicesTest : public ::testing::Test {
   Interner interner_;
   ObjectStore objects_;
   std::vector<std::string> lines_;
-  HostServices services_{.interner = interner_,
-                         .objects = objects_,
-                         .log =
-                             [this](uint32_t level, std::string_view plugin, std::string_view text) {
-                               lines_.push_back(std::to_string(level) + " " + std::string(plugin) +
-                                                ": " + std::string(text));
-                             },
-                         .log_level = BERTH_LOG_INFO,
-                         .bind = nullptr};
+  HostServices services_{
+      .interner = interner_,
+      .objects = objects_,
+      .log =
+          [this](uint32_t level, std::string_view plugin, std::string_view text) {
+            lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
+                             std::string(text));
+          },
+      .log_level = BERTH_LOG_INFO,
+      .bind = nullptr};
   InstanceHost host_{services_, "test.Plugin", {"v1/Namespace"}};
 
   template <class T>
@@ -71,11 +72,11 @@ TEST_F(ServicesTest, ThatAreThere) {
     EXPECT_EQ(service != nullptr, code == BERTH_SUCCESS) << info.id;
     (code == BERTH_SUCCESS ? there : unsupported).emplace_back(info.id);
   }
-  EXPECT_THAT(there, ElementsAre("berth.log/1", "berth.strings/1", "berth.columns/1", "berth.args/1",
-                                 "berth.objects/1", "berth.api/1", "berth.completion/1"));
-  EXPECT_THAT(unsupported,
-              ElementsAre("berth.metrics/1", "berth.whatif/1", "berth.nominator/1",
-                          "berth.activate/1", "berth.waiting/1", "berth.timer/1"));
+  EXPECT_THAT(there,
+              ElementsAre("berth.log/1", "berth.strings/1", "berth.columns/1", "berth.args/1",
+                          "berth.objects/1", "berth.api/1", "berth.completion/1"));
+  EXPECT_THAT(unsupported, ElementsAre("berth.metrics/1", "berth.whatif/1", "berth.nominator/1",
+                                       "berth.activate/1", "berth.waiting/1", "berth.timer/1"));
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {

@@ -25,7 +25,9 @@ class BindTest : public ::testing::Test {
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
     return harness_.Schedule({.name = "p", .requests = "\"cpu\":\"1\",\"memory\":\"1Gi\""});
   }
-  AttemptResult With(const char* args) { return With(Profile().Use("test.A", {Point::kBind}, args)); }
+  AttemptResult With(const char* args) {
+    return With(Profile().Use("test.A", {Point::kBind}, args));
+  }
 
   std::string NodeOf(const std::string& pod) {
     return std::string(harness_.cluster().FindPod("default", pod)->node_name());
@@ -104,19 +106,19 @@ TEST_F(BindTest, AFailureForgetsThePod) {
 
 TEST_F(BindTest, SkipAsksTheNext) {
   const char* skip = R"({"bind":{"code":5}})";
-  const AttemptResult result = With(Profile()
-                                        .Use("test.A", {Point::kBind}, skip)
-                                        .Use("test.B", {Point::kBind},
-                                             R"({"bind":{"how":"complete","code":5}})")
-                                        .Use("test.C", {Point::kBind}, R"({"bind":{"how":"api"}})"));
+  const AttemptResult result =
+      With(Profile()
+               .Use("test.A", {Point::kBind}, skip)
+               .Use("test.B", {Point::kBind}, R"({"bind":{"how":"complete","code":5}})")
+               .Use("test.C", {Point::kBind}, R"({"bind":{"how":"api"}})"));
   EXPECT_EQ(Harness::Outcome(result), "Success");
   EXPECT_EQ(NodeOf("p"), "n1");
 }
 
 // The cluster's refusal in its own words, as kube-scheduler reports it.
 TEST_F(BindTest, TheClustersRefusalIsReported) {
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})"))
-                  .ok());
+  ASSERT_TRUE(
+      harness_.Start(Profile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})")).ok());
   harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
   // Somebody else is faster, and the scheduler has not heard of it.
   harness_.cluster().Bind({"default", "p", ""}, "elsewhere", nullptr);
@@ -134,8 +136,7 @@ TEST_F(BindTest, TheClustersRefusalIsReported) {
 TEST_F(BindTest, APluginThatDoesNotWaitForTheHostsAnswer) {
   const AttemptResult result =
       With(R"({"bind":{"how":"api-then-return","code":1,"reasons":["changed my mind"]}})");
-  EXPECT_EQ(Harness::Outcome(result),
-            "Error: running Bind plugin \"test.A\": changed my mind");
+  EXPECT_EQ(Harness::Outcome(result), "Error: running Bind plugin \"test.A\": changed my mind");
   EXPECT_EQ(NodeOf("p"), "n1");
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
@@ -208,16 +209,16 @@ TEST_F(BindTest, ObjectsOfTheKindsThatWereDeclared) {
     harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" +
                        std::string(name) + "\"}}");
   }
-  harness_.AddObject(R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"x","namespace":"d"}})");
+  harness_.AddObject(
+      R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"x","namespace":"d"}})");
   ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
   harness_.Schedule({.name = "p"});
   EXPECT_THAT(harness_.lines(),
               IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
                             "test.A: secret found=0", "test.A: retained same=1"}));
   const auto starts = [&](const char* text) {
-    return std::ranges::find_if(harness_.lines(), [text](const std::string& line) {
-      return line.starts_with(text);
-    });
+    return std::ranges::find_if(harness_.lines(),
+                                [text](const std::string& line) { return line.starts_with(text); });
   };
   EXPECT_LT(starts("test.A: blue bytes="), starts("test.A: red bytes="));
   EXPECT_NE(starts("test.A: red bytes="), harness_.lines().end());
@@ -234,7 +235,9 @@ TEST_F(BindTest, WrongArgumentsAreReportedByPath) {
 // --- plans --------------------------------------------------------------------------------------
 
 TEST_F(BindTest, PlansThatAreRefused) {
-  const auto refusal = [&](const PlanSpec& spec) { return std::string(harness_.Start(spec).message()); };
+  const auto refusal = [&](const PlanSpec& spec) {
+    return std::string(harness_.Start(spec).message());
+  };
   const std::string profile = "profile default-scheduler: ";
   PlanSpec spec = Profile().Spec();
   spec.points[static_cast<size_t>(Point::kQueueSort)].clear();
@@ -254,8 +257,7 @@ TEST_F(BindTest, PlansThatAreRefused) {
             profile + "Filter: plugin \"cpp.ByKey\" does not implement this extension point");
   spec = Profile().Spec();
   spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
-  EXPECT_EQ(refusal(spec),
-            profile + "Score: plugin \"test.B\" is not among the profile's plugins");
+  EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
   EXPECT_THAT(refusal(Profile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
               ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }

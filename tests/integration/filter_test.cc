@@ -27,10 +27,13 @@ class FilterTest : public ::testing::Test {
     Profile profile;
     const char* const names[] = {"test.A", "test.B", "test.C"};
     size_t i = 0;
-    for (const char* each : args) profile.Use(names[i++], {Point::kPreFilter, Point::kFilter}, each);
+    for (const char* each : args)
+      profile.Use(names[i++], {Point::kPreFilter, Point::kFilter}, each);
     return harness_.OutcomeOf(profile);
   }
-  std::vector<std::string> WhoRejected() { return Rejectors(harness_.loop().scheduler().attempt()); }
+  std::vector<std::string> WhoRejected() {
+    return Rejectors(harness_.loop().scheduler().attempt());
+  }
 
   Harness harness_;
 };
@@ -71,8 +74,9 @@ TEST_F(FilterTest, PreFilterAnswers) {
 }
 
 TEST_F(FilterTest, PreFilterNamesTheOnlyNodes) {
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kPreFilter},
-                                           R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
+  ASSERT_TRUE(harness_
+                  .Start(Profile().Use("test.A", {Point::kPreFilter},
+                                       R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
                   .ok());
   EXPECT_EQ(harness_.Schedule({.name = "p"}).node, "n2");
 }
@@ -86,10 +90,11 @@ TEST_F(FilterTest, SubsetsAreIntersected) {
                   R"({"preFilter":{"nodes":["n2","nobody"]}})"}),
             "Unschedulable: 0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) "
             "[test.A test.B].");
-  EXPECT_EQ(With({R"({"preFilter":{"nodes":["n1","n2"]}})", R"({"preFilter":{"nodes":["n2","n3"]}})",
-                  R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),
-            "Unschedulable: 0/3 nodes are available: 1 full, 2 node(s) didn't satisfy plugin(s) "
-            "[test.A test.B].");
+  EXPECT_EQ(
+      With({R"({"preFilter":{"nodes":["n1","n2"]}})", R"({"preFilter":{"nodes":["n2","n3"]}})",
+            R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),
+      "Unschedulable: 0/3 nodes are available: 1 full, 2 node(s) didn't satisfy plugin(s) "
+      "[test.A test.B].");
   EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B", "test.C"));
 }
 
@@ -114,16 +119,17 @@ TEST_F(FilterTest, SkipLeavesThatPluginsFilterOut) {
   const char* refuse = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
   EXPECT_EQ(With({refuse}), "Unschedulable: 0/3 nodes are available: 3 full.");
   harness_.cluster().Delete(kPodKind, "default", "p").ok();
-  EXPECT_EQ(With({R"({"preFilter":{"code":5},"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),
-            "Success");
+  EXPECT_EQ(
+      With({R"({"preFilter":{"code":5},"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),
+      "Success");
 }
 
 TEST_F(FilterTest, ReasonsAreAddedUpToSixtyFour) {
   EXPECT_EQ(With({R"({"reasons":["a","b"],"say":1,"preFilter":{"addReasons":62},
                       "filter":{"verdict":2,"bits":-9223372036854775805}})"}),
             "Unschedulable: 0/3 nodes are available: 3 a, 3 added 61, 3 b.");
-  EXPECT_THAT(harness_.lines(), ::testing::IsSupersetOf(
-                                    {"test.A: added 0 bit=2", "test.A: added 61 bit=63"}));
+  EXPECT_THAT(harness_.lines(),
+              ::testing::IsSupersetOf({"test.A: added 0 bit=2", "test.A: added 61 bit=63"}));
   With({R"({"reasons":["a","b"],"say":1,"preFilter":{"addReasons":63}})"});
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.A: added 62 bit=-1"));
 }
@@ -156,9 +162,11 @@ TEST_F(FilterTest, Verdicts) {
       {R"({"filter":{"verdict":1,"onlyAt":"n2"}})",
        "Error: running \"test.A\" filter plugin: plugin answered Error for node n2"},
       {R"({"filter":{"verdict":4,"onlyAt":"n3"}})",
-       "Error: running \"test.A\" filter plugin: verdict 4 for node n3 is none that Filter may give"},
+       "Error: running \"test.A\" filter plugin: verdict 4 for node n3 is none that Filter may "
+       "give"},
       {R"({"filter":{"verdict":5,"onlyAt":"n1"}})",
-       "Error: running \"test.A\" filter plugin: verdict 5 for node n1 is none that Filter may give"},
+       "Error: running \"test.A\" filter plugin: verdict 5 for node n1 is none that Filter may "
+       "give"},
       {R"({"filter":{"verdict":77,"onlyAt":"n2"}})",
        "Error: running \"test.A\" filter plugin: verdict 77 for node n2 is none that Filter may "
        "give"},
@@ -209,10 +217,12 @@ TEST_F(FilterTest, WithoutNodesThereIsNothingToAsk) {
 
 TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
   ASSERT_TRUE(harness_.Start(Profile()).ok());
-  const auto result = harness_.Schedule({.name = "p", .spec = R"("schedulingGroup":{"podGroupName":"g"})"});
-  EXPECT_EQ(Harness::Outcome(result),
-            "UnschedulableAndUnresolvable: pod uses spec.schedulingGroup, which no installed plugin "
-            "handles");
+  const auto result =
+      harness_.Schedule({.name = "p", .spec = R"("schedulingGroup":{"podGroupName":"g"})"});
+  EXPECT_EQ(
+      Harness::Outcome(result),
+      "UnschedulableAndUnresolvable: pod uses spec.schedulingGroup, which no installed plugin "
+      "handles");
   EXPECT_EQ(result.node, "");
 }
 
@@ -233,15 +243,14 @@ TEST_F(FilterTest, TheNominatedNodeIsTakenIfItFits) {
 }
 
 TEST_F(FilterTest, ANominatedNodeThatDoesNotFitIsOneOfMany) {
-  for (const char* args : {R"({"filter":{"verdict":2,"onlyAt":"n2"}})",
-                           R"({"preFilter":{"nodes":["n1","n3"]}})"}) {
+  for (const char* args :
+       {R"({"filter":{"verdict":2,"onlyAt":"n2"}})", R"({"preFilter":{"nodes":["n1","n3"]}})"}) {
     SCOPED_TRACE(args);
     Harness harness;
     harness.AddNodes({"n1", "n2", "n3"});
     ASSERT_TRUE(
         harness.Start(Profile().Use("test.A", {Point::kPreFilter, Point::kFilter}, args)).ok());
-    const auto result =
-        harness.Schedule({.name = "p", .status = "\"nominatedNodeName\":\"n2\""});
+    const auto result = harness.Schedule({.name = "p", .status = "\"nominatedNodeName\":\"n2\""});
     EXPECT_THAT(result.node, ::testing::AnyOf("n1", "n3"));
     EXPECT_FALSE(harness.loop().scheduler().attempt().nominated_only);
   }

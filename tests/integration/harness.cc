@@ -54,9 +54,7 @@ Profile& Profile::Use(const std::string& name, std::initializer_list<Point> poin
 
 PlanSpec Profile::Spec() const {
   Profile whole = *this;
-  const auto none = [&](Point point) {
-    return spec_.points[static_cast<size_t>(point)].empty();
-  };
+  const auto none = [&](Point point) { return spec_.points[static_cast<size_t>(point)].empty(); };
   if (none(Point::kQueueSort)) whole.Use("cpp.ByKey", {Point::kQueueSort});
   if (none(Point::kBind)) whole.Use("cpp.ApiBinder", {Point::kBind});
   return whole.spec_;

@@ -22,7 +22,7 @@ namespace berth::host {
 // The plugins of tests/integration/plugins, and those of the tree. Loaded once per process.
 const PluginCatalog& TestCatalog();
 
-// A profile in the making. Starts with "cpp.ByKey" for QueueSort and "cpp.ApiBinder" for Bind, unless
+// A profile in the making. Ends with "cpp.ByKey" for QueueSort and "cpp.ApiBinder" for Bind, unless
 // others are named.
 class Profile {
  public:

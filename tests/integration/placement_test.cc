@@ -40,8 +40,7 @@ class RandomCluster {
     const Amounts limit{2000 + Below(7) * 1000, 2048 + Below(7) * 1024, 4 + Below(20)};
     limits[name] = limit;
     return {.name = name,
-            .allocatable =
-                Requests(limit) + ",\"pods\":\"" + std::to_string(limit.pods) + '"',
+            .allocatable = Requests(limit) + ",\"pods\":\"" + std::to_string(limit.pods) + '"',
             .labels = "\"zone\":\"z" + std::to_string(Below(3)) + '"'};
   }
   void AddNodes(Harness& harness, uint32_t count) {
@@ -143,8 +142,7 @@ TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
 // rows is the same, so the winners must be.
 TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
   constexpr uint32_t kNodes = 90;
-  const PlanSpec spec =
-      Profile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
+  const PlanSpec spec = Profile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
   Harness without;
   ASSERT_TRUE(without.Start(spec, 3).ok());  // First, so that rows are in the order of creation.
   RandomCluster dense(9);
@@ -196,7 +194,8 @@ TEST_F(PlacementTest, PerNodeAndPerBlockByEveryCompilerPlaceAlike) {
     }
   }
   for (const auto& run : runs) EXPECT_EQ(run, runs.front());
-  const auto placed = std::ranges::count_if(runs.front(), [](const auto& p) { return !p.second.empty(); });
+  const auto placed =
+      std::ranges::count_if(runs.front(), [](const auto& p) { return !p.second.empty(); });
   EXPECT_GT(placed, 30);
 }
 
@@ -283,8 +282,8 @@ TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
   Harness harness;
   harness.AddNodes({"n"});
   ASSERT_TRUE(harness.Start(Profile()).ok());
-  const auto result = harness.Schedule(
-      {.name = "p", .meta = "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""});
+  const auto result =
+      harness.Schedule({.name = "p", .meta = "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""});
   EXPECT_TRUE(result.decision.skipped);
   EXPECT_EQ(result.decision.message, "skip schedule deleting pod: default/p");
   EXPECT_EQ(result.node, "");

@@ -57,10 +57,12 @@ TEST_F(ScoreTest, Failures) {
       {R"({"normalize":{"mode":4,"code":1,"reasons":["boom"]}})",
        "Error: running Normalize on Score plugins: plugin \"test.A\" failed with: boom"},
       {R"({"normalize":{"mode":4,"to":101}})",
-       "Error: applying score defaultWeights on Score plugins: plugin \"test.A\" returns an invalid "
+       "Error: applying score defaultWeights on Score plugins: plugin \"test.A\" returns an "
+       "invalid "
        "score 101, it should in the range of [0, 100] after normalizing"},
       {R"({"normalize":{"mode":4,"to":-1}})",
-       "Error: applying score defaultWeights on Score plugins: plugin \"test.A\" returns an invalid "
+       "Error: applying score defaultWeights on Score plugins: plugin \"test.A\" returns an "
+       "invalid "
        "score -1, it should in the range of [0, 100] after normalizing"},
   };
   for (const Case& row : kTable) {
@@ -72,24 +74,23 @@ TEST_F(ScoreTest, Failures) {
 TEST_F(ScoreTest, NormalizationByTheHost) {
   AddThree();
   const std::pair<uint32_t, std::vector<int64_t>> kTable[] = {
-      {BERTH_NORMALIZE_NONE, {10, 40, 20}},
-      {BERTH_NORMALIZE_MAX, {25, 100, 50}},
-      {BERTH_NORMALIZE_MAX_REVERSED, {75, 0, 50}},
-      {BERTH_NORMALIZE_MIN_MAX, {0, 100, 33}},
+      {BERTH_NORMALIZE_NONE, {10, 40, 20}},        {BERTH_NORMALIZE_MAX, {25, 100, 50}},
+      {BERTH_NORMALIZE_MAX_REVERSED, {75, 0, 50}}, {BERTH_NORMALIZE_MIN_MAX, {0, 100, 33}},
       {BERTH_NORMALIZE_CUSTOM, {7, 7, 7}},
   };
   for (const auto& [mode, normalized] : kTable) {
     SCOPED_TRACE(mode);
-    const std::string args = R"({"say":1,"normalize":{"to":7,"mode":)" + std::to_string(mode) + "}}";
-    ASSERT_TRUE(
-        harness_.Start(Profile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
+    const std::string args =
+        R"({"say":1,"normalize":{"to":7,"mode":)" + std::to_string(mode) + "}}";
+    ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
     harness_.Schedule({.name = "p" + std::to_string(mode)});
     ASSERT_EQ(attempt().score_columns().size(), 1U);
     const ScoreColumn& column = attempt().score_columns()[0];
     EXPECT_THAT(column.raw, ElementsAre(10, 40, 20));
     EXPECT_EQ(column.normalized, normalized);
     EXPECT_EQ(column.weight, 3);
-    for (size_t i = 0; i < normalized.size(); ++i) EXPECT_EQ(attempt().totals[i], 3 * normalized[i]);
+    for (size_t i = 0; i < normalized.size(); ++i)
+      EXPECT_EQ(attempt().totals[i], 3 * normalized[i]);
   }
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
@@ -117,9 +118,9 @@ TEST_F(ScoreTest, SkippedInPreScore) {
 
 TEST_F(ScoreTest, OneFeasibleNodeIsNotScored) {
   AddNode("n1", 10);
-  EXPECT_EQ(With({Point::kPreScore, Point::kScore},
-                 R"({"preScore":{"code":1},"score":{"code":1}})"),
-            "Success");
+  EXPECT_EQ(
+      With({Point::kPreScore, Point::kScore}, R"({"preScore":{"code":1},"score":{"code":1}})"),
+      "Success");
   EXPECT_FALSE(attempt().scored);
 }
 
@@ -137,9 +138,9 @@ TEST_F(ScoreTest, WeightsAddUpAndTheHighestTotalWins) {
   AddNode("n1", 10);
   AddNode("n2", 20);
   Profile profile;
-  profile.Use("test.A", {Point::kScore}, R"({"normalize":{"mode":1}})", 1);          // 50, 100
-  profile.Use("test.B", {Point::kScore}, R"({"normalize":{"mode":2}})", 3);          // 50, 0
-  profile.Use("test.C", {Point::kScore}, R"({"normalize":{"mode":4,"to":9}})", 0);   // 9, 9
+  profile.Use("test.A", {Point::kScore}, R"({"normalize":{"mode":1}})", 1);         // 50, 100
+  profile.Use("test.B", {Point::kScore}, R"({"normalize":{"mode":2}})", 3);         // 50, 0
+  profile.Use("test.C", {Point::kScore}, R"({"normalize":{"mode":4,"to":9}})", 0);  // 9, 9
   ASSERT_TRUE(harness_.Start(profile).ok());
   EXPECT_EQ(harness_.Schedule({.name = "p"}).node, "n1");
   EXPECT_THAT(attempt().totals, ElementsAre(50 + 150 + 9, 100 + 0 + 9));

@@ -1,5 +1,5 @@
-/* Three plugins of one kind, test.A to test.C: what each does at each point is said in its arguments.
- * Written against the boundary alone, in C. */
+/* Three plugins of one kind, test.A to test.C: what each does at each point is said in its
+ * arguments. Written against the boundary alone, in C. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@ typedef struct probe {
   berth_plugin abi;
   berth_slot slot;
   berth_score score_point;
-  const berth_host *host;
-  const berth_args *args;
-  const berth_log *log;
-  const berth_columns *columns;
-  const berth_objects *objects;
-  const berth_api *api;
-  const berth_completion *completion;
+  const berth_host* host;
+  const berth_args* args;
+  const berth_log* log;
+  const berth_columns* columns;
+  const berth_objects* objects;
+  const berth_api* api;
+  const berth_completion* completion;
   text table[kListMax]; /* the constant reasons */
   berth_str reasons[kListMax];
   /* PreFilter */
@@ -62,21 +62,23 @@ typedef struct probe {
 static int64_t constructed;
 static int64_t destroyed;
 
-static berth_str str(const char *s) {
+static berth_str str(const char* s) {
   const berth_str out = {s, strlen(s)};
   return out;
 }
 
-static int same(berth_str a, const char *b) { return a.len == strlen(b) && memcmp(a.ptr, b, a.len) == 0; }
+static int same(berth_str a, const char* b) {
+  return a.len == strlen(b) && memcmp(a.ptr, b, a.len) == 0;
+}
 
-/* ---- arguments -------------------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------- */
 
-static const berth_value *get(const probe *p, const berth_value *from, const char *key) {
+static const berth_value* get(const probe* p, const berth_value* from, const char* key) {
   return p->args->get(from, str(key));
 }
 
-static int64_t number(const probe *p, const berth_value *from, const char *key, int64_t otherwise) {
-  const berth_value *value = get(p, from, key);
+static int64_t number(const probe* p, const berth_value* from, const char* key, int64_t otherwise) {
+  const berth_value* value = get(p, from, key);
   return value == NULL ? otherwise : p->args->as_int(value);
 }
 
@@ -87,39 +89,39 @@ static text copy(berth_str from) {
   return out;
 }
 
-static text word(const probe *p, const berth_value *from, const char *key) {
+static text word(const probe* p, const berth_value* from, const char* key) {
   return copy(p->args->as_string(get(p, from, key)));
 }
 
-static uint32_t list(const probe *p, const berth_value *from, const char *key, text *out) {
-  const berth_value *values = get(p, from, key);
+static uint32_t list(const probe* p, const berth_value* from, const char* key, text* out) {
+  const berth_value* values = get(p, from, key);
   uint64_t n = p->args->size(values);
   if (n > kListMax) n = kListMax;
   for (uint64_t i = 0; i < n; ++i) out[i] = copy(p->args->as_string(p->args->at(values, i, NULL)));
   return (uint32_t)n;
 }
 
-static answer read_answer(const probe *p, const berth_value *from) {
+static answer read_answer(const probe* p, const berth_value* from) {
   answer out = {0};
   out.code = number(p, from, "code", BERTH_SUCCESS);
   out.n_reasons = list(p, from, "reasons", out.reasons);
   return out;
 }
 
-static berth_code give(const answer *a, berth_status *status) {
+static berth_code give(const answer* a, berth_status* status) {
   for (uint32_t i = 0; i < a->n_reasons; ++i) status->add_reason(status, str(a->reasons[i].bytes));
   return (berth_code)a->code;
 }
 
-static void read_args(probe *p, const berth_value *args) {
-  const berth_value *pre_filter = get(p, args, "preFilter");
+static void read_args(probe* p, const berth_value* args) {
+  const berth_value* pre_filter = get(p, args, "preFilter");
   p->pre_filter = read_answer(p, pre_filter);
   p->has_nodes = get(p, pre_filter, "nodes") != NULL;
   p->n_nodes = list(p, pre_filter, "nodes", p->nodes);
   p->add_reasons = number(p, pre_filter, "addReasons", 0);
   p->bind_column = word(p, pre_filter, "bindColumn");
   p->say = number(p, args, "say", 0);
-  const berth_value *filter = get(p, args, "filter");
+  const berth_value* filter = get(p, args, "filter");
   p->filter = read_answer(p, filter);
   p->verdict = number(p, filter, "verdict", BERTH_SUCCESS);
   p->bits = (uint64_t)number(p, filter, "bits", 0);
@@ -134,19 +136,19 @@ static void read_args(probe *p, const berth_value *args) {
   p->how = word(p, get(p, args, "bind"), "how");
 }
 
-/* ---- what is told through the log ---------------------------------------------------------------- */
+/* ---- what is told through the log ---------------------------------------------------------- */
 
-static void say(const probe *p, const char *message, const char *key, int64_t value) {
+static void say(const probe* p, const char* message, const char* key, int64_t value) {
   char digits[32];
   snprintf(digits, sizeof(digits), "%lld", (long long)value);
   const berth_str_pair pair = {str(key), str(digits)};
   p->log->log(p->host, BERTH_LOG_INFO, str(message), &pair, 1);
 }
 
-static int64_t count_selected(const berth_nodes *nodes) {
+static int64_t count_selected(const berth_nodes* nodes) {
   int64_t count = 0;
   for (uint32_t b = 0; b < nodes->n_blocks; ++b) {
-    const berth_block *block = nodes->block(nodes, b);
+    const berth_block* block = nodes->block(nodes, b);
     for (uint32_t k = 0; k < block->n_selected; ++k) {
       const uint32_t i = block->selected == NULL ? k : block->selected[k];
       count += block->nodes[i] != NULL;
@@ -155,44 +157,45 @@ static int64_t count_selected(const berth_nodes *nodes) {
   return count;
 }
 
-static void bind_column(const probe *p, const berth_cycle *cycle, const text *name) {
+static void bind_column(const probe* p, const berth_cycle* cycle, const text* name) {
   uint32_t index = UINT32_MAX;
   if (name->bytes[0] == '\0') return;
   say(p, "bind", "code", p->columns->bind(p->host, cycle, str(name->bytes), &index));
   say(p, "bind", "index", index == UINT32_MAX ? -1 : (int64_t)index);
 }
 
-static int32_t say_object(void *to, const berth_object *object) {
+static int32_t say_object(void* to, const berth_object* object) {
   const text name = copy(object->meta->name);
-  say((const probe *)to, name.bytes, "bytes", (int64_t)object->json.len);
+  say((const probe*)to, name.bytes, "bytes", (int64_t)object->json.len);
   return 1;
 }
 
-static void say_objects(const probe *p) {
-  void *to = (void *)(uintptr_t)p;
+static void say_objects(const probe* p) {
+  void* to = (void*)(uintptr_t)p;
   const berth_str none = {NULL, 0};
-  say(p, "namespaces", "code", p->objects->list(p->host, str("v1/Namespace"), none, say_object, to));
+  say(p, "namespaces", "code",
+      p->objects->list(p->host, str("v1/Namespace"), none, say_object, to));
   say(p, "secrets", "code", p->objects->list(p->host, str("v1/Secret"), none, say_object, to));
   say(p, "secret", "found", p->objects->get(p->host, str("v1/Secret"), none, str("x")) != NULL);
-  const berth_object *object = p->objects->get(p->host, str("v1/Namespace"), none, str("blue"));
+  const berth_object* object = p->objects->get(p->host, str("v1/Namespace"), none, str("blue"));
   if (object == NULL) return;
-  berth_object_ref *ref = p->objects->retain(p->host, object);
+  berth_object_ref* ref = p->objects->retain(p->host, object);
   say(p, "retained", "same", p->objects->view(ref) == object);
   p->objects->release(p->host, ref);
 }
 
-/* ---- points ---------------------------------------------------------------------------------------- */
+/* ---- points -------------------------------------------------------------------------------- */
 
-static berth_code pre_filter(void *self, const berth_cycle *cycle, const berth_nodes *all,
-                             berth_pre_filter_out *out, berth_status *status) BERTH_NOEXCEPT {
-  probe *p = self;
+static berth_code pre_filter(void* self, const berth_cycle* cycle, const berth_nodes* all,
+                             berth_pre_filter_out* out, berth_status* status) BERTH_NOEXCEPT {
+  probe* p = self;
   if (p->say != 0) {
     say(p, "pre_filter", "nodes", count_selected(all));
-    say(p, "pre_filter", "slot", *(int64_t *)cycle->slots[0]);
+    say(p, "pre_filter", "slot", *(int64_t*)cycle->slots[0]);
     say(p, "pre_filter", "slots", constructed - destroyed);
     say_objects(p);
   }
-  *(int64_t *)cycle->slots[0] = (int64_t)cycle->id;
+  *(int64_t*)cycle->slots[0] = (int64_t)cycle->id;
   bind_column(p, cycle, &p->bind_column);
   berth_str names[kListMax];
   for (uint32_t i = 0; i < p->n_nodes; ++i) names[i] = str(p->nodes[i].bytes);
@@ -206,13 +209,14 @@ static berth_code pre_filter(void *self, const berth_cycle *cycle, const berth_n
   return give(&p->pre_filter, status);
 }
 
-static berth_code filter(void *self, const berth_cycle *cycle, const berth_block *block,
-                         berth_filter_out *out, berth_status *status) BERTH_NOEXCEPT {
-  const probe *p = self;
+static berth_code filter(void* self, const berth_cycle* cycle, const berth_block* block,
+                         berth_filter_out* out, berth_status* status) BERTH_NOEXCEPT {
+  const probe* p = self;
   bind_column(p, cycle, &p->bind_in_filter);
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected == NULL ? k : block->selected[k];
-    const int hit = p->only_at.bytes[0] == '\0' || same(block->nodes[i]->meta->name, p->only_at.bytes);
+    const int hit =
+        p->only_at.bytes[0] == '\0' || same(block->nodes[i]->meta->name, p->only_at.bytes);
     if (hit && p->unwritten != 0) continue;
     out->codes[i] = hit ? (uint8_t)p->verdict : BERTH_SUCCESS;
     out->reasons[i] = hit ? p->bits : 0;
@@ -220,32 +224,33 @@ static berth_code filter(void *self, const berth_cycle *cycle, const berth_block
   return give(&p->filter, status);
 }
 
-static berth_code pre_score(void *self, const berth_cycle *cycle, const berth_nodes *feasible,
-                            const berth_nodes *all, berth_status *status) BERTH_NOEXCEPT {
-  const probe *p = self;
+static berth_code pre_score(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
+                            const berth_nodes* all, berth_status* status) BERTH_NOEXCEPT {
+  const probe* p = self;
   if (p->say != 0) {
     say(p, "pre_score", "feasible", count_selected(feasible));
     say(p, "pre_score", "all", count_selected(all));
-    say(p, "pre_score", "kept", *(int64_t *)cycle->slots[0] == (int64_t)cycle->id);
+    say(p, "pre_score", "kept", *(int64_t*)cycle->slots[0] == (int64_t)cycle->id);
   }
   return give(&p->pre_score, status);
 }
 
 /* The allocatable number of example.com/score. */
-static berth_code score(void *self, const berth_cycle *cycle, const berth_block *block, int64_t *out,
-                        berth_status *status) BERTH_NOEXCEPT {
-  const probe *p = self;
+static berth_code score(void* self, const berth_cycle* cycle, const berth_block* block,
+                        int64_t* out, berth_status* status) BERTH_NOEXCEPT {
+  const probe* p = self;
   (void)cycle;
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected == NULL ? k : block->selected[k];
-    out[i] = *(const int64_t *)((const char *)block->columns[0].data + (uint64_t)i * block->columns[0].stride);
+    out[i] = *(const int64_t*)((const char*)block->columns[0].data +
+                               (uint64_t)i * block->columns[0].stride);
   }
   return give(&p->score, status);
 }
 
-static berth_code normalize(void *self, const berth_cycle *cycle, berth_scores *scores,
-                            berth_status *status) BERTH_NOEXCEPT {
-  const probe *p = self;
+static berth_code normalize(void* self, const berth_cycle* cycle, berth_scores* scores,
+                            berth_status* status) BERTH_NOEXCEPT {
+  const probe* p = self;
   (void)cycle;
   if (p->say != 0) say(p, "normalize", "count", scores->count);
   for (uint32_t i = 0; i < scores->count; ++i) {
@@ -255,13 +260,13 @@ static berth_code normalize(void *self, const berth_cycle *cycle, berth_scores *
   return give(&p->normalize, status);
 }
 
-/* `how`: "return" the answer, or "complete" it within the call, or do "both"; "api": let the host bind;
- * "api-then-return": do that and answer at once all the same. */
-static berth_code bind(void *self, const berth_binding *binding, berth_done *done,
-                       berth_status *status) BERTH_NOEXCEPT {
-  const probe *p = self;
-  const char *how = p->how.bytes;
-  if (p->say != 0) say(p, "bind", "slot", *(int64_t *)binding->slots[0] > 0);
+/* `how`: "return" the answer, or "complete" it within the call, or do "both"; "api": let the host
+ * bind; "api-then-return": do that and answer at once all the same. */
+static berth_code bind(void* self, const berth_binding* binding, berth_done* done,
+                       berth_status* status) BERTH_NOEXCEPT {
+  const probe* p = self;
+  const char* how = p->how.bytes;
+  if (p->say != 0) say(p, "bind", "slot", *(int64_t*)binding->slots[0] > 0);
   if (strncmp(how, "api", 3) == 0) {
     const berth_code code = p->api->bind(p->host, binding, done);
     return strcmp(how, "api") == 0 ? code : give(&p->bind, status);
@@ -280,10 +285,10 @@ static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter};
 static const berth_pre_score kPreScore = {sizeof(berth_pre_score), 0, pre_score};
 static const berth_bind kBind = {sizeof(berth_bind), 0, bind};
 
-/* ---- the instance ------------------------------------------------------------------------------------ */
+/* ---- the instance -------------------------------------------------------------------------- */
 
-static const void *get_point(const berth_plugin *plugin, const char *id) BERTH_NOEXCEPT {
-  const probe *p = plugin->self;
+static const void* get_point(const berth_plugin* plugin, const char* id) BERTH_NOEXCEPT {
+  const probe* p = plugin->self;
   if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
   if (strcmp(id, BERTH_POINT_FILTER) == 0) return &kFilter;
   if (strcmp(id, BERTH_POINT_PRE_SCORE) == 0) return &kPreScore;
@@ -291,33 +296,33 @@ static const void *get_point(const berth_plugin *plugin, const char *id) BERTH_N
   return strcmp(id, BERTH_POINT_BIND) == 0 ? &kBind : NULL;
 }
 
-static void construct_slot(void *at) BERTH_NOEXCEPT {
-  *(int64_t *)at = kSlotMark;
+static void construct_slot(void* at) BERTH_NOEXCEPT {
+  *(int64_t*)at = kSlotMark;
   ++constructed;
 }
 
-static berth_code clone_slot(void *to, const void *from) BERTH_NOEXCEPT {
-  *(int64_t *)to = *(const int64_t *)from;
+static berth_code clone_slot(void* to, const void* from) BERTH_NOEXCEPT {
+  *(int64_t*)to = *(const int64_t*)from;
   ++constructed;
   return BERTH_SUCCESS;
 }
 
-static void destroy_slot(void *at) BERTH_NOEXCEPT {
-  *(int64_t *)at = 0;
+static void destroy_slot(void* at) BERTH_NOEXCEPT {
+  *(int64_t*)at = 0;
   ++destroyed;
 }
 
-static void destroy(berth_plugin *plugin) BERTH_NOEXCEPT {
-  probe *p = plugin->self;
+static void destroy(berth_plugin* plugin) BERTH_NOEXCEPT {
+  probe* p = plugin->self;
   if (p->say != 0) say(p, "destroy", "slots", constructed - destroyed);
   free(p);
 }
 
-static void fill_in(probe *p, const berth_value *args) {
-  static const berth_column_request kScores = {
-      sizeof(berth_column_request), 0, "alloc:example.com/score", BERTH_TYPE_I64, 0};
-  const berth_slot slot = {sizeof(berth_slot), sizeof(int64_t), 8, 0, "test.probe/1", construct_slot,
-                           clone_slot, destroy_slot};
+static void fill_in(probe* p, const berth_value* args) {
+  static const berth_column_request kScores = {sizeof(berth_column_request), 0,
+                                               "alloc:example.com/score", BERTH_TYPE_I64, 0};
+  const berth_slot slot = {sizeof(berth_slot), sizeof(int64_t), 8,          0,
+                           "test.probe/1",     construct_slot,  clone_slot, destroy_slot};
   const uint32_t n_reasons = list(p, args, "reasons", p->table);
   for (uint32_t i = 0; i < n_reasons; ++i) p->reasons[i] = str(p->table[i].bytes);
   p->slot = slot;
@@ -334,23 +339,23 @@ static void fill_in(probe *p, const berth_value *args) {
   p->abi.destroy = destroy;
 }
 
-static berth_code create(const berth_host *host, berth_str name, berth_str profile,
-                         const berth_value *args, berth_plugin **out,
-                         berth_status *status) BERTH_NOEXCEPT {
-  probe *p = calloc(1, sizeof(probe));
+static berth_code create(const berth_host* host, berth_str name, berth_str profile,
+                         const berth_value* args, berth_plugin** out,
+                         berth_status* status) BERTH_NOEXCEPT {
+  probe* p = calloc(1, sizeof(probe));
   (void)name;
   (void)profile;
   if (p == NULL) return BERTH_ERROR;
   p->host = host;
-  host->get_service(host, BERTH_SERVICE_ARGS, (const void **)&p->args);
-  host->get_service(host, BERTH_SERVICE_LOG, (const void **)&p->log);
-  host->get_service(host, BERTH_SERVICE_COLUMNS, (const void **)&p->columns);
-  host->get_service(host, BERTH_SERVICE_OBJECTS, (const void **)&p->objects);
-  host->get_service(host, BERTH_SERVICE_API, (const void **)&p->api);
-  host->get_service(host, BERTH_SERVICE_COMPLETION, (const void **)&p->completion);
+  host->get_service(host, BERTH_SERVICE_ARGS, (const void**)&p->args);
+  host->get_service(host, BERTH_SERVICE_LOG, (const void**)&p->log);
+  host->get_service(host, BERTH_SERVICE_COLUMNS, (const void**)&p->columns);
+  host->get_service(host, BERTH_SERVICE_OBJECTS, (const void**)&p->objects);
+  host->get_service(host, BERTH_SERVICE_API, (const void**)&p->api);
+  host->get_service(host, BERTH_SERVICE_COMPLETION, (const void**)&p->completion);
   read_args(p, args);
   fill_in(p, args);
-  const berth_value *wrong = get(p, args, "wrong");
+  const berth_value* wrong = get(p, args, "wrong");
   if (wrong != NULL) {
     status->add_argument_error(status, str("/wrong"), p->args->as_string(wrong));
     free(p);
@@ -360,30 +365,47 @@ static berth_code create(const berth_host *host, berth_str name, berth_str profi
   return BERTH_SUCCESS;
 }
 
-/* ---- the library --------------------------------------------------------------------------------------- */
+/* ---- the library --------------------------------------------------------------------------- */
 
-static const char *const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_PRE_SCORE,
-                                      BERTH_POINT_SCORE,      BERTH_POINT_BIND,   NULL};
-static const char *const kServices[] = {BERTH_SERVICE_ARGS,    BERTH_SERVICE_LOG, BERTH_SERVICE_COLUMNS,
-                                        BERTH_SERVICE_OBJECTS, BERTH_SERVICE_API, BERTH_SERVICE_COMPLETION,
+static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
+                                      BERTH_POINT_PRE_SCORE,  BERTH_POINT_SCORE,
+                                      BERTH_POINT_BIND,       NULL};
+static const char* const kServices[] = {BERTH_SERVICE_ARGS,
+                                        BERTH_SERVICE_LOG,
+                                        BERTH_SERVICE_COLUMNS,
+                                        BERTH_SERVICE_OBJECTS,
+                                        BERTH_SERVICE_API,
+                                        BERTH_SERVICE_COMPLETION,
                                         NULL};
-static const char *const kKinds[] = {"v1/Namespace", NULL};
-static const char *const kNone[] = {NULL};
+static const char* const kKinds[] = {"v1/Namespace", NULL};
+static const char* const kNone[] = {NULL};
 
-#define PROBE(name)                                                                                      \
-  {sizeof(berth_plugin_info), 0, name, "1.0.0", "Does what its arguments say.", kPoints, kServices, kKinds, \
-   kNone, kNone, NULL}
+#define PROBE(name)                                                                       \
+  {                                                                                       \
+    sizeof(berth_plugin_info), 0, name, "1.0.0", "Does what its arguments say.", kPoints, \
+        kServices, kKinds, kNone, kNone, NULL                                             \
+  }
 static const berth_plugin_info kA = PROBE("test.A");
 static const berth_plugin_info kB = PROBE("test.B");
 static const berth_plugin_info kC = PROBE("test.C");
-static const berth_plugin_info *const kPlugins[] = {&kA, &kB, &kC};
+static const berth_plugin_info* const kPlugins[] = {&kA, &kB, &kC};
 
-const berth_entry berth_entry_v1 = {
-    BERTH_MAGIC, sizeof(berth_entry), BERTH_ABI_MAJOR, BERTH_ABI_MINOR, 0, 64, 0, 3, kPlugins, NULL, NULL,
-    create};
+const berth_entry berth_entry_v1 = {BERTH_MAGIC,
+                                    sizeof(berth_entry),
+                                    BERTH_ABI_MAJOR,
+                                    BERTH_ABI_MINOR,
+                                    0,
+                                    64,
+                                    0,
+                                    3,
+                                    kPlugins,
+                                    NULL,
+                                    NULL,
+                                    create};
 
 #define POINTS                                                                                     \
-  "\"version\":\"1.0.0\",\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.pre_score/1\"," \
+  "\"version\":\"1.0.0\",\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.pre_score/" \
+  "1\","                                                                                           \
   "\"berth.score/1\",\"berth.bind/1\"]}"
 BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.A\"," POINTS
            ",{\"name\":\"test.B\"," POINTS ",{\"name\":\"test.C\"," POINTS "]}");

@@ -1,5 +1,5 @@
-// The ways to write a plugin in C++: per node and per block, by key and by comparison, bound now and
-// later. Built once more with another compiler and standard library, under another prefix.
+// The ways to write a plugin in C++: per node and per block, by key and by comparison, bound now
+// and later. Built once more with another compiler and standard library, under another prefix.
 #include <array>
 #include <cstdint>
 #include <string>
