@@ -60,8 +60,8 @@ std::string Unescaped(std::string_view segment) {
   return name;
 }
 
-// The text of the value at `pointer`; left empty where there is none, or null. After an error nothing more
-// can be read.
+// The text of the value at `pointer`; left empty where there is none, or null. After an error
+// nothing more can be read.
 simdjson::error_code FindJson(JsonObject object, std::string_view pointer, std::string_view* json) {
   JsonValue value;
   if (!pointer.starts_with('/')) return simdjson::SUCCESS;

@@ -25,36 +25,45 @@ std::string Replace(std::string_view text, std::string_view from, std::string_vi
 
 // A pod of a deployment as the API server sends it before it is scheduled, without managedFields.
 constexpr std::string_view kStoredPod =
-    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-6d4cf56db6-#","generateName":"web-6d4cf56db6-",)"
-    R"("namespace":"shop","uid":"7c0d9f5e-3d53-4b4a-9d1e-0a6a3f00#","resourceVersion":"81#",)"
-    R"("creationTimestamp":"2026-01-10T08:00:00Z","labels":{"app":"web","pod-template-hash":"6d4cf56db6","tier":"frontend"},)"
-    R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-6d4cf56db6",)"
-    R"("uid":"f1e3d0a2-8a39-4a8e-8a6e-3a5b4d1c2e90","controller":true,"blockOwnerDeletion":true}]},)"
-    R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":[{"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}},)"
-    R"({"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}}],"defaultMode":420}}],)"
-    R"("containers":[{"name":"web","image":"registry.example.com/shop/web:2.14.1","ports":[{"containerPort":8080,"protocol":"TCP"}],)"
-    R"("resources":{"limits":{"memory":"512Mi"},"requests":{"cpu":"250m","memory":"512Mi"}},)"
-    R"("volumeMounts":[{"name":"kube-api-access-x7k2p","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}],)"
-    R"("terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"},)"
-    R"({"name":"proxy","image":"registry.example.com/mesh/proxy:1.9","resources":{"requests":{"cpu":"100m","memory":"64Mi"}},)"
-    R"("terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"}],)"
-    R"("restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","serviceAccountName":"default",)"
-    R"("serviceAccount":"default","securityContext":{},"schedulerName":"default-scheduler",)"
-    R"("tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},)"
-    R"({"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}],)"
-    R"("priority":0,"enableServiceLinks":true,"preemptionPolicy":"PreemptLowerPriority"},)"
-    R"("status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","lastProbeTime":null,)"
-    R"("lastTransitionTime":"2026-01-10T08:00:00Z","reason":"Unschedulable","message":"0/3 nodes are available: 3 Insufficient cpu."}],)"
-    R"("qosClass":"Burstable"}})";
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-6d4cf56db6-#","generateName":)"
+    R"("web-6d4cf56db6-","namespace":"shop","uid":"7c0d9f5e-3d53-4b4a-9d1e-0a6a3f00#",)"
+    R"("resourceVersion":"81#","creationTimestamp":"2026-01-10T08:00:00Z","labels":{"app":)"
+    R"("web","pod-template-hash":"6d4cf56db6","tier":"frontend"},"ownerReferences":)"
+    R"([{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-6d4cf56db6","uid":)"
+    R"("f1e3d0a2-8a39-4a8e-8a6e-3a5b4d1c2e90","controller":true,"blockOwnerDeletion":true}]},)"
+    R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":)"
+    R"([{"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}},{"configMap":{"name":)"
+    R"("kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}}],"defaultMode":420}}],)"
+    R"("containers":[{"name":"web","image":"registry.example.com/shop/web:2.14.1","ports":)"
+    R"([{"containerPort":8080,"protocol":"TCP"}],"resources":{"limits":{"memory":"512Mi"},)"
+    R"("requests":{"cpu":"250m","memory":"512Mi"}},"volumeMounts":[{"name":)"
+    R"("kube-api-access-x7k2p","readOnly":true,"mountPath":)"
+    R"("/var/run/secrets/kubernetes.io/serviceaccount"}],"terminationMessagePath":)"
+    R"("/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":)"
+    R"("IfNotPresent"},{"name":"proxy","image":"registry.example.com/mesh/proxy:1.9",)"
+    R"("resources":{"requests":{"cpu":"100m","memory":"64Mi"}},"terminationMessagePath":)"
+    R"("/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":)"
+    R"("IfNotPresent"}],"restartPolicy":"Always","terminationGracePeriodSeconds":30,)"
+    R"("dnsPolicy":"ClusterFirst","serviceAccountName":"default","serviceAccount":"default",)"
+    R"("securityContext":{},"schedulerName":"default-scheduler","tolerations":[{"key":)"
+    R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
+    R"("tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists",)"
+    R"("effect":"NoExecute","tolerationSeconds":300}],"priority":0,"enableServiceLinks":true,)"
+    R"("preemptionPolicy":"PreemptLowerPriority"},"status":{"phase":"Pending","conditions":)"
+    R"([{"type":"PodScheduled","status":"False","lastProbeTime":null,"lastTransitionTime":)"
+    R"("2026-01-10T08:00:00Z","reason":"Unschedulable","message":"0/3 nodes are available:)"
+    R"( 3 Insufficient cpu."}],"qosClass":"Burstable"}})";
 
 // A pod of a GPU trace: what a manifest for a simulation has.
 constexpr std::string_view kTracePod =
-    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-#","namespace":"default","uid":"openb-pod-#",)"
-    R"("creationTimestamp":"2026-01-10T08:00:00Z"},"spec":{"priority":1000,"affinity":{"nodeAffinity":)"
-    R"({"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
-    R"([{"key":"openb/gpu-model","operator":"In","values":["V100M16","V100M32"]}]}]}}},"containers":[{"name":"main",)"
-    R"("image":"registry.example.com/train:1","resources":{"requests":{"cpu":"12000m","memory":"16384Mi","example.com/gpu-milli":"1000"},)"
-    R"("limits":{"example.com/gpu-milli":"1000"}}}]},"status":{"phase":"Pending"}})";
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-#","namespace":"default",)"
+    R"("uid":"openb-pod-#","creationTimestamp":"2026-01-10T08:00:00Z"},"spec":{"priority":1000,)"
+    R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+    R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"openb/gpu-model","operator":"In",)"
+    R"("values":["V100M16","V100M32"]}]}]}}},"containers":[{"name":"main","image":)"
+    R"("registry.example.com/train:1","resources":{"requests":{"cpu":"12000m","memory":)"
+    R"("16384Mi","example.com/gpu-milli":"1000"},"limits":{"example.com/gpu-milli":"1000"}}}]},)"
+    R"("status":{"phase":"Pending"}})";
 
 std::vector<std::string> Numbered(std::string_view pod) {
   std::vector<std::string> pods;
