@@ -19,8 +19,8 @@ struct ArgumentError {
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
 };
 
-// Collects what a plugin says through a berth_status. Pass raw() to the call, read afterwards, Clear()
-// before the next one; texts are copied at once, as the boundary promises.
+// Collects what a plugin says through a berth_status. Pass raw() to the call, read afterwards,
+// Clear() before the next one; texts are copied at once, as the boundary promises.
 // Threading: a value of one thread; one call of a plugin at a time writes to it.
 // Must not: move or be copied, because raw() points back at it.
 class StatusSink {

@@ -49,8 +49,8 @@ uint64_t AlignUp(uint64_t value, uint64_t alignment) {
 
 }  // namespace
 
-// Reads one file into an ElfImage, table by table. Every offset and count in the file is foreign: bytes
-// are only reached through Slice() and Read().
+// Reads one file into an ElfImage, table by table. Every offset and count in the file is foreign:
+// bytes are only reached through Slice() and Read().
 class ElfReader {
  public:
   explicit ElfReader(std::span<const std::byte> file) : file_(file) {}
@@ -101,7 +101,8 @@ class ElfReader {
   std::optional<LoadError> AddSymbol(const Elf64_Sym& symbol, ElfImage* image);
   void ReadSections(ElfImage* image);
 
-  // The bytes of the file that lie at an address of the loaded library, to the end of their segment.
+  // The bytes of the file that lie at an address of the loaded library, to the end of their
+  // segment.
   std::optional<Bytes> AtAddress(uint64_t address) const;
   std::optional<std::string_view> Name(uint64_t offset) const;
   std::optional<uint64_t> CountByHash() const;
@@ -358,7 +359,8 @@ LoadResult<ElfImage> ElfImage::Parse(std::span<const std::byte> file) {
 
 namespace {
 
-// A note: sizes of name and descriptor, type; the name; the descriptor; each padded to the alignment.
+// A note: sizes of name and descriptor, type; the name; the descriptor; each padded to the
+// alignment.
 void CollectNotes(std::span<const std::byte> area, uint64_t alignment, std::string_view name,
                   uint32_t type, std::vector<std::span<const std::byte>>* found) {
   const uint64_t unit = alignment == 8 ? 8 : 4;

@@ -19,9 +19,9 @@ struct ElfSymbol {
   uint64_t size = 0;     // bytes
 };
 
-// The parts of a 64-bit little-endian shared object for this machine that loading depends on, as the
-// dynamic linker would find them. Bytes that contradict themselves are an error; no read ever leaves
-// them, whatever they say.
+// The parts of a 64-bit little-endian shared object for this machine that loading depends on, as
+// the dynamic linker would find them. Bytes that contradict themselves are an error; no read ever
+// leaves them, whatever they say.
 // Format: System V ABI, chapters 4 and 5; DT_GNU_HASH as in glibc's elf/dl-lookup.c.
 // Lifetime: everything borrows from the bytes that Parse() was given.
 class ElfImage {
@@ -40,8 +40,8 @@ class ElfImage {
   // STB_GNU_UNIQUE symbols: one definition for the whole process, in spite of RTLD_LOCAL.
   uint64_t unique_symbols() const { return unique_symbols_; }
 
-  // The descriptors of all notes with this name and type: those in PT_NOTE segments, or, when there are
-  // none, those in note sections.
+  // The descriptors of all notes with this name and type: those in PT_NOTE segments, or, when there
+  // are none, those in note sections.
   std::vector<std::span<const std::byte>> FindNotes(std::string_view name, uint32_t type) const;
 
  private:

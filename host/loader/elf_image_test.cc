@@ -29,8 +29,8 @@ struct TestSymbol {
   uint16_t section = 1;
 };
 
-// Writes a small shared object: one PT_LOAD over the whole file at address kBase, so that addresses and
-// offsets differ.
+// Writes a small shared object: one PT_LOAD over the whole file at address kBase, so that addresses
+// and offsets differ.
 class ElfBuilder {
  public:
   static constexpr uint64_t kBase = 0x10000;
@@ -335,8 +335,8 @@ TEST(ElfImage, RefusesEveryPrefix) {
 }
 
 TEST(ElfImage, SurvivesEveryChangedByte) {
-  constexpr std::array kValues = {std::byte{0x00}, std::byte{0x01}, std::byte{0x7f}, std::byte{0x80},
-                                  std::byte{0xff}};
+  constexpr std::array kValues = {std::byte{0x00}, std::byte{0x01}, std::byte{0x7f},
+                                  std::byte{0x80}, std::byte{0xff}};
   for (const bool gnu_hash : {false, true}) {
     ElfBuilder builder = TypicalLibrary();
     builder.gnu_hash = gnu_hash;

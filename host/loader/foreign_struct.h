@@ -1,5 +1,5 @@
-// Reading the structs that a plugin fills in: sizes and strides are its own, and may be smaller or larger
-// than those of this host's header.
+// Reading the structs that a plugin fills in: sizes and strides are its own, and may be smaller or
+// larger than those of this host's header.
 #ifndef BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
 #define BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
 
@@ -12,8 +12,8 @@
 
 #include <berth/abi.h>
 
-// The size of struct `T` in the first version of the ABI, of which `last` was the last member: what every
-// plugin has.
+// The size of struct `T` in the first version of the ABI, of which `last` was the last member: what
+// every plugin has.
 #define BERTH_FIRST_SIZE(T, last) \
   static_cast<uint32_t>(offsetof(T, last) + sizeof(static_cast<T*>(nullptr)->last))
 
@@ -33,8 +33,8 @@ inline uint32_t StructSize(const void* from) {
   return size;
 }
 
-// What is wrong with an array that a plugin gives us, or nothing. Its elements are structs with 8-byte
-// members, at least `first_size` bytes long, and at most `max_count` of them.
+// What is wrong with an array that a plugin gives us, or nothing. Its elements are structs with
+// 8-byte members, at least `first_size` bytes long, and at most `max_count` of them.
 inline std::optional<std::string> ArrayFault(const berth_array& array, uint32_t first_size,
                                              uint32_t max_count) {
   if (array.count == 0) return std::nullopt;

@@ -19,10 +19,10 @@ struct LoadOptions {
   std::string sha256;  // The pin: 64 hexadecimal digits, in either case; empty: any content.
 };
 
-// All libraries of this process, by the digest of their content. One per process, for all generations of
-// the configuration: the same content is loaded and initialised once, however often and under whatever
-// path it is asked for; a file that changed under its path is another library beside the old one.
-// Libraries are never unloaded.
+// All libraries of this process, by the digest of their content. One per process, for all
+// generations of the configuration: the same content is loaded and initialised once, however often
+// and under whatever path it is asked for; a file that changed under its path is another library
+// beside the old one. Libraries are never unloaded.
 // Threading: one thread at a time.
 // Lifetime: a library may outlive the store; the copies on disk do not.
 class LibraryStore {
@@ -31,7 +31,8 @@ class LibraryStore {
   LibraryStore(const LibraryStore&) = delete;
   LibraryStore& operator=(const LibraryStore&) = delete;
 
-  // Reads, judges, copies and loads the library at `path`. Up to kDlopenFailed none of its code has run.
+  // Reads, judges, copies and loads the library at `path`. Up to kDlopenFailed none of its code has
+  // run.
   // Errors: every code up to kUnknownPoint.
   LoadResult<std::shared_ptr<PluginLibrary>> Load(const std::string& path,
                                                   const LoadOptions& options);

@@ -1,5 +1,5 @@
-// Why a library, a plugin in it, or an instance of that plugin was refused. Every refusal has a code of
-// its own, and says which file, which plugin, what was expected and what was found.
+// Why a library, a plugin in it, or an instance of that plugin was refused. Every refusal has a
+// code of its own, and says which file, which plugin, what was expected and what was found.
 #ifndef BERTH_HOST_LOADER_LOAD_ERROR_H_
 #define BERTH_HOST_LOADER_LOAD_ERROR_H_
 

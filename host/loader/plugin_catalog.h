@@ -14,9 +14,9 @@
 
 namespace berth::host {
 
-// Finds plugins by name among the libraries that were added. A name belongs to one library: a second
-// one is refused, naming both files. A library with the content of one that is there already, under
-// another path or the same, adds nothing and is no error.
+// Finds plugins by name among the libraries that were added. A name belongs to one library: a
+// second one is refused, naming both files. A library with the content of one that is there
+// already, under another path or the same, adds nothing and is no error.
 // Threading: one thread at a time.
 // Lifetime: `store` outlives the catalog.
 class PluginCatalog {
@@ -34,8 +34,9 @@ class PluginCatalog {
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path,
                                                         const LoadOptions& options);
 
-  // Adds every lib*.so in `directory`, sorted by name. Files without the note are somebody else's and
-  // passed over; one that cannot be loaded is an error in the list and keeps no other from being added.
+  // Adds every lib*.so in `directory`, sorted by name. Files without the note are somebody else's
+  // and passed over; one that cannot be loaded is an error in the list and keeps no other from
+  // being added.
   // Errors (of the whole): kNotFound, kUnreadable.
   using Found = LoadResult<std::shared_ptr<PluginLibrary>>;
   LoadResult<std::vector<Found>> AddDirectory(const std::string& directory,

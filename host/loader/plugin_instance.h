@@ -41,8 +41,8 @@ struct InstanceOptions {
   ColumnTypeOf column_type_of;
 };
 
-// Owns a berth_plugin: created and checked once, then read-only, then quiesced and destroyed. What the
-// plugin handed over is copied, so that no call site asks for sizes or lifetimes.
+// Owns a berth_plugin: created and checked once, then read-only, then quiesced and destroyed. What
+// the plugin handed over is copied, so that no call site asks for sizes or lifetimes.
 // Threading: Create(), Quiesce() and the destructor are [load]; all else may be read by any thread.
 class PluginInstance {
  public:
@@ -65,8 +65,8 @@ class PluginInstance {
 
   // In the order in which blocks carry them.
   std::span<const ColumnRequest> columns() const { return columns_; }
-  // In the order of berth_cycle.slots; size and align are usable as they are, and `construct`, `clone`
-  // and `destroy` keep their meaning of NULL.
+  // In the order of berth_cycle.slots; size and align are usable as they are, and `construct`,
+  // `clone` and `destroy` keep their meaning of NULL.
   std::span<const berth_slot> slots() const { return slots_; }
   // The constant part of the reason table: entry i is bit i.
   std::span<const std::string> reasons() const { return reasons_; }

@@ -33,7 +33,7 @@ LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
   return error;
 }
 
-// ---- Before any code runs ------------------------------------------------------------------------
+// ---- Before any code runs ----
 
 LoadResult<PluginNote> ReadNote(const ElfImage& image) {
   const auto notes = image.FindNotes(BERTH_NOTE_NAME, BERTH_NOTE_TYPE);
@@ -87,8 +87,8 @@ bool IsSanitizerFunction(std::string_view import) {
          import == "__hwasan_init" || import.starts_with("__ubsan_handle_");
 }
 
-// The initialisation of such a runtime ends a process that was not started with it, so it is refused by
-// name; a host that was built with the same one has it already.
+// The initialisation of such a runtime ends a process that was not started with it, so it is
+// refused by name; a host that was built with the same one has it already.
 std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
   constexpr const char* kExpected = "a library without a sanitizer's runtime";
   for (const std::string_view needed : image.needed()) {
@@ -108,8 +108,8 @@ std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
   return std::nullopt;
 }
 
-// The library is loaded from a private copy, so what is relative to its place leads nowhere; what is
-// relative to our working directory leads anywhere.
+// The library is loaded from a private copy, so what is relative to its place leads nowhere; what
+// is relative to our working directory leads anywhere.
 std::optional<LoadError> CheckRunPaths(const ElfImage& image) {
   const auto names_origin = [](std::string_view path) { return path.find('$') != path.npos; };
   for (const std::string_view path : image.run_paths()) {
@@ -165,10 +165,10 @@ std::optional<LoadError> CheckExports(const ElfImage& image) {
   return std::nullopt;
 }
 
-// ---- Loading --------------------------------------------------------------------------------------
+// ---- Loading ----
 
-// A constructor that sets the floating-point mode (linked in by -ffast-math) would change the results of
-// everybody's arithmetic on this thread and on those started later.
+// A constructor that sets the floating-point mode (linked in by -ffast-math) would change the
+// results of everybody's arithmetic on this thread and on those started later.
 class FloatingPointGuard {
  public:
   FloatingPointGuard() : control_(Control()) { std::fegetenv(&saved_); }
@@ -293,7 +293,7 @@ LoadResult<std::vector<PluginInfo>> CopyInfos(const berth_entry& entry) {
   return infos;
 }
 
-// ---- Note against entry ---------------------------------------------------------------------------
+// ---- Note against entry ----
 
 LoadError Differs(const std::string& field, const std::string& note, const std::string& entry) {
   return Error(LoadErrorCode::kNoteDiffersFromEntry, field + " " + note + ", as the note says",
@@ -342,8 +342,8 @@ std::optional<LoadError> CompareWithNote(const PluginNote& note, const berth_ent
   return std::nullopt;
 }
 
-// A plugin built against a newer header may offer points that we do not know yet. One built against ours
-// or an older one has misspelled them.
+// A plugin built against a newer header may offer points that we do not know yet. One built against
+// ours or an older one has misspelled them.
 std::optional<LoadError> CheckPoints(const berth_entry& entry,
                                      const std::vector<PluginInfo>& infos) {
   if (entry.abi_minor > BERTH_ABI_MINOR) return std::nullopt;

@@ -45,8 +45,8 @@ struct LibraryDescription {
   std::vector<std::string> warnings;  // What is unwise and was not refused.
 };
 
-// What the library says of itself, checked before any of its code runs: the ELF file, its note, what it
-// exports, what it wants loaded with it.
+// What the library says of itself, checked before any of its code runs: the ELF file, its note,
+// what it exports, what it wants loaded with it.
 // Errors: kNotElf to kExports; `path` is left to the caller.
 struct JudgedLibrary {
   PluginNote note;
@@ -87,8 +87,8 @@ class PluginLibrary {
   // Null when the library has no such plugin. Lifetime: this object's.
   const PluginInfo* Find(std::string_view plugin) const;
 
-  // Calls the library's init, once: before the first instance is made, and again only after it failed.
-  // `host` and what it gives is valid until init returns.
+  // Calls the library's init, once: before the first instance is made, and again only after it
+  // failed. `host` and what it gives is valid until init returns.
   // Errors: kInitFailed.
   std::optional<LoadError> Init(const berth_host* host);
 

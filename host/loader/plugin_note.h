@@ -1,4 +1,5 @@
-// The note in a plugin library (see BERTH_NOTE in <berth/abi.h>): what it holds, before it is loaded.
+// The note in a plugin library (see BERTH_NOTE in <berth/abi.h>): what it holds, before it is
+// loaded.
 #ifndef BERTH_HOST_LOADER_PLUGIN_NOTE_H_
 #define BERTH_HOST_LOADER_PLUGIN_NOTE_H_
 
@@ -26,8 +27,10 @@ struct PluginNote {
 
 inline constexpr uint64_t kMaxNoteBytes = uint64_t{1} << 20;
 
-// Reads the note's JSON. Members that this host does not know are passed over, so that notes may grow.
-// Errors: kBadNote; `found` begins with the JSON pointer of what is wrong; `path` is left to the caller.
+// Reads the note's JSON. Members that this host does not know are passed over, so that notes may
+// grow.
+// Errors: kBadNote; `found` begins with the JSON pointer of what is wrong; `path` is left to the
+// caller.
 LoadResult<PluginNote> ParsePluginNote(std::string_view json);
 
 }  // namespace berth::host

@@ -18,9 +18,9 @@ namespace berth::host {
 // True for the id of an extension point that this host calls.
 bool IsKnownPoint(std::string_view id);
 
-// Copies, so that nobody who calls a point asks for its size: a struct from an older plugin is extended
-// with zeros, one from a newer plugin cut off, and `struct_size` is ours. What a struct points at
-// (dependence, interests) is copied too.
+// Copies, so that nobody who calls a point asks for its size: a struct from an older plugin is
+// extended with zeros, one from a newer plugin cut off, and `struct_size` is ours. What a struct
+// points at (dependence, interests) is copied too.
 // Must not: move or be copied; structs point into it.
 struct PluginPoints {
   PluginPoints() = default;
@@ -48,8 +48,8 @@ struct PluginPoints {
   std::vector<std::unique_ptr<std::string>> interest_kinds;
 };
 
-// Asks `plugin` for the point `id` and fills in the member of `points` that it belongs to. An id that
-// this host does not know is passed over.
+// Asks `plugin` for the point `id` and fills in the member of `points` that it belongs to. An id
+// that this host does not know is passed over.
 // Errors: kMissingPoint, kBadPoint; `path` and `plugin` are left to the caller.
 std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string& id,
                                    PluginPoints* points);

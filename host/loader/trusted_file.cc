@@ -31,8 +31,8 @@ std::string ModeText(mode_t mode) {
   return "mode 0" + digits;
 }
 
-// Follows a path from the root. Each step opens one name in the directory that is already open, so what
-// was judged is what is used, whatever is renamed meanwhile.
+// Follows a path from the root. Each step opens one name in the directory that is already open, so
+// what was judged is what is used, whatever is renamed meanwhile.
 class PathWalk {
  public:
   PathWalk(const std::string& path, const TrustOptions& options) : path_(path), options_(options) {}
@@ -41,7 +41,8 @@ class PathWalk {
   std::optional<LoadError> ToParent();
 
   const FileDescriptor& directory() const { return directory_; }
-  // The last name: neither a link, nor ".." . Empty when the path ends in a directory already walked.
+  // The last name: neither a link, nor ".." . Empty when the path ends in a directory already
+  // walked.
   const std::string& name() const { return name_; }
   std::string Resolved() const;
 

@@ -1,4 +1,4 @@
-// Reads a file that is to become code of this process, if nobody but root and we could have written it.
+// Reads a file that is to become code of this process, if only root and we could have written it.
 #ifndef BERTH_HOST_LOADER_TRUSTED_FILE_H_
 #define BERTH_HOST_LOADER_TRUSTED_FILE_H_
 
@@ -25,10 +25,10 @@ struct TrustedFile {
   std::vector<std::byte> bytes;
 };
 
-// Walks `path` from the root, one directory at a time and by descriptor, and reads the file at its end
-// once. A symbolic link is followed when a trusted user owns it. Every directory passed, and the file,
-// must have a trusted owner and must not be writable by group or others; a directory of root's with the
-// sticky bit, such as /tmp, may be.
+// Walks `path` from the root, one directory at a time and by descriptor, and reads the file at its
+// end once. A symbolic link is followed when a trusted user owns it. Every directory passed, and
+// the file, must have a trusted owner and must not be writable by group or others; a directory of
+// root's with the sticky bit, such as /tmp, may be.
 // Errors: kNotFound, kNotARegularFile, kWrongOwner, kWritableByOthers, kUnreadable, kTooLarge.
 LoadResult<TrustedFile> ReadTrustedFile(const std::string& path, const TrustOptions& options);
 

@@ -99,7 +99,7 @@ TEST_F(ReadTrustedFileTest, RefusesWhatIsNotARegularFile) {
 }
 
 TEST_F(ReadTrustedFileTest, RefusesAFileThatOthersMayWrite) {
-  for (const mode_t mode : {0664, 0646, 0777}) {
+  for (const mode_t mode : {0664u, 0646u, 0777u}) {
     ASSERT_EQ(::chmod(At("file").c_str(), mode), 0);
     const LoadResult<TrustedFile> file = ReadTrustedFile(At("file"), {});
     ASSERT_FALSE(file.ok());

@@ -1,4 +1,5 @@
-// Instances: what the host keeps of them, and the promises that a plugin may break while it is created.
+// Instances: what the host keeps of them, and the promises that a plugin may break while it is
+// created.
 #include "host/loader/plugin_instance.h"
 
 #include <cctype>

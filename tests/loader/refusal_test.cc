@@ -66,7 +66,7 @@ class RefusalTest : public LoaderTest {
   }
 };
 
-// ---- The file ---------------------------------------------------------------------------------------
+// ---- The file ----
 
 TEST_F(RefusalTest, NotFound) {
   ExpectRefused(At("libabsent.so"), LoadErrorCode::kNotFound, "No such file or directory");
@@ -113,7 +113,7 @@ TEST_F(RefusalTest, PinMismatch) {
   ExpectRefused(Variant("good"), LoadErrorCode::kPinMismatch, "expected sha256 0000", options);
 }
 
-// ---- What it says of itself -------------------------------------------------------------------------
+// ---- What it says of itself ----
 
 TEST_F(RefusalTest, NotElf) {
   std::ofstream(At("libtext.so")) << "INPUT(-lm)\n";
@@ -189,7 +189,7 @@ TEST_F(RefusalTest, NoExport) {
   ExpectRefused(Variant("no_export"), LoadErrorCode::kExports, "found no such symbol");
 }
 
-// ---- Loading it -------------------------------------------------------------------------------------
+// ---- Loading it ----
 
 TEST_F(RefusalTest, CopyFailed) {
   for (const auto& entry : std::filesystem::directory_iterator(directory())) {
@@ -245,7 +245,7 @@ TEST_F(RefusalTest, IsTheSameTheSecondTime) {
   }
 }
 
-// ---- Choosing a plugin ------------------------------------------------------------------------------
+// ---- Choosing a plugin ----
 
 TEST_F(RefusalTest, DuplicatePluginNamesBothFiles) {
   PluginCatalog catalog(store());

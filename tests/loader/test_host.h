@@ -1,5 +1,5 @@
-// What the loader's tests share: the variants of a plugin library, a directory to spoil them in, and a
-// host that offers one service.
+// What the loader's tests share: the variants of a plugin library, a directory to spoil them in,
+// and a host that offers one service.
 #ifndef BERTH_TESTS_LOADER_TEST_HOST_H_
 #define BERTH_TESTS_LOADER_TEST_HOST_H_
 

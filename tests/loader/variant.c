@@ -1,9 +1,11 @@
-/* A plugin library for the loader's tests, built once per variant: each macro spoils one thing, and the plugin in it
- * spoils others at run time, as the profile's name says. Plain C11 against <berth/abi.h>, as an author in C writes it. */
-#include <berth/abi.h>
+/* A plugin library for the loader's tests, built once per variant: each macro spoils one thing, and
+ * the plugin in it spoils others at run time, as the profile's name says. Plain C11 against
+ * <berth/abi.h>, as an author in C writes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <berth/abi.h>
 
 #ifndef TEST_NAME
 #define TEST_NAME "test.Variant"
@@ -40,19 +42,19 @@
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #ifndef TEST_NOTE
-#define TEST_NOTE                                                                       \
-  "{\"abi\":[" TEXT_OF(TEST_ABI_MAJOR) "," TEXT_OF(TEST_ABI_MINOR) "],\"minHostMinor\":" \
-  TEXT_OF(TEST_MIN_HOST_MINOR) ",\"plugins\":[{\"name\":\"" TEST_NAME                   \
-  "\",\"version\":\"" TEST_VERSION "\",\"points\":" TEST_POINTS_JSON "}]}"
+#define TEST_NOTE                                                                                  \
+  "{\"abi\":[" TEXT_OF(TEST_ABI_MAJOR) "," TEXT_OF(TEST_ABI_MINOR) "],\"minHostMinor\":" TEXT_OF(  \
+      TEST_MIN_HOST_MINOR) ",\"plugins\":[{\"name\":\"" TEST_NAME "\",\"version\":\"" TEST_VERSION \
+                           "\",\"points\":" TEST_POINTS_JSON "}]}"
 #endif
 #ifndef TEST_WITHOUT_NOTE
 BERTH_NOTE(TEST_NOTE);
 #endif
 
-/* Leaves a trace in the file that the test names, so that the test can tell whether any code ran. */
-static void Trace(const char *what) {
-  const char *path = getenv("BERTH_TEST_TRACE");
-  FILE *file = path == NULL ? NULL : fopen(path, "a");
+/* Leaves a trace in the file that the test names: did any code run? */
+static void Trace(const char* what) {
+  const char* path = getenv("BERTH_TEST_TRACE");
+  FILE* file = path == NULL ? NULL : fopen(path, "a");
   if (file == NULL) return;
   fprintf(file, "%s\n", what);
   fclose(file);
@@ -79,21 +81,21 @@ extern BERTH_EXPORT const int berth_test_second_export;
 const int berth_test_second_export = 1;
 #endif
 
-static berth_str Str(const char *text) {
+static berth_str Str(const char* text) {
   berth_str str = {text, strlen(text)};
   return str;
 }
 
-static int Is(berth_str text, const char *expected) {
+static int Is(berth_str text, const char* expected) {
   return text.len == strlen(expected) && memcmp(text.ptr, expected, text.len) == 0;
 }
 
 /* The profile that the last create() was given: which promise to break. */
 static char broken[64];
-static int Breaks(const char *promise) { return strcmp(broken, promise) == 0; }
+static int Breaks(const char* promise) { return strcmp(broken, promise) == 0; }
 
-static berth_code Filter(void *self, const berth_cycle *cycle, const berth_block *block, berth_filter_out *out,
-                         berth_status *status) {
+static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
+                         berth_filter_out* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
 #ifdef TEST_UNRESOLVED
   berth_test_function_that_nobody_has();
@@ -102,15 +104,16 @@ static berth_code Filter(void *self, const berth_cycle *cycle, const berth_block
   return BERTH_SUCCESS;
 }
 
-static berth_code Score(void *self, const berth_cycle *cycle, const berth_block *block, int64_t *out,
-                        berth_status *status) {
+static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
+                        int64_t* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
   for (uint32_t i = 0; i < block->count; ++i) out[i] = 7;
   return BERTH_SUCCESS;
 }
 
-static berth_dependence dependence = {
-    .struct_size = sizeof(berth_dependence), .cluster = BERTH_DEPENDS_NODE, .pod_parts = BERTH_PART(LABELS)};
+static berth_dependence dependence = {.struct_size = sizeof(berth_dependence),
+                                      .cluster = BERTH_DEPENDS_NODE,
+                                      .pod_parts = BERTH_PART(LABELS)};
 static berth_filter filter;
 /* A struct from a later header: a member more than this host knows. */
 static struct {
@@ -118,14 +121,14 @@ static struct {
   uint64_t later;
 } score;
 
-static const void *GetPoint(const berth_plugin *plugin, const char *id) {
+static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
   if (strcmp(id, BERTH_POINT_FILTER) == 0 && !Breaks("missing-point")) return &filter;
   if (strcmp(id, BERTH_POINT_SCORE) == 0) return &score;
   return NULL;
 }
 
-static void Quiesce(berth_plugin *plugin) {
+static void Quiesce(berth_plugin* plugin) {
   (void)plugin;
   Trace("quiesce");
 }
@@ -134,7 +137,7 @@ static berth_column_request columns[2];
 static berth_slot slots[1];
 static berth_str reasons[65];
 
-static void Destroy(berth_plugin *plugin) {
+static void Destroy(berth_plugin* plugin) {
   Trace("destroy");
   /* Whatever the host still borrows from here would show now. */
   memset(columns, 0xee, sizeof columns);
@@ -147,7 +150,8 @@ static void Destroy(berth_plugin *plugin) {
 
 static void FillTables(void) {
   const berth_column_request cpu = {sizeof cpu, 0, "alloc.cpu", BERTH_TYPE_I64, 0};
-  const berth_column_request gpu = {sizeof gpu, BERTH_COLUMN_OPTIONAL, "alloc:example.com/gpu", BERTH_TYPE_I64, 0};
+  const berth_column_request gpu = {sizeof gpu, BERTH_COLUMN_OPTIONAL, "alloc:example.com/gpu",
+                                    BERTH_TYPE_I64, 0};
   columns[0] = cpu;
   columns[1] = gpu;
   if (Breaks("unknown-column")) columns[0].name = "alloc.luck";
@@ -171,13 +175,15 @@ static void FillTables(void) {
   memset(&score, 0, sizeof score);
   score.score.struct_size = sizeof score;
   score.score.score = Score;
-  score.score.normalize_mode = Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
+  score.score.normalize_mode =
+      Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
   if (Breaks("normalize-unknown")) score.score.normalize_mode = 99;
   score.later = 1;
 }
 
-__attribute__((unused)) static berth_code Create(const berth_host *host, berth_str name, berth_str profile,
-                                                 const berth_value *args, berth_plugin **out, berth_status *status) {
+__attribute__((unused)) static berth_code Create(const berth_host* host, berth_str name,
+                                                 berth_str profile, const berth_value* args,
+                                                 berth_plugin** out, berth_status* status) {
   (void)host, (void)args;
   Trace("create");
   if (!Is(name, TEST_NAME)) return BERTH_NOT_FOUND;
@@ -196,13 +202,17 @@ __attribute__((unused)) static berth_code Create(const berth_host *host, berth_s
   }
   if (Breaks("bad-arguments-unnamed")) return BERTH_BAD_ARGUMENT;
   FillTables();
-  berth_plugin *plugin = calloc(1, sizeof *plugin);
+  berth_plugin* plugin = calloc(1, sizeof *plugin);
   if (plugin == NULL) return BERTH_ERROR;
   plugin->struct_size = Breaks("instance-size") ? 16 : sizeof *plugin;
   plugin->self = plugin;
   plugin->columns = (berth_array){columns, 2, sizeof columns[0]};
   plugin->slots = (berth_array){slots, 1, sizeof slots[0]};
-  plugin->reasons = (berth_array){reasons, Breaks("reasons-65") ? 65 : Breaks("reasons-64") ? 64 : 1, sizeof(berth_str)};
+  plugin->reasons = (berth_array){reasons,
+                                  Breaks("reasons-65")   ? 65
+                                  : Breaks("reasons-64") ? 64
+                                                         : 1,
+                                  sizeof(berth_str)};
   if (Breaks("column-stride")) plugin->columns.stride = 8;
   if (Breaks("column-data")) plugin->columns.data = NULL;
   if (Breaks("column-count")) plugin->columns.count = UINT32_MAX;
@@ -210,11 +220,12 @@ __attribute__((unused)) static berth_code Create(const berth_host *host, berth_s
   plugin->quiesce = Breaks("no-quiesce") ? NULL : Quiesce;
   plugin->destroy = Destroy;
   *out = plugin;
-  if (Breaks("instance-size")) free(plugin), *out = (berth_plugin *)(void *)slots, slots[0].struct_size = 16;
+  if (Breaks("instance-size"))
+    free(plugin), *out = (berth_plugin*)(void*)slots, slots[0].struct_size = 16;
   return BERTH_SUCCESS;
 }
 
-static berth_code Init(const berth_host *host, berth_status *status) {
+static berth_code Init(const berth_host* host, berth_status* status) {
   (void)host;
   Trace("init");
 #ifdef TEST_INIT_FAILS
@@ -229,13 +240,15 @@ static berth_code Init(const berth_host *host, berth_status *status) {
 static void Deinit(void) { Trace("deinit"); }
 
 /* A function of another library under the type of create(). */
-__attribute__((unused)) extern berth_code CreateElsewhere(const berth_host *host, berth_str name, berth_str profile,
-                                                          const berth_value *args, berth_plugin **out,
-                                                          berth_status *status) __asm__("abort");
+__attribute__((unused)) extern berth_code CreateElsewhere(const berth_host* host, berth_str name,
+                                                          berth_str profile,
+                                                          const berth_value* args,
+                                                          berth_plugin** out,
+                                                          berth_status* status) __asm__("abort");
 
-static const char *const points[] = {TEST_POINTS, NULL};
-static const char *const services[] = {TEST_SERVICES, NULL};
-static const char *const kinds[] = {"v1/Namespace", NULL};
+static const char* const points[] = {TEST_POINTS, NULL};
+static const char* const services[] = {TEST_SERVICES, NULL};
+static const char* const kinds[] = {"v1/Namespace", NULL};
 static const berth_plugin_info info = {
     .struct_size = sizeof info,
     .flags = BERTH_PLUGIN_BLOCKS_IN_BIND,
@@ -253,7 +266,7 @@ static const berth_plugin_info info = {
     .kinds = kinds,
     .args_schema = "{\"type\":\"object\"}",
 };
-static const berth_plugin_info *const infos[] = {&info};
+static const berth_plugin_info* const infos[] = {&info};
 
 #ifndef TEST_ENTRY_SYMBOL
 #define TEST_ENTRY_SYMBOL berth_entry_v1
