@@ -1,11 +1,11 @@
 // Foreign bytes as a plugin library: the ELF reader and the note. No code is loaded.
 // Links: host/loader/elf_image.cc host/loader/load_error.cc host/loader/plugin_note.cc
-#include <berth/abi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include <berth/abi.h>
 
 #include "host/api/assert.h"
 #include "host/loader/elf_image.h"
