@@ -103,7 +103,7 @@ Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interne
                                                                const PlanSpec& spec,
                                                                Options options) {
   auto parts = std::make_unique<Parts>(interner, client, std::move(options));
-  parts->pod_fields = PodFields(catalog);
+  parts->pod_fields = HandledPodFields(catalog);
   auto plan = Plan::Build(spec, catalog, parts->services, parts->cache.table());
   if (!plan.ok()) return std::move(plan).status();
   std::unique_ptr<SchedulingLoop> loop(
@@ -125,14 +125,6 @@ SchedulingLoop::SchedulingLoop(std::unique_ptr<Parts> parts, std::unique_ptr<Pla
 SchedulingLoop::~SchedulingLoop() {
   watches_.clear();
   parts_->interner.Release(profile_);
-}
-
-std::set<std::string> SchedulingLoop::PodFields(const PluginCatalog& catalog) {
-  std::set<std::string> fields;
-  for (const auto& [name, plugin] : catalog.plugins()) {
-    fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
-  }
-  return fields;
 }
 
 // Objects and nodes first: the first cycle should find the nodes that its pod may want.

@@ -23,7 +23,6 @@
 #include "host/cluster/client.h"
 #include "host/cycle/handled_fields.h"
 #include "host/cycle/schedule_one.h"
-#include "host/loader/plugin_catalog.h"
 #include "host/queue/active_queue.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
@@ -82,7 +81,6 @@ class SchedulingLoop {
   struct Parts;
 
   SchedulingLoop(std::unique_ptr<Parts> parts, std::unique_ptr<Plan> plan);
-  static std::set<std::string> PodFields(const PluginCatalog& catalog);
 
   void StartWatches();
   void OnPod(const WatchEvent& event);

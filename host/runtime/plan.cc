@@ -37,12 +37,6 @@ constexpr std::array<DefaultPlugin, 20> kDefaultPlugins{{
     {"NodeDeclaredFeatures", 0},
 }};
 
-constexpr auto kDefaultNames = [] {
-  std::array<std::string_view, kDefaultPlugins.size()> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kDefaultPlugins[i].name;
-  return names;
-}();
-
 std::string Where(const PlanSpec::Plugin& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
 }
@@ -189,6 +183,12 @@ PlanSpec DefaultPlanSpec(const PluginCatalog& catalog) {
   return spec;
 }
 
-std::span<const std::string_view> DefaultPluginNames() { return kDefaultNames; }
+std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
+  std::set<std::string> fields;
+  for (const auto& [name, plugin] : catalog.plugins()) {
+    fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
+  }
+  return fields;
+}
 
 }  // namespace berth::host

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -92,8 +93,8 @@ class Plan {
 // (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go)
 PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
 
-// The names of upstream's default plugins, in order.
-std::span<const std::string_view> DefaultPluginNames();
+// The JSON pointers of the pod fields that any plugin of the catalogue answers for.
+std::set<std::string> HandledPodFields(const PluginCatalog& catalog);
 
 }  // namespace berth::host
 

@@ -90,12 +90,8 @@ std::set<std::string> MissingFor(const json& a_case, const KubeProfile& profile,
                                  std::span<const AnyObject> objects, const PluginCatalog& catalog) {
   std::set<std::string> missing;
   if (a_case.contains("pods")) missing.insert("sequences");
-  std::set<std::string> pod_fields;
-  for (const auto& [name, plugin] : catalog.plugins()) {
-    pod_fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
-  }
   CheckExpectation(a_case["expect"], catalog, missing);
-  CheckPods(a_case, objects, HandledFields(pod_fields), missing);
+  CheckPods(a_case, objects, HandledFields(HandledPodFields(catalog)), missing);
   CheckArguments(profile, objects, catalog, missing);
   return missing;
 }

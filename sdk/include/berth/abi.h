@@ -556,7 +556,7 @@ typedef struct berth_block {
   uint32_t n_selected; /* nodes asked about */
   uint32_t n_columns;
   const uint32_t* selected;       /* ascending indices, n_selected of them; NULL: 0 .. count-1 */
-  const uint32_t* rows;           /* [count] means nothing outside [cycle] and [block] */
+  const uint32_t* rows;           /* [count] rows; mean nothing outside [cycle] and [block] */
   const berth_column* columns;    /* [n_columns] */
   const berth_node* const* nodes; /* [count] */
   const berth_pod_list* pods;     /* [count] */
@@ -1306,14 +1306,18 @@ extern BERTH_EXPORT const berth_entry berth_entry_v1;
 #define BERTH_NOTE_SECTION ".note.berth"
 #define BERTH_NOTE_NAME "Berth"
 #define BERTH_NOTE_TYPE 1u
-/* Writes the note from a string literal; use once per library, at file scope. */
+/* Writes the note from a string literal; use once per library, at file scope. The descriptor ends in
+ * zero bytes up to a multiple of four; readers cut them off. */
 #define BERTH_NOTE(json)                                                               \
   __attribute__((section(BERTH_NOTE_SECTION), used, aligned(4))) static const struct { \
     uint32_t name_size, text_size, type;                                               \
     char name[8];                                                                      \
     char text[(sizeof(json) + 3u) / 4u * 4u];                                          \
-  } berth_note_v1 = {                                                                  \
-      6u, (uint32_t)sizeof(json) - 1u, BERTH_NOTE_TYPE, {'B', 'e', 'r', 't', 'h', 0, 0, 0}, json}
+  } berth_note_v1 = {6u,                                                               \
+                     (uint32_t)((sizeof(json) + 3u) / 4u * 4u),                        \
+                     BERTH_NOTE_TYPE,                                                  \
+                     {'B', 'e', 'r', 't', 'h', 0, 0, 0},                               \
+                     json}
 
 #ifdef __cplusplus
 }
