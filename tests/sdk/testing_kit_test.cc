@@ -2,7 +2,6 @@
 #include <atomic>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,51 +18,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-Scenario ThreeNodes() {
-  return {.nodes = {MakeNode("a").CpuMilli(1000).UsedCpuMilli(400),
-                    MakeNode("b").CpuMilli(2000).Label("zone", "z1"),
-                    MakeNode("c").CpuMilli(100).Pod(MakePod("old").CpuMilli(50).Priority(1))}};
-}
-
-PodSpec SmallPod() { return MakePod("web").CpuMilli(600).Label("app", "web"); }
-
-std::vector<std::string> FilterFindings(const Parts& parts, Scenario setup = ThreeNodes()) {
-  return Findings(parts, std::move(setup),
-                  [](PluginUnderTest& plugin) { plugin.Filter(SmallPod()); });
-}
-
-std::vector<std::string> ScoreFindings(const Parts& parts) {
-  return Findings(parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Score(SmallPod()); });
-}
-
-// A sound plugin but for its Filter; `dependence` as SoundFilter has it unless given.
-Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
-                                      berth_filter_out*, berth_status*) noexcept,
-                 const berth_dependence* dependence = nullptr) {
-  Parts parts = SoundFilter();
-  parts.filter.filter = filter;
-  parts.filter.dependence = dependence;
-  return parts;
-}
-
-Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
-                                    berth_status*) noexcept,
-                const berth_dependence* dependence = nullptr) {
-  Parts parts = SoundScore();
-  parts.score.score = score;
-  parts.score.dependence = dependence;
-  return parts;
-}
-
-constexpr berth_dependence kOnNode{sizeof(berth_dependence), BERTH_DEPENDS_NODE,
-                                   BERTH_PART(REQUESTS), nullptr, nullptr};
-constexpr berth_dependence kOnNodePods{sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
-                                       BERTH_PART(REQUESTS), nullptr, nullptr};
 
 TEST(PluginUnderTest, FilterAnswersPerNode) {
   const SampleLibrary library(SoundFilter());
@@ -329,184 +286,6 @@ TEST(Threads, LookingForAServiceLater) {
               Contains(HasSubstr("calls get_service from PreFilter [cycle]")));
 }
 
-TEST(WhatIf, StateWithoutAddPod) {
-  Parts parts = SoundState();
-  parts.pre_filter.add_pod = nullptr;
-  parts.pre_filter.remove_pod = nullptr;
-  const auto findings = Findings(parts, ThreeNodes(), [](PluginUnderTest& plugin) {
-    plugin.AddPod(MakePod("second").Priority(1), "b");
-    plugin.Filter(SmallPod());
-  });
-  EXPECT_THAT(findings,
-              Contains(AllOf(HasSubstr("after RemovePod of second"), HasSubstr("kWhatIf"))));
-}
-
-TEST(WhatIf, AddPodThatDoesNothing) {
-  Parts parts = SoundState();
-  parts.pre_filter.add_pod = [](void*, const berth_cycle*, const berth_pod*, const berth_block*,
-                                uint32_t,
-                                berth_status*) noexcept -> berth_code { return BERTH_SUCCESS; };
-  const auto findings = Findings(
-      parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
-  EXPECT_THAT(findings,
-              Contains(HasSubstr(
-                  "node \"a\": after AddPod of web-twin Success, where the cluster is really "
-                  "so Unschedulable: \"no room\"")));
-}
-
-TEST(Dependence, OnLabelsThatAreNotDeclared) {
-  const auto parts = WithFilter(
-      [](void*, const berth_cycle* cycle, const berth_block* block, berth_filter_out* out,
-         berth_status*) noexcept -> berth_code {
-        EachSelected(block,
-                     [&](uint32_t i) { Refuse(out, i, cycle->pod->meta->labels.count > 1); });
-        return BERTH_SUCCESS;
-      },
-      &kOnNodePods);
-  EXPECT_THAT(
-      FilterFindings(parts),
-      ElementsAre(
-          AllOf(HasSubstr("depends on the pod's LABELS, which dependence.pod_parts does not name"),
-                HasSubstr("node \"a\": Success, then Unschedulable: \"no room\""))));
-}
-
-TEST(Dependence, OnAPartThatAnotherPodOfTheTestHas) {
-  const auto parts = WithFilter(
-      [](void*, const berth_cycle* cycle, const berth_block* block, berth_filter_out* out,
-         berth_status*) noexcept -> berth_code {
-        const berth_array& gates = cycle->pod->scheduling_gates;
-        const bool held = gates.count != 0 && FromAbi(*BERTH_AT(berth_str, gates, 0)) == "hold";
-        EachSelected(block, [&](uint32_t i) { Refuse(out, i, held); });
-        return BERTH_SUCCESS;
-      },
-      &kOnNodePods);
-  EXPECT_THAT(FilterFindings(parts), IsEmpty());
-  const auto findings = Findings(parts, ThreeNodes(), [](PluginUnderTest& plugin) {
-    plugin.Filter(MakePod("held").Gate("hold"));
-    plugin.Filter(SmallPod());
-  });
-  EXPECT_THAT(findings, Contains(AllOf(HasSubstr("pod default/web depends on the pod's GATES"),
-                                       HasSubstr("as in pod default/held"))));
-}
-
-TEST(Dependence, OnPodsWhereOnlyTheNodeIsDeclared) {
-  Parts parts = SoundFilter();
-  parts.filter.dependence = &kOnNode;
-  EXPECT_THAT(FilterFindings(parts), Contains(AllOf(HasSubstr("depends on the pods on nodes, which "
-                                                              "dependence.cluster does not name"),
-                                                    HasSubstr("kDependence"))));
-}
-
-TEST(Dependence, OnPodsOfOtherNodes) {
-  Parts parts = SoundState();
-  parts.filter.dependence = &kOnNodePods;
-  const auto findings = Findings(
-      parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
-  EXPECT_THAT(findings, Contains(HasSubstr("depends on the pods on other nodes")));
-}
-
-TEST(Dependence, OfAScore) {
-  const auto parts = WithScore(
-      [](void*, const berth_cycle* cycle, const berth_block* block, int64_t* out,
-         berth_status*) noexcept -> berth_code {
-        EachSelected(
-            block, [&](uint32_t i) { out[i] = static_cast<int64_t>(cycle->pod->meta->name.len); });
-        return BERTH_SUCCESS;
-      },
-      &kOnNode);
-  EXPECT_THAT(ScoreFindings(parts),
-              ElementsAre(HasSubstr("Score of pod default/web depends on the pod's IDENTITY")));
-}
-
-TEST(Dependence, WhatASignatureCoversIsDeclared) {
-  constexpr auto kNameLength = [](void*, const berth_cycle* cycle, const berth_block* block,
-                                  int64_t* out, berth_status*) noexcept -> berth_code {
-    EachSelected(block,
-                 [&](uint32_t i) { out[i] = static_cast<int64_t>(cycle->pod->meta->name.len); });
-    return BERTH_SUCCESS;
-  };
-  static constexpr berth_dependence kSigned{
-      sizeof(berth_dependence), BERTH_DEPENDS_NODE, 0,
-      [](void*, const berth_cycle* cycle, uint64_t* signature) noexcept -> berth_code {
-        *signature = cycle->pod->meta->name.len;
-        return BERTH_SUCCESS;
-      },
-      nullptr};
-  EXPECT_THAT(ScoreFindings(WithScore(kNameLength, &kSigned)), IsEmpty());
-}
-
-TEST(Slots, WritingThemInFilter) {
-  Parts parts = SoundState();
-  parts.slots = {{sizeof(berth_slot), 8, 8, 0, "sample.counter/1", nullptr, nullptr, nullptr}};
-  parts.pre_filter = {};
-  parts.filter.flags = BERTH_FILTER_SERIAL;
-  parts.filter.filter = [](void*, const berth_cycle* cycle, const berth_block* block,
-                           berth_filter_out* out, berth_status*) noexcept -> berth_code {
-    ++*static_cast<int64_t*>(cycle->slots[0]);
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, false); });
-    return BERTH_SUCCESS;
-  };
-  EXPECT_THAT(FilterFindings(parts),
-              Contains(HasSubstr(
-                  "slot \"sample.counter/1\": Filter changes it, and cycle state is read-only")));
-}
-
-TEST(Slots, WritingBeyondThem) {
-  Parts parts = SoundState();
-  parts.slots[0] = {sizeof(berth_slot),
-                    8,
-                    8,
-                    0,
-                    "sample.small/1",
-                    [](void* at) noexcept { static_cast<int64_t*>(at)[1] = 0; },
-                    nullptr,
-                    nullptr};
-  parts.pre_filter = {};
-  parts.filter = SoundFilter().filter;
-  parts.columns = SoundFilter().columns;
-  EXPECT_THAT(FilterFindings(parts), Contains(AllOf(HasSubstr("slot \"sample.small/1\""),
-                                                    HasSubstr("writes outside its 8 bytes"))));
-}
-
-TEST(Slots, SharingACloneWithTheOriginal) {
-  using Shared = std::shared_ptr<int64_t>;
-  Parts parts = SoundState();
-  parts.slots[0].size = sizeof(Shared);
-  parts.slots[0].construct = [](void* at) noexcept { new (at) Shared(new int64_t(0)); };
-  parts.slots[0].clone = [](void* to, const void* from) noexcept -> berth_code {
-    new (to) Shared(*static_cast<const Shared*>(from));
-    return BERTH_SUCCESS;
-  };
-  parts.slots[0].destroy = [](void* at) noexcept { static_cast<Shared*>(at)->~Shared(); };
-  const auto findings = Findings(
-      parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
-  EXPECT_THAT(
-      findings,
-      Contains(AllOf(HasSubstr("AddPod of web-twin on cloned slots changes what the originals say"),
-                     HasSubstr("kSlots"))));
-}
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(Leaks, SlotThatIsNotFreed) {
-  Parts parts = SoundState();
-  parts.slots[0].destroy = [](void*) noexcept {};
-  EXPECT_THAT(FilterFindings(parts),
-              Contains(AllOf(
-                  HasSubstr("construct, clone and destroy of slot \"sample.count/1\" leaves about"),
-                  HasSubstr("kLeaks"))));
-}
-
-TEST(Leaks, InstanceThatIsNotFreed) {
-  Parts parts = SoundFilter();
-  parts.create = [](const berth_host*, const berth_value*, berth_status*) {
-    static std::vector<std::unique_ptr<int64_t>> kept;
-    kept.push_back(std::make_unique<int64_t>(0));
-    return berth_code{BERTH_SUCCESS};
-  };
-  EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("create and destroy leaves about")));
-}
-#endif
-
 TEST(Shape, ColumnsOfAnotherType) {
   Parts parts = SoundFilter();
   parts.columns[1].type = BERTH_TYPE_U32;
@@ -531,11 +310,11 @@ TEST(Shape, OneOfAddPodAndRemovePod) {
 TEST(Without, SwitchesOneCheckOff) {
   Parts parts = SoundFilter();
   parts.filter.dependence = &kOnNode;
-  Scenario setup = ThreeNodes();
-  setup.without = {Check::kDependence};
-  EXPECT_THAT(FilterFindings(parts, setup), IsEmpty());
-  setup.without = {Check::kBlocks};
-  EXPECT_THAT(FilterFindings(parts, setup), Not(IsEmpty()));
+  Scenario scenario = ThreeNodes();
+  scenario.without = {Check::kDependence};
+  EXPECT_THAT(FilterFindings(parts, scenario), IsEmpty());
+  scenario.without = {Check::kBlocks};
+  EXPECT_THAT(FilterFindings(parts, scenario), Not(IsEmpty()));
 }
 
 }  // namespace

@@ -169,13 +169,13 @@ const void* SampleLibrary::Service(const char* id) {
   return service;
 }
 
-std::vector<std::string> Findings(const Parts& parts, Scenario setup,
+std::vector<std::string> Findings(const Parts& parts, Scenario scenario,
                                   const std::function<void(PluginUnderTest&)>& use) {
   std::vector<std::string> findings;
-  setup.on_failure = [&](const std::string& text) { findings.push_back(text); };
+  scenario.on_failure = [&](const std::string& text) { findings.push_back(text); };
   const SampleLibrary library(parts);
   {
-    PluginUnderTest plugin(library.entry(), std::move(setup));
+    PluginUnderTest plugin(library.entry(), std::move(scenario));
     use(plugin);
   }
   return findings;
@@ -209,6 +209,41 @@ Parts SoundState() {
                   [](void* at) noexcept { delete static_cast<Count*>(at)->pods; }}};
   parts.pre_filter = {sizeof(berth_pre_filter), 0, &CountPods, &ChangeCount<1>, &ChangeCount<-1>};
   parts.filter = {sizeof(berth_filter), 0, &kOnOthers, &FilterByCount};
+  return parts;
+}
+
+Scenario ThreeNodes() {
+  return {.nodes = {MakeNode("a").CpuMilli(1000).UsedCpuMilli(400),
+                    MakeNode("b").CpuMilli(2000).Label("zone", "z1"),
+                    MakeNode("c").CpuMilli(100).Pod(MakePod("old").CpuMilli(50).Priority(1))}};
+}
+
+PodSpec SmallPod() { return MakePod("web").CpuMilli(600).Label("app", "web"); }
+
+std::vector<std::string> FilterFindings(const Parts& parts, Scenario scenario) {
+  return Findings(parts, std::move(scenario),
+                  [](PluginUnderTest& plugin) { plugin.Filter(SmallPod()); });
+}
+
+std::vector<std::string> ScoreFindings(const Parts& parts) {
+  return Findings(parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Score(SmallPod()); });
+}
+
+Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
+                                      berth_filter_out*, berth_status*) noexcept,
+                 const berth_dependence* dependence) {
+  Parts parts = SoundFilter();
+  parts.filter.filter = filter;
+  parts.filter.dependence = dependence;
+  return parts;
+}
+
+Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
+                                    berth_status*) noexcept,
+                const berth_dependence* dependence) {
+  Parts parts = SoundScore();
+  parts.score.score = score;
+  parts.score.dependence = dependence;
   return parts;
 }
 

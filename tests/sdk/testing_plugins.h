@@ -56,7 +56,7 @@ class SampleLibrary {
 };
 
 // What the kit finds wrong with the plugin during `use`.
-std::vector<std::string> Findings(const Parts& parts, Scenario setup,
+std::vector<std::string> Findings(const Parts& parts, Scenario scenario,
                                   const std::function<void(PluginUnderTest&)>& use);
 
 // Cell `i` of column `column`.
@@ -86,6 +86,27 @@ Parts SoundFilter();
 Parts SoundScore();
 // Counts the pods of each app over all nodes in a slot, with AddPod and RemovePod: at most two.
 Parts SoundState();
+
+// Depends on the pod's requests, and on the node, or also on the pods there.
+inline constexpr berth_dependence kOnNode{sizeof(berth_dependence), BERTH_DEPENDS_NODE,
+                                          BERTH_PART(REQUESTS), nullptr, nullptr};
+inline constexpr berth_dependence kOnNodePods{sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
+                                              BERTH_PART(REQUESTS), nullptr, nullptr};
+
+// "a" has 600 m of cpu free, "b" 2000 m, "c" 50 m beside the pod "old" of priority 1.
+Scenario ThreeNodes();
+// Asks for 600 m of cpu.
+PodSpec SmallPod();
+std::vector<std::string> FilterFindings(const Parts& parts, Scenario scenario = ThreeNodes());
+std::vector<std::string> ScoreFindings(const Parts& parts);
+
+// SoundFilter with another Filter, and SoundScore with another Score.
+Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
+                                      berth_filter_out*, berth_status*) noexcept,
+                 const berth_dependence* dependence = nullptr);
+Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
+                                    berth_status*) noexcept,
+                const berth_dependence* dependence = nullptr);
 
 }  // namespace berth::testing
 

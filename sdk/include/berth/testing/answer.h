@@ -17,7 +17,8 @@
 
 namespace berth::testing {
 
-// "UnschedulableAndUnresolvable" for BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE; "code 77" for what is no code.
+// "UnschedulableAndUnresolvable" for BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE; "code 77" for what is no
+// code.
 inline std::string CodeName(berth_code code) {
   switch (code) {
     case BERTH_SUCCESS: return "Success";
@@ -95,7 +96,8 @@ struct FilterResult {
   Answer filter;  // of the call as a whole: not Success, and there are no verdicts
   std::map<std::string, Answer> nodes;  // verdict by node; empty when Filter was not called
 
-  // What it comes to for one node: PreFilter's refusal, or the verdict. A node that is not there is an Error.
+  // What it comes to for one node: PreFilter's refusal, or the verdict. A node that is not there is
+  // an Error.
   Answer On(const std::string& node) const {
     if (!pre_filter.ok()) return pre_filter.code == BERTH_SKIP ? Success() : pre_filter;
     if (!filter.ok()) return filter;

@@ -64,8 +64,8 @@ struct ArgValue {
 
 namespace internal {
 
-// JSON (RFC 8259) in a test's source: \u escapes beyond ASCII are refused, and so is everything that is not JSON. A
-// mistake ends the test.
+// JSON (RFC 8259) in a test's source: \u escapes beyond ASCII are refused, and so is everything
+// that is not JSON. A mistake ends the test.
 class JsonReader {
  public:
   static ArgValue Read(std::string_view text) {

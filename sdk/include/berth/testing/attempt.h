@@ -1,4 +1,5 @@
-// A whole attempt on an instance of its own: what the kit compares when it changes the pod or the cluster.
+// A whole attempt on an instance of its own: what the kit compares when it changes the pod or the
+// cluster.
 #ifndef BERTH_TESTING_ATTEMPT_H_
 #define BERTH_TESTING_ATTEMPT_H_
 
@@ -19,7 +20,8 @@
 
 namespace berth::testing {
 
-// The step over all nodes of the cycle's table that come into question, in one block. rows: by table row.
+// The step over all nodes of the cycle's table that come into question, in one block. rows: by
+// table row.
 inline BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where = "") {
   const std::vector<uint32_t> allowed = cycle.AllowedRows();
   const bool all = allowed.size() == cycle.table().rows.size();
@@ -43,7 +45,8 @@ class Prober {
   Prober(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns, Step step)
       : world_(world), objects_(std::move(objects)), now_ns_(now_ns), step_(step) {}
 
-  // A new instance, told of `table`; a cycle for `pod`; PreFilter, PreScore for Score, and the step itself.
+  // A new instance, told of `table`; a cycle for `pod`; PreFilter, PreScore for Score, and the step
+  // itself.
   Attempt Try(const Table& table, const PodHandle& pod,
               uint32_t block_size = Cycle::kBlockSize) const {
     Attempt attempt;
@@ -82,8 +85,8 @@ inline std::string Subject(Step step, const PodHandle& pod) {
   return std::string(StepName(step)) + " of pod " + pod.spec().ns + "/" + pod.name();
 }
 
-// What two attempts say otherwise about the nodes that are in both and for which `compare` holds; nothing when they
-// agree, or when one of them never came to the step.
+// What two attempts say otherwise about the nodes that are in both and for which `compare` holds;
+// nothing when they agree, or when one of them never came to the step.
 inline std::optional<std::string> Difference(Step step, const Attempt& a, const Attempt& b,
                                              const std::function<bool(const Row&)>& compare) {
   if (!a.asked || !b.asked) return std::nullopt;

@@ -44,7 +44,8 @@ class BlockChecker {
   enum class Selection { kNull, kAll, kSecond, kRandom, kNone };
   static constexpr size_t kMostRowsInSmallBlocks = 512;
 
-  // The rows again and again until there are `count`: a block may hold what-if rows beside the node's own.
+  // The rows again and again until there are `count`: a block may hold what-if rows beside the
+  // node's own.
   static std::vector<uint32_t> Repeat(const std::vector<uint32_t>& rows, size_t count) {
     std::vector<uint32_t> out;
     for (size_t i = 0; i < count; ++i) out.push_back(rows[i % rows.size()]);
@@ -76,7 +77,8 @@ class BlockChecker {
     Compare(block, Evaluate(cycle_, block, step_, where), Check::kBlocks, where);
   }
 
-  // Optional columns may lack: the plugin may say something else then, and must keep every other promise.
+  // Optional columns may lack: the plugin may say something else then, and must keep every other
+  // promise.
   void RunWithoutOptional(const std::vector<uint32_t>& allowed) {
     const auto& columns = cycle_.columns();
     if (std::none_of(columns.begin(), columns.end(),
@@ -167,7 +169,8 @@ class BlockChecker {
   uint32_t turn_ = 0;
 };
 
-// A new instance says what another new one said, also when PreFilter and PreScore see the nodes in other blocks.
+// A new instance says what another new one said, also when PreFilter and PreScore see the nodes in
+// other blocks.
 inline void CheckRepeat(const Prober& prober, const Table& table, const PodHandle& pod) {
   const Attempt first = prober.Try(table, pod);
   if (!first.asked) return;

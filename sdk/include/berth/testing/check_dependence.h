@@ -45,7 +45,8 @@ class DependenceChecker {
                                            : instance.score->dependence;
   }
 
-  // The signature of an attempt's pod; nothing when the plugin has none, or does not want its answers reused.
+  // The signature of an attempt's pod; nothing when the plugin has none, or does not want its
+  // answers reused.
   static std::optional<uint64_t> Sign(const Attempt& attempt, const berth_dependence& declared) {
     uint64_t signature = 0;
     const Answer answer = attempt.cycle->Ask("sign", kCycle, [&](berth_status*) {
@@ -83,7 +84,8 @@ class DependenceChecker {
     return !now || !then || *now != *then;
   }
 
-  // Pods that come to, and go from, the node of `row`. `own_pods`: its own answer may depend on them.
+  // Pods that come to, and go from, the node of `row`. `own_pods`: its own answer may depend on
+  // them.
   void CheckPodsOn(uint32_t row, bool own_pods) {
     const std::string& node = table_.rows[row].node.name();
     const auto compare = [&](const Row& other) { return !own_pods || other.node.name() != node; };

@@ -1,4 +1,5 @@
-// Nothing is left behind. Under a sanitizer this is the sanitizer's work; elsewhere the heap's own count is compared.
+// Nothing is left behind. Under a sanitizer this is the sanitizer's work; elsewhere the heap's own
+// count is compared.
 #ifndef BERTH_TESTING_CHECK_LEAKS_H_
 #define BERTH_TESTING_CHECK_LEAKS_H_
 
@@ -60,8 +61,8 @@ class LeakChecker {
     });
   }
 
-  // `round` must leave the heap as it was. What is kept once (a cache, a pool) is no leak: each of several batches of
-  // rounds must have taken something every time.
+  // `round` must leave the heap as it was. What is kept once (a cache, a pool) is no leak: each of
+  // several batches of rounds must have taken something every time.
   template <class Round>
   void Expect(const std::string& what, Round round) {
     for (size_t i = 0; i < 2 * kRounds; ++i) round();

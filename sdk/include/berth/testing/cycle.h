@@ -21,7 +21,8 @@
 
 namespace berth::testing {
 
-// Nodes block by block, as PreFilter, PostFilter and PreScore get them. A block is gone when the next is asked for.
+// Nodes block by block, as PreFilter, PostFilter and PreScore get them. A block is gone when the
+// next is asked for.
 class Nodes {
  public:
   Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,

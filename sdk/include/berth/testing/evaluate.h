@@ -34,8 +34,8 @@ inline std::string ToString(Step step, const RowAnswer& answer) {
   return step == Step::kFilter ? ToString(answer.answer) : std::to_string(answer.score);
 }
 
-// What a step says of a block. `rows` is by block index, and means something where the index was selected and `call`
-// is Success.
+// What a step says of a block. `rows` is by block index, and means something where the index was
+// selected and `call` is Success.
 struct BlockAnswer {
   Answer call;
   std::vector<RowAnswer> rows;

@@ -1,11 +1,13 @@
-// A plugin under test: a fake host around it, without a cluster, that watches whether it keeps the contract.
+// A plugin under test: a fake host around it, without a cluster, that watches whether it keeps the
+// contract.
 //
 //   PluginUnderTest plugin({.nodes = {MakeNode("a").CpuMilli(1000)}, .args = {{"cpuMilli", 200}}});
-//   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(801)).On("a"), Unschedulable("Insufficient cpu headroom"));
+//   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(801)).On("a"), Unschedulable("Insufficient cpu
+//   headroom"));
 //
-// Filter and Score do more than to answer: they ask again in other blocks, on other threads, with pods and nodes added
-// and changed, and report every broken promise (report.h, enum Check). Include <berth/testing/gtest.h> to make each a
-// test failure.
+// Filter and Score do more than to answer: they ask again in other blocks, on other threads, with
+// pods and nodes added and changed, and report every broken promise (report.h, enum Check). Include
+// <berth/testing/gtest.h> to make each a test failure.
 #ifndef BERTH_TESTING_FAKE_HOST_H_
 #define BERTH_TESTING_FAKE_HOST_H_
 
@@ -80,21 +82,27 @@ using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 class PluginUnderTest {
  public:
   // The plugin that is linked into this binary.
-  explicit PluginUnderTest(Scenario setup)
-      : PluginUnderTest(Library(berth_entry_v1), std::move(setup)) {}
+  explicit PluginUnderTest(Scenario scenario)
+      : PluginUnderTest(Library(berth_entry_v1), std::move(scenario)) {}
   PluginUnderTest(std::vector<NodeSpec> nodes, Args args)
       : PluginUnderTest(Scenario{.nodes = std::move(nodes), .args = std::move(args)}) {}
-  PluginUnderTest(const berth_entry& entry, Scenario setup)
-      : PluginUnderTest(Library(entry), std::move(setup)) {}
+  PluginUnderTest(const berth_entry& entry, Scenario scenario)
+      : PluginUnderTest(Library(entry), std::move(scenario)) {}
   // The plugin of a shared object, loaded as the host loads it.
-  static PluginUnderTest FromLibrary(const std::string& path, Scenario setup) {
-    return PluginUnderTest(Library::Open(path), std::move(setup));
+  static PluginUnderTest FromLibrary(const std::string& path, Scenario scenario) {
+    return PluginUnderTest(Library::Open(path), std::move(scenario));
   }
 
-  // What create() answers, and nothing more: for tests of wrong arguments. Reasons are "/path: text".
-  static Answer Create(Scenario setup) { return Create(Library(berth_entry_v1), std::move(setup)); }
-  static Answer Create(const berth_entry& entry, Scenario setup) {
-    return Create(Library(entry), std::move(setup));
+  // What create() answers, and nothing more: for tests of wrong arguments. Reasons are "/path:
+  // text".
+  static Answer Create(Scenario scenario) {
+    return Create(Library(berth_entry_v1), std::move(scenario));
+  }
+  static Answer CreateFromLibrary(const std::string& path, Scenario scenario) {
+    return Create(Library::Open(path), std::move(scenario));
+  }
+  static Answer Create(const berth_entry& entry, Scenario scenario) {
+    return Create(Library(entry), std::move(scenario));
   }
 
   PluginUnderTest(const PluginUnderTest&) = delete;
@@ -117,7 +125,8 @@ class PluginUnderTest {
     return Flushed(answer);
   }
 
-  // The bytes that order the pod, as QueueSort's key gives them; asked twice, they must be the same.
+  // The bytes that order the pod, as QueueSort's key gives them; asked twice, they must be the
+  // same.
   SortKey Key(const QueuedSpec& queued) {
     Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
     SortKey keys[2] = {};
@@ -142,8 +151,8 @@ class PluginUnderTest {
     return Flushed(less);
   }
 
-  // What the plugin answers to an event for a pod that it rejected: BERTH_HINT_QUEUE also where it has no hint for it;
-  // BERTH_HINT_SKIP where it did not ask for such events.
+  // What the plugin answers to an event for a pod that it rejected: BERTH_HINT_QUEUE also where it
+  // has no hint for it; BERTH_HINT_SKIP where it did not ask for such events.
   uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
     Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
     const berth_array& interests = instance_->enqueue_extensions->interests;
@@ -272,8 +281,8 @@ class PluginUnderTest {
   const Table& table() const { return table_; }
 
  private:
-  PluginUnderTest(Library library, Scenario setup) : reporter_(""), world_(library) {
-    SetUp(setup);
+  PluginUnderTest(Library library, Scenario scenario) : reporter_(""), world_(library) {
+    SetUp(scenario);
     instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
     if (!instance_->ok())
       Misuse(std::string(world_.info->name) + ": create answers " + ToString(instance_->created()));
@@ -282,30 +291,30 @@ class PluginUnderTest {
     reporter_.Flush();
   }
 
-  static Answer Create(Library library, Scenario setup) {
+  static Answer Create(Library library, Scenario scenario) {
     Reporter reporter("");
     World world(library);
-    Fill(library, setup, &reporter, &world);
+    Fill(library, scenario, &reporter, &world);
     const Instance instance(world, {}, 0);
     return instance.created();
   }
 
-  static void Fill(const Library& library, Scenario& setup, Reporter* reporter, World* world) {
-    world->info = &library.Find(setup.plugin);
-    world->profile = setup.profile;
-    world->args = std::move(setup.args);
-    world->scripted = std::move(setup.services);
+  static void Fill(const Library& library, Scenario& scenario, Reporter* reporter, World* world) {
+    world->info = &library.Find(scenario.plugin);
+    world->profile = scenario.profile;
+    world->args = std::move(scenario.args);
+    world->scripted = std::move(scenario.services);
     world->reporter = reporter;
     reporter->set_plugin(world->info->name);
-    reporter->set_handler(std::move(setup.on_failure));
-    for (const Check check : setup.without) reporter->Without(check);
+    reporter->set_handler(std::move(scenario.on_failure));
+    for (const Check check : scenario.without) reporter->Without(check);
   }
 
-  void SetUp(Scenario& setup) {
-    Fill(world_.library, setup, &reporter_, &world_);
+  void SetUp(Scenario& scenario) {
+    Fill(world_.library, scenario, &reporter_, &world_);
     table_.ids = world_.ids.get();
-    for (const NodeSpec& node : setup.nodes) table_.Add(node);
-    for (const ObjectSpec& object : setup.objects) objects_.emplace_back(object, *world_.ids);
+    for (const NodeSpec& node : scenario.nodes) table_.Add(node);
+    for (const ObjectSpec& object : scenario.objects) objects_.emplace_back(object, *world_.ids);
   }
 
   template <class Call>

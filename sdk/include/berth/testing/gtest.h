@@ -1,4 +1,5 @@
-// GoogleTest hears of broken promises: include this in a test, and a broken promise is a failure of that test.
+// GoogleTest hears of broken promises: include this in a test, and a broken promise is a failure of
+// that test.
 #ifndef BERTH_TESTING_GTEST_H_
 #define BERTH_TESTING_GTEST_H_
 

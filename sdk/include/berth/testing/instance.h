@@ -222,7 +222,8 @@ class Instance {
 
  private:
   void Create(const World& world) {
-    // Arguments live until create() returns: so does this copy, and a sanitizer sees who reads them later.
+    // Arguments live until create() returns: so does this copy, and a sanitizer sees who reads them
+    // later.
     const auto args =
         world.args.value() != nullptr ? std::make_unique<ArgValue>(*world.args.value()) : nullptr;
     Status status;

@@ -14,7 +14,8 @@ namespace berth::testing {
 
 // A value, as PodSpec. A node without a word has room for 110 pods, and no other resource.
 //
-//   MakeNode("a").CpuMilli(4000).Memory("8Gi").Label("zone", "z1").Pod(MakePod("web").CpuMilli(500))
+//   MakeNode("a").CpuMilli(4000).Memory("8Gi").Label("zone",
+//   "z1").Pod(MakePod("web").CpuMilli(500))
 struct NodeSpec : MetaSpec<NodeSpec> {
   bool unschedulable = false;
   std::vector<TaintSpec> taints;

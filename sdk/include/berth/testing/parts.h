@@ -81,7 +81,8 @@ void CopyInto(const PodSpec& from, PodSpec* to, Copy copy) {
 
 }  // namespace internal
 
-// Gives `to` the part that `from` has. What the parts share (a request is of REQUESTS and of CONTAINERS) goes with it.
+// Gives `to` the part that `from` has. What the parts share (a request is of REQUESTS and of
+// CONTAINERS) goes with it.
 inline void CopyPart(int part, const PodSpec& from, PodSpec* to) {
   using internal::CopyInto;
   switch (part) {
@@ -241,7 +242,8 @@ struct Mutation {
   PodSpec pod;
 };
 
-// `pod` with another part `part`: changed, taken away, and as each of `others` has it. Only what does differ.
+// `pod` with another part `part`: changed, taken away, and as each of `others` has it. Only what
+// does differ.
 inline std::vector<Mutation> MutatePart(int part, const PodSpec& pod,
                                         std::span<const PodSpec> others) {
   std::vector<Mutation> mutations;

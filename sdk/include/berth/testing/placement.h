@@ -1,4 +1,5 @@
-// What follows when a node was found: Reserve, Permit, PreBind, Bind; and normalisation, and PostFilter when none was.
+// What follows when a node was found: Reserve, Permit, PreBind, Bind; and normalisation, and
+// PostFilter when none was.
 #ifndef BERTH_TESTING_PLACEMENT_H_
 #define BERTH_TESTING_PLACEMENT_H_
 
@@ -74,8 +75,8 @@ inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
   return answer;
 }
 
-// One pod on its way from a cycle to a node: the points in the host's order, called by the test one by one. The cycle
-// state lives as long as this. PreFilter runs first, whatever it answers.
+// One pod on its way from a cycle to a node: the points in the host's order, called by the test one
+// by one. The cycle state lives as long as this. PreFilter runs first, whatever it answers.
 //
 //   Placement placement = plugin.Place(pod);
 //   EXPECT_EQ(placement.Reserve("a"), Success());

@@ -14,7 +14,8 @@
 
 namespace berth::testing {
 
-// A value: copy it, change it, put it into a table of cases. What is not said is as the API server defaults it.
+// A value: copy it, change it, put it into a table of cases. What is not said is as the API server
+// defaults it.
 //
 //   MakePod("web").Label("app", "web").CpuMilli(500).Tolerate("dedicated", "web")
 //   MakePod("db").Container("db").Request("cpu", "2").Sidecar("proxy").Request("cpu", "100m")
@@ -118,7 +119,8 @@ struct PodSpec : MetaSpec<PodSpec> {
                    when_unsatisfiable});
   }
 
-  // What it runs. Request() and the like speak of the container that was named last, or of a container "c".
+  // What it runs. Request() and the like speak of the container that was named last, or of a
+  // container "c".
   PodSpec& Container(std::string text) { return AddContainer(std::move(text), false, false); }
   PodSpec& InitContainer(std::string text) { return AddContainer(std::move(text), true, false); }
   PodSpec& Sidecar(std::string text) { return AddContainer(std::move(text), true, true); }

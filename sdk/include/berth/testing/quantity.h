@@ -54,8 +54,8 @@ inline const QuantitySuffix* FindQuantitySuffix(std::string_view text) {
 
 }  // namespace internal
 
-// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G T P Ki Mi Gi Ti Pi.
-// Anything else ends the test.
+// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G
+// T P Ki Mi Gi Ti Pi. Anything else ends the test.
 inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
   const auto refuse = [text](const char* why) {
     Misuse("\"" + std::string(text) + "\" is no quantity: " + why);

@@ -45,11 +45,12 @@ using FailureHandler = void (*)(const std::string& text);
   std::abort();
 }
 
-// Whom a broken promise is told where a PluginUnderTest has no handler of its own. One per process, as a test
-// framework is; <berth/testing/gtest.h> sets it before main().
+// Whom a broken promise is told where a PluginUnderTest has no handler of its own. One per process,
+// as a test framework is; <berth/testing/gtest.h> sets it before main().
 inline constinit std::atomic<FailureHandler> default_failure_handler{&PrintAndAbort};
 
-// Gathers what is found during one call of the test, from any thread, and reports it at the call's end, each text once.
+// Gathers what is found during one call of the test, from any thread, and reports it at the call's
+// end, each text once.
 //
 // Threading: any; Flush on the test's thread.
 class Reporter {

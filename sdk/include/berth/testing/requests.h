@@ -11,7 +11,8 @@
 
 namespace berth::testing {
 
-// pkg/scheduler/util/pod_resources.go: a container that requests nothing still counts for something when spread out.
+// pkg/scheduler/util/pod_resources.go: a container that requests nothing still counts for something
+// when spread out.
 inline constexpr int64_t kDefaultMilliCpu = 100;
 inline constexpr int64_t kDefaultMemory = int64_t{200} << 20;
 
@@ -82,8 +83,9 @@ inline Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
   return total;
 }
 
-// The same with defaults, as berth_pod.nonzero_* has it. With pod-level requests, a default counts only where neither
-// the pod nor any container names the resource (pkg/scheduler/framework/types.go, getNonMissingContainerRequests).
+// The same with defaults, as berth_pod.nonzero_* has it. With pod-level requests, a default counts
+// only where neither the pod nor any container names the resource
+// (pkg/scheduler/framework/types.go, getNonMissingContainerRequests).
 inline Amounts NonzeroRequest(const PodSpec& pod) {
   RequestOptions options{.allocated = true};
   const Amounts plain = PodRequest(pod, options);

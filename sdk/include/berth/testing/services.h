@@ -1,4 +1,5 @@
-// The services that the fake host offers. Each asserts the thread word under which it may be called.
+// The services that the fake host offers. Each asserts the thread word under which it may be
+// called.
 #ifndef BERTH_TESTING_SERVICES_H_
 #define BERTH_TESTING_SERVICES_H_
 

@@ -16,7 +16,8 @@
 
 namespace berth::testing {
 
-// One slot, from construct or clone to destroy. It lies between guard bytes, and is aligned as asked for and no better.
+// One slot, from construct or clone to destroy. It lies between guard bytes, and is aligned as
+// asked for and no better.
 class Slot {
  public:
   explicit Slot(const berth_slot& slot) : slot_(slot) {

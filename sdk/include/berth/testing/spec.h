@@ -1,4 +1,5 @@
-// The parts of pods and nodes as a test says them: text and numbers, no ids, no pointers. Values all.
+// The parts of pods and nodes as a test says them: text and numbers, no ids, no pointers. Values
+// all.
 #ifndef BERTH_TESTING_SPEC_H_
 #define BERTH_TESTING_SPEC_H_
 
@@ -137,7 +138,8 @@ struct OwnerSpec {
   bool controller = true;
 };
 
-// What every object has. `Self` is the class that inherits it: each function returns the object itself.
+// What every object has. `Self` is the class that inherits it: each function returns the object
+// itself.
 template <class Self>
 struct MetaSpec {
   std::string name;

@@ -22,7 +22,8 @@
 
 namespace berth::testing {
 
-// An object of a kind that no view covers: MakeObject("v1/PersistentVolumeClaim", "default", "data", R"({...})").
+// An object of a kind that no view covers: MakeObject("v1/PersistentVolumeClaim", "default",
+// "data", R"({...})").
 struct ObjectSpec : MetaSpec<ObjectSpec> {
   std::string kind;
   std::string json;
@@ -41,8 +42,8 @@ inline ObjectSpec MakeObject(std::string kind, std::string ns, std::string name,
 
 namespace internal {
 
-// Owns what a view points at. Every array has a piece of memory of just its size, so that a sanitizer sees who reads
-// past its end.
+// Owns what a view points at. Every array has a piece of memory of just its size, so that a
+// sanitizer sees who reads past its end.
 class ViewMemory {
  public:
   template <class T>
@@ -181,7 +182,8 @@ class ViewBuilder {
   Ids& ids_;
 };
 
-// Spec names without a tag mean ":latest" (pkg/scheduler/framework/plugins/imagelocality, normalizedImageName).
+// Spec names without a tag mean ":latest" (pkg/scheduler/framework/plugins/imagelocality,
+// normalizedImageName).
 inline std::string NormalImageName(const std::string& name) {
   const size_t colon = name.rfind(':');
   const size_t slash = name.rfind('/');
@@ -359,8 +361,8 @@ class ObjectViewBuilder : public ViewBuilder {
 
 }  // namespace internal
 
-// A view and all that it points at. A value: copies share one immutable object. The ids in it belong to the table that
-// it was built with, which must outlive it.
+// A view and all that it points at. A value: copies share one immutable object. The ids in it
+// belong to the table that it was built with, which must outlive it.
 template <class View, class Spec, class Builder>
 class Handle {
  public:
