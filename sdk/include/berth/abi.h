@@ -16,28 +16,35 @@
  *   - an array is a `berth_array`: elements lie `stride` bytes apart, so that they may grow too;
  *   - strings, pairs of ids, quantities, columns and references (marked "frozen") never change;
  *   - extension points and services are found by an id with a revision ("berth.filter/1"). All that
- *     is new is optional, and the host has a default for it.
+ *     is new is optional, and the host has a default for it;
+ *   - an enumeration or a set of flags may get members. Pass over a kind of change or event that
+ *     you do not know, let an operator or effect that you do not know match nothing, and leave
+ *     flags that you do not know alone; `reserved` is 0.
  *
  * Threads. Every function says where it is called, in these words and no others:
  *   [load]   while a profile is built or dropped: one call at a time per library; may block and
  *            allocate.
- *   [event]  the scheduling thread, while it applies one change of the cluster.
+ *   [event]  the scheduling thread, between attempts: it applies one change of the cluster, or a
+ *            timer, an answer of the API server, or the end of a binding.
  *   [queue]  the scheduling thread, while it orders or wakes pods. Must be short.
  *   [cycle]  the scheduling thread, within one attempt to place one pod.
  *   [block]  within a [cycle], at once on several threads for disjoint blocks of nodes. Slots and
  *            the instance are read-only here.
  *   [bind]   after the cycle: the scheduling thread, or a pool thread for a plugin with
- *            BERTH_PLUGIN_BLOCKS_IN_BIND. Several pods at once. Rows and blocks mean nothing here.
+ *            BERTH_PLUGIN_BLOCKS_IN_BIND, which may call services of [any] alone from there.
+ *            Several pods at once. Rows and blocks mean nothing here.
  *   [any]    any thread of the host, and the plugin's own.
- * [event], [queue] and [cycle] never overlap. A function must not call a service that is not tagged
- * with the word that it was called under, or [any].
+ * [event], [queue] and [cycle] never overlap, nor does [bind] on the scheduling thread. A function
+ * must not call a service that is not tagged with the word that it was called under, or [any]. No
+ * callback runs within the call that registered it.
  *
  * Exceptions, panics and longjmp never cross: what escapes a plugin's function ends the process
  * with the plugin's name.
  *
  * Memory. Nothing is freed on the other side. What the host passes is valid until the call returns,
  * unless the member says otherwise; what the plugin returns is copied before the host calls it
- * again.
+ * again. The host allocates what it passes; the plugin allocates berth_entry, berth_plugin_info,
+ * berth_plugin and all that hangs on them. A pointer is never NULL where nothing says so.
  */
 #ifndef BERTH_ABI_H_
 #define BERTH_ABI_H_
@@ -104,6 +111,9 @@ typedef struct berth_array {
 
 #define BERTH_AT(T, array, i) \
   ((const T*)((const char*)(array).data + (uint64_t)(i) * (array).stride))
+/* BERTH_HAS for member `m` of an array's elements, which say their size by the stride. */
+#define BERTH_ARRAY_HAS(T, array, m) \
+  ((array).stride >= offsetof(T, m) + sizeof(((const T*)(array).data)->m))
 
 /* What a function answers. 0 to 6 are Kubernetes' status codes, with Kubernetes' meaning for the
  * pod. */
@@ -125,7 +135,8 @@ enum {
   BERTH_BUG = 37 /* the plugin's own fault: counted against it, not the pod */
 };
 
-/* Where a function outside the blocks says why. The host owns it and copies every text at once. */
+/* Where a function says why. Whoever calls the function makes it: the host for extension points and
+ * create(), the plugin for the services that take one. Every text is copied at once. */
 typedef struct berth_status {
   uint32_t struct_size;
   uint32_t reserved;
@@ -146,9 +157,9 @@ typedef struct berth_object_ref berth_object_ref; /* a counted reference to an i
 typedef struct berth_done berth_done;             /* a promise to complete a call exactly once */
 
 /* ---- Objects: immutable, decoded once, the same memory for host and plugins ------------------ */
-/* A view lives as long as the object: within the call that passed it, or until `release` for a
- * retained reference. Enumerations start at 1; 0 means "not set". Times are nanoseconds since
- * 1970-01-01T00:00:00Z; 0 is "not set". */
+/* A view lives as long as the object: within the call that passed it; until `release` for a
+ * retained reference; and for what berth.changes/1 shows, as it says there. Enumerations start at
+ * 1; 0 means "not set". Times are nanoseconds since 1970-01-01T00:00:00Z; 0 is "not set". */
 
 typedef struct berth_owner {
   berth_str name;
@@ -326,8 +337,8 @@ typedef struct berth_volume {
 
 typedef struct berth_resource_claim {
   berth_str name;
-  berth_str claim_name; /* of an existing claim, or the generated one once the status names it */
-  berth_str template_name;
+  berth_str claim_name;    /* of an existing claim, or the generated one once the status names it */
+  berth_str template_name; /* not empty: the claim is generated, and must be owned by the pod */
 } berth_resource_claim;
 
 enum { BERTH_CONDITION_TRUE = 1, BERTH_CONDITION_FALSE, BERTH_CONDITION_UNKNOWN };
@@ -487,7 +498,7 @@ typedef struct berth_queued {
   berth_str group;      /* "<namespace>/<name>" of the group; empty for a pod */
   int32_t priority;     /* of the pod, or of the group */
   uint32_t attempts;
-  int64_t queued_ns;        /* when it last entered the queue */
+  int64_t queued_ns;        /* when it last entered the queue, since 1970 as all times of objects */
   int64_t first_attempt_ns; /* when it first became ready to be tried; 0: not yet */
 } berth_queued;
 
@@ -496,7 +507,9 @@ typedef struct berth_queued {
 /* Filter and Score are called with a block: `count` nodes, of which `selected` are asked about. All
  * there is to know of node i of the block is read as (block, i): its columns, its view, its pods. A
  * block may hold what-if rows (a node with nominated pods added, a node with victims removed);
- * nothing tells them apart, so read nothing about a node from anywhere else.
+ * nothing tells them apart, so read nothing about a node from anywhere else. An index that is not
+ * selected may be no node at all: its view is NULL there, and its values mean nothing. A block has
+ * any number of nodes.
  *
  * Columns. A column is an array over the block with one value per node. A plugin names its columns
  * in berth_plugin.columns and finds them in that order in berth_block.columns; columns that depend
@@ -512,17 +525,17 @@ typedef struct berth_queued {
  *   alloc.pods                 I64    pods       0       no
  *   alloc:<resource>           I64    units      0       no      any other resource, by its name
  *   req.cpu                    I64    milli-cpu  0       yes     sum of berth_pod.accounted over
- *   the node's pods req.memory                 I64    bytes      0       yes
+ *   req.memory                 I64    bytes      0       yes     the node's pods
  *   req.ephemeral-storage      I64    bytes      0       yes
  *   req:<resource>             I64    units      0       yes
  *   nonzero.cpu                I64    milli-cpu  0       yes     sum of berth_pod.nonzero_milli_cpu
  *   nonzero.memory             I64    bytes      0       yes     sum of berth_pod.nonzero_memory
  *   pods.count                 I64    pods       0       yes
  *   taints                     ARRAY  -          empty   no      berth_taint, in the node's order
- *   taints.hard                U32    taints     0       no      number with effect NoSchedule or
- *   NoExecute taints.soft                U32    taints     0       no      number with effect
- *   PreferNoSchedule label:<key>                ID     text       0       no      value of the
- *   node's label images                     ARRAY  -          empty   no      berth_image
+ *   taints.hard                U32    taints     0       no      effect NoSchedule or NoExecute
+ *   taints.soft                U32    taints     0       no      effect PreferNoSchedule
+ *   label:<key>                ID     text       0       no      value of the node's label
+ *   images                     ARRAY  -          empty   no      berth_image
  *   features                   ARRAY  -          empty   no      berth_id: status.declaredFeatures
  *
  * "alloc:cpu" and "req:cpu" are other spellings of "alloc.cpu" and "req.cpu" (memory,
@@ -558,13 +571,14 @@ typedef struct berth_block {
   const uint32_t* selected;       /* ascending indices, n_selected of them; NULL: 0 .. count-1 */
   const uint32_t* rows;           /* [count] rows; mean nothing outside [cycle] and [block] */
   const berth_column* columns;    /* [n_columns] */
-  const berth_node* const* nodes; /* [count] */
+  const berth_node* const* nodes; /* [count] NULL where there is no node */
   const berth_pod_list* pods;     /* [count] */
 } berth_block;
 
-/* All nodes, or all feasible ones, block by block.
- * Lifetime: the call that passed it; a block from `block` until the next call of `block`.
- *           Threading: [cycle]. */
+/* All nodes, or all feasible ones, block by block, in the order of rows. `block` returns NULL for
+ * an index of n_blocks or more. Columns that are bound are in the blocks fetched afterwards.
+ * Lifetime:  the call that passed it; a block from `block` until the next call of `block`.
+ * Threading: [cycle]. */
 typedef struct berth_nodes {
   uint32_t struct_size;
   uint32_t n_blocks;
@@ -584,23 +598,24 @@ typedef struct berth_cycle {
   const berth_pod* pod;
   void* const* slots;     /* this instance's cycle state, in the order of berth_plugin.slots */
   const uint32_t* cancel; /* see BERTH_CANCELED */
-  int64_t deadline_ns;    /* monotonic; 0: none */
+  int64_t deadline_ns;    /* as berth_timer.now_ns; 0: none */
   const void* host;       /* the host's own */
 } berth_cycle;
-/* True when the answer is no longer wanted: return BERTH_CANCELLED. One load; ask every few hundred
- * nodes. */
+/* True when the answer of a berth_cycle or berth_binding is no longer wanted: return
+ * BERTH_CANCELLED. One relaxed atomic load; ask every few hundred nodes. */
 #define BERTH_CANCELED(cycle) (__atomic_load_n((cycle)->cancel, __ATOMIC_RELAXED) != 0)
 
 /* A piece of cycle state: memory in the host's arena, one per cycle and instance. It is constructed
  * before PreFilter (or the first point of the plugin) and destroyed when the pod has left the
- * binding cycle.
- * Threading: [cycle] for all three, and [bind] for destroy. */
+ * binding cycle. Clones serve what-if questions; several may live at a time.
+ * Threading: [cycle] for all three, and [event] for destroy.
+ * Returns:   clone: SUCCESS; anything else: `to` holds nothing, and what asked for it fails. */
 typedef struct berth_slot {
   uint32_t struct_size;
   uint32_t size;  /* bytes */
   uint32_t align; /* a power of two, at most 64 */
   uint32_t reserved;
-  const char* type_id;                        /* "acme.zones/2" */
+  const char* type_id;                        /* "acme.zones/2", for messages; NULL: none */
   void (*construct)(void* at) BERTH_NOEXCEPT; /* NULL: zero bytes */
   berth_code (*clone)(void* to, const void* from)
       BERTH_NOEXCEPT; /* NULL: copy the bytes. Deep: the two go their own ways */
@@ -646,8 +661,8 @@ typedef struct berth_dependence {
  *            registered for.
  * Threading: [queue].
  * Returns:   SUCCESS; UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or PENDING: the pod is gated,
- *            no attempt takes place, and only this plugin's events bring it back. ERROR: gated, and
- *            logged.
+ *            no attempt takes place, and only this plugin's events, a change of the pod itself or
+ *            berth.activate/1 bring it back. ERROR: gated, and logged.
  * Must not:  block. */
 #define BERTH_POINT_PRE_ENQUEUE "berth.pre_enqueue/1"
 typedef struct berth_pre_enqueue {
@@ -658,8 +673,10 @@ typedef struct berth_pre_enqueue {
 
 /* EnqueueExtensions: which events may make a pod schedulable that this plugin rejected?
  * Called:    `hint` for each parked pod that the plugin rejected, when a registered event happens.
+ *            A plugin that rejects pods and has no such point gets them back at every event.
  * Threading: [queue].
- * Returns:   BERTH_HINT_QUEUE: try the pod again; BERTH_HINT_SKIP: this event does not help it. */
+ * Returns:   BERTH_HINT_QUEUE: try the pod again; BERTH_HINT_SKIP: this event does not help it.
+ * Must not:  block. */
 enum { BERTH_HINT_SKIP = 0, BERTH_HINT_QUEUE = 1 };
 enum {
   BERTH_RESOURCE_POD_ANY = 1,
@@ -701,14 +718,15 @@ enum {
 typedef struct berth_event_interest {
   uint32_t resource; /* BERTH_RESOURCE_*: what changes */
   uint32_t actions;  /* BERTH_ACTION_* */
-  const char* kind;  /* for BERTH_RESOURCE_CUSTOM: "group/version/Kind"; else NULL */
+  const char* kind;  /* for BERTH_RESOURCE_CUSTOM: as in berth_plugin_info.kinds; else NULL */
   uint32_t has_hint; /* 0: every such event queues the pod */
   uint32_t reserved;
 } berth_event_interest;
 typedef struct berth_event {
   uint32_t struct_size;
-  uint32_t resource;
-  uint32_t actions;    /* the one that happened */
+  uint32_t
+      resource;     /* of a pod: ASSIGNED_POD, UNSCHEDULED_POD, or TARGET_POD for `queued` itself */
+  uint32_t actions; /* the one that happened; BERTH_ACTION_UPDATE: none in particular */
   uint32_t interest;   /* index into berth_enqueue_extensions.interests */
   berth_tagged before; /* kind 0 for an addition */
   berth_tagged after;  /* kind 0 for a deletion */
@@ -726,8 +744,9 @@ typedef struct berth_enqueue_extensions {
  * Called:    `key` when an entity enters the active queue; its bytes are compared, lowest first.
  *            `less` is called per comparison instead when `key` is NULL.
  * Threading: [queue].
+ * Returns:   `less`: 1 when `a` is tried before `b`, else 0.
  * Must not:  depend on anything but the entity: the order must be strict and must not change while
- * it waits. */
+ *            it waits. */
 #define BERTH_SORT_KEY_SIZE 32
 #define BERTH_POINT_QUEUE_SORT "berth.queue_sort/1"
 typedef struct berth_queue_sort {
@@ -782,7 +801,7 @@ typedef struct berth_pre_filter {
  *            UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE, PENDING, ERROR; and, unless SUCCESS,
  *            reasons[i]: bit b stands for reason b of the plugin's table.
  * Must not:  block, log per node, write an index that is not selected, or leave a selected one
- * unwritten. */
+ *            unwritten. */
 typedef struct berth_filter_out {
   uint32_t struct_size;
   uint32_t reserved;
@@ -804,14 +823,15 @@ typedef struct berth_filter {
  *            SUCCESS, UNSCHEDULABLE_AND_UNRESOLVABLE or an error.
  * Threading: [cycle].
  * Returns:   SUCCESS with a nominated node; UNSCHEDULABLE: ask the next. The pod is parked either
- *            way. */
+ *            way. Without a call of `nominate` it keeps the nomination that it has. */
 enum { BERTH_NOMINATE_KEEP = 0, BERTH_NOMINATE_OVERRIDE = 1 };
 typedef struct berth_verdicts {
   uint32_t struct_size;
-  uint32_t count;       /* rows */
-  const uint8_t* codes; /* [count] by row: BERTH_SUCCESS where there is no node */
-  const uint8_t*
-      absent; /* [count] by row: 1 where no Filter ran (ruled out by PreFilter, or no node) */
+  uint32_t count; /* rows */
+  /* [count] by row. SUCCESS where there is no node. Where no Filter ran: what PreFilter answered,
+   * or UNSCHEDULABLE_AND_UNRESOLVABLE for a node that `only_nodes` ruled out. */
+  const uint8_t* codes;
+  const uint8_t* absent; /* [count] by row: 1 where no Filter ran */
 } berth_verdicts;
 typedef struct berth_post_filter_out {
   uint32_t struct_size;
@@ -843,12 +863,12 @@ typedef struct berth_pre_score {
 } berth_pre_score;
 
 /* Score: how well does each feasible node suit the pod?
- * Called:    `score` per block of feasible nodes; `normalize` once with all raw scores when mode is
- *            CUSTOM.
+ * Called:    when two or more nodes are feasible: `score` per block of them; then `normalize` once
+ *            with all raw scores, when the mode is CUSTOM.
  * Threading: [block] for `score`, [cycle] for `normalize`.
  * Returns:   SUCCESS with out[i] written for every selected i; anything else fails the cycle. After
  *            normalisation every score must lie in 0..100; the host multiplies by the weight and
- *            adds up.
+ *            adds up. The modes divide in integers.
  * Must not:  as Filter. */
 enum {
   BERTH_NORMALIZE_NONE = 0,
@@ -890,7 +910,7 @@ typedef struct berth_target {
  * Called:    after the pod is assumed on the node. `unreserve` of all plugins of the point, in
  *            reverse order, when anything fails from here on, even where `reserve` never ran: it
  *            must be idempotent and cannot fail.
- * Threading: [cycle]; `unreserve` on the scheduling thread, also after a failed binding.
+ * Threading: [cycle]; `unreserve` also [event], after a failed binding.
  * Returns:   SUCCESS; a rejection parks the pod; ERROR: it backs off. */
 typedef struct berth_binding berth_binding;
 #define BERTH_POINT_RESERVE "berth.reserve/1"
@@ -934,7 +954,8 @@ struct berth_binding {
  * Threading: [bind].
  * Returns:   pre_flight: SUCCESS, SKIP (pre_bind is not called) or ERROR. pre_bind: SUCCESS;
  *            PENDING: the plugin completes `done` later, exactly once; anything else ends the
- *                     binding and the pod backs off.
+ *            binding and the pod backs off.
+ * Lifetime:  `done` until it is completed; after any other answer than PENDING it is gone.
  * PreBinds that follow each other and allow it run at the same time. */
 enum { BERTH_PRE_BIND_PARALLEL = 1 };
 #define BERTH_POINT_PRE_BIND "berth.pre_bind/1"
@@ -951,8 +972,9 @@ typedef struct berth_pre_bind {
  * Called:    plugin by plugin until one does not answer SKIP.
  * Threading: [bind].
  * Returns:   SUCCESS: bound; SKIP: not mine; PENDING: completed through `done` later; anything else
- *            ends the binding. With the service berth.api/1: answer PENDING and pass `done` to its
- *            `bind`. */
+ *            ends the binding. With the service berth.api/1: pass `done` to its `bind` and answer
+ *            PENDING.
+ * Lifetime:  `done` as in PreBind. */
 #define BERTH_POINT_BIND "berth.bind/1"
 typedef struct berth_bind {
   uint32_t struct_size;
@@ -962,7 +984,8 @@ typedef struct berth_bind {
 } berth_bind;
 
 /* PostBind: the pod is bound; clean up or take note.
- * Threading: the scheduling thread. */
+ * Called:    once, after Bind succeeded.
+ * Threading: [event]. */
 #define BERTH_POINT_POST_BIND "berth.post_bind/1"
 typedef struct berth_post_bind {
   uint32_t struct_size;
@@ -972,9 +995,14 @@ typedef struct berth_post_bind {
 
 /* Changes: for a plugin with an index of its own.
  * Called:    for every change of the node table, in order. A new instance first gets all there is
- *            (REPLAY), then SYNCED, before its first cycle. A row number is used again only after
- *            its NODE_REMOVED was delivered and no reservation holds it.
- * Threading: [event], and [cycle] for assume and forget. */
+ *            (REPLAY), then SYNCED, before its first cycle. A pod is ADDED when it is assumed or
+ *            seen on a node, whichever is first; what the cluster says of it later is CHANGED. A
+ *            row number is used again only after its NODE_REMOVED was delivered and no reservation
+ *            holds it.
+ * Threading: [event], and [cycle] for assume and forget.
+ * Must not:  block, or fail: there is no second delivery.
+ * Lifetime:  `pod` and `node` until the change that replaces or removes them has been delivered, so
+ *            that an index may keep them; `old_pod` and `old_node` until the call returns. */
 enum {
   BERTH_CHANGE_POD_ADDED = 1,
   BERTH_CHANGE_POD_CHANGED,
@@ -993,12 +1021,12 @@ typedef struct berth_change {
   uint32_t struct_size;
   uint32_t kind;
   uint32_t flags;
-  uint32_t row;
-  uint64_t sequence;        /* grows by one per change */
-  const berth_pod* pod;     /* as it is now, or was last */
-  const berth_pod* old_pod; /* POD_CHANGED: as it was */
-  const berth_node* node;
-  const berth_node* old_node;
+  uint32_t row;               /* of the node; 0 with SYNCED */
+  uint64_t sequence;          /* grows by one per change */
+  const berth_pod* pod;       /* POD_*: as it is now, or was last; else NULL */
+  const berth_pod* old_pod;   /* POD_CHANGED: as it was; else NULL */
+  const berth_node* node;     /* NODE_*: as it is now, or was last; POD_*: its node; else NULL */
+  const berth_node* old_node; /* NODE_CHANGED: as it was; else NULL */
 } berth_change;
 #define BERTH_POINT_CHANGES "berth.changes/1"
 typedef struct berth_changes {
@@ -1008,8 +1036,9 @@ typedef struct berth_changes {
 } berth_changes;
 
 /* ---- Services of the host -------------------------------------------------------------------- */
-/* Found through berth_host.get_service in create(), kept until destroy(). The first argument is
- * always the host that was passed to create(). */
+/* Found through berth_host.get_service in create(), kept until destroy(). A berth_host argument is
+ * always the one that was passed to create(). A function that takes an answer or a promise and
+ * returns an error leaves it alone: no answer will come. */
 struct berth_host {
   uint32_t struct_size;
   uint16_t abi_major;
@@ -1024,8 +1053,8 @@ struct berth_host {
                             const void** service) BERTH_NOEXCEPT;
 };
 
-/* Log. Threading: [any]. Test `*level` first: what is below it is dropped, and it may change at any
- * time. */
+/* Log. Threading: [any]. Test `*level` first, by a relaxed atomic load: what is below it is
+ * dropped, and it may change at any time. */
 enum {
   BERTH_LOG_TRACE = 0,
   BERTH_LOG_DEBUG,
@@ -1049,9 +1078,9 @@ typedef struct berth_strings {
   uint32_t struct_size;
   uint32_t reserved;
   berth_id (*intern)(const berth_host* host,
-                     berth_str text) BERTH_NOEXCEPT; /* owned by the instance from now on */
+                     berth_str text) BERTH_NOEXCEPT; /* owned by the instance until destroy() */
   berth_id (*find)(const berth_host* host,
-                   berth_str text) BERTH_NOEXCEPT; /* 0: no such id now; not owned */
+                   berth_str text) BERTH_NOEXCEPT; /* 0: none now; valid until the call returns */
   berth_str (*text)(const berth_host* host,
                     berth_id id) BERTH_NOEXCEPT; /* lives as long as the id */
 } berth_strings;
@@ -1059,7 +1088,7 @@ typedef struct berth_strings {
 /* Columns that only the pod tells. Threading: [cycle], within PreFilter and PreScore.
  * Returns the column's index in the blocks of this plugin in this cycle. Binding a name twice gives
  * the same index.
- * Errors: BERTH_NOT_FOUND for a name that the catalogue does not have. */
+ * Errors: BERTH_NOT_FOUND for a name that the catalogue does not have, BERTH_CONFLICT elsewhere. */
 #define BERTH_SERVICE_COLUMNS "berth.columns/1"
 typedef struct berth_columns {
   uint32_t struct_size;
@@ -1109,10 +1138,10 @@ typedef struct berth_metrics {
                   double value) BERTH_NOEXCEPT;
 } berth_metrics;
 
-/* Objects of kinds that the plugin named in berth_plugin_info.kinds. Threading: [event] [queue]
- * [cycle].
- * Lifetime: a view until the call that looked it up ends; longer with `retain` .. `release`
- *           ([any]). */
+/* Objects of kinds that the plugin named in berth_plugin_info.kinds: all of them are there before
+ * its first cycle.
+ * Threading: `get` and `list`: [event] [queue] [cycle] [bind]; `watch`: [load]; the rest: [any].
+ * Lifetime:  a view until the call that looked it up ends; longer with `retain` .. `release`. */
 #define BERTH_SERVICE_OBJECTS "berth.objects/1"
 typedef struct berth_objects {
   uint32_t struct_size;
@@ -1123,18 +1152,22 @@ typedef struct berth_objects {
    * name, until it returns 0. NOT_FOUND: the kind was not declared. */
   berth_code (*list)(const berth_host* host, berth_str kind, berth_str ns,
                      int32_t (*each)(void* to, const berth_object*), void* to) BERTH_NOEXCEPT;
-  /* From now on `change` is called for every change of the kind, in order: [event]. `old` is NULL
-   * for an addition, `now` for a deletion. SUCCESS, NOT_FOUND, UNSUPPORTED. */
+  /* `change` is called for every change of the kind, in order: [event]. What there is already comes
+   * first, as additions. `old` is NULL for an addition, `now` for a deletion. SUCCESS, NOT_FOUND,
+   * UNSUPPORTED. */
   berth_code (*watch)(const berth_host* host, berth_str kind,
                       void (*change)(void* to, const berth_object* old, const berth_object* now),
                       void* to) BERTH_NOEXCEPT;
+  /* `object` is one that the host has shown in this call. */
   berth_object_ref* (*retain)(const berth_host* host, const berth_object* object)BERTH_NOEXCEPT;
   const berth_object* (*view)(const berth_object_ref* ref)BERTH_NOEXCEPT;
   void (*release)(const berth_host* host, berth_object_ref* ref) BERTH_NOEXCEPT;
 } berth_objects;
 
-/* What if: would the pod of this cycle fit, were other pods there or gone? Threading: [cycle]. One
- * private row; the state of every plugin is cloned with it. */
+/* What if: would the pod of this cycle fit, were other pods there or gone? One private row; the
+ * state of every plugin is cloned with it. `status` is the plugin's own, or NULL.
+ * Threading: [cycle], within PostFilter.
+ * Lifetime:  until `end`, and no longer than the call of PostFilter. */
 typedef struct berth_whatif_row berth_whatif_row;
 #define BERTH_SERVICE_WHATIF "berth.whatif/1"
 typedef struct berth_whatif {
@@ -1152,7 +1185,8 @@ typedef struct berth_whatif {
   void (*end)(berth_whatif_row* row) BERTH_NOEXCEPT;
 } berth_whatif;
 
-/* Pods that are nominated to a node and not yet there. Threading: [event] [queue] [cycle]. */
+/* Pods that are nominated to a node and not yet there. `clear` takes the nomination back, here and
+ * in the pod's status; NOT_FOUND: it has none. Threading: [event] [queue] [cycle]. */
 #define BERTH_SERVICE_NOMINATOR "berth.nominator/1"
 typedef struct berth_nominator {
   uint32_t struct_size;
@@ -1162,8 +1196,8 @@ typedef struct berth_nominator {
   berth_code (*clear)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
 } berth_nominator;
 
-/* Moves pods to the active queue (PreEnqueue still applies). Threading: [event] [queue] [cycle] and
- * callbacks. */
+/* Moves pods to the active queue (PreEnqueue still applies). Pods that do not wait in the queue are
+ * passed over. Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_ACTIVATE "berth.activate/1"
 typedef struct berth_activate {
   uint32_t struct_size;
@@ -1172,7 +1206,8 @@ typedef struct berth_activate {
                          uint64_t count) BERTH_NOEXCEPT;
 } berth_activate;
 
-/* Pods that wait on Permit. Threading: [event] [queue] [cycle] and callbacks. */
+/* Pods that wait on Permit. `allow` speaks for this plugin, `reject` for all: the pod is parked.
+ * NOT_FOUND: it does not wait. Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_WAITING "berth.waiting/1"
 typedef struct berth_waiting {
   uint32_t struct_size;
@@ -1183,8 +1218,8 @@ typedef struct berth_waiting {
   berth_code (*reject)(const berth_host* host, berth_str pod_uid, berth_str reason) BERTH_NOEXCEPT;
 } berth_waiting;
 
-/* Timers. The callback runs on the scheduling thread: [event]. Threading: [event] [queue] [cycle]
- * [load]. */
+/* Timers. The callback is called once, under [event]. Threading: [load] [event] [queue] [cycle]
+ * [bind]. */
 #define BERTH_SERVICE_TIMER "berth.timer/1"
 typedef struct berth_timer {
   uint32_t struct_size;
@@ -1196,23 +1231,31 @@ typedef struct berth_timer {
                        uint64_t timer) BERTH_NOEXCEPT; /* NOT_FOUND: it fired */
 } berth_timer;
 
-/* The API server. Every request is answered exactly once, on the scheduling thread: [event].
- * Threading: [any]. `body` is the server's answer, or the error's text. */
+/* The API server. A request that returned SUCCESS is answered exactly once: [event]. Threading:
+ * [any]. The answer's code: SUCCESS; NOT_FOUND, CONFLICT, BAD_ARGUMENT (the server refused what was
+ * sent); CANCELLED (time is up, or the host stops); ERROR otherwise. `body` is what the server
+ * answered, for an error its Status object, or where it did not answer a text. */
 typedef void (*berth_api_answer)(void* to, berth_code code, berth_str body);
 #define BERTH_SERVICE_API "berth.api/1"
 typedef struct berth_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* POST pods/binding; completes `done` with the outcome. From Bind only. */
+  /* POST pods/binding. PENDING, which Bind answers too: the host completes `done` with the outcome.
+   * Within Bind only. */
   berth_code (*bind)(const berth_host* host, const berth_binding* binding,
                      berth_done* done) BERTH_NOEXCEPT;
-  berth_code (*patch_status)(const berth_host* host, const berth_pod* pod, berth_str json_patch,
+  /* `patch`: a strategic merge patch of the pod, as JSON, sent to its status. */
+  berth_code (*patch_status)(const berth_host* host, const berth_pod* pod, berth_str patch,
                              berth_api_answer answer, void* to) BERTH_NOEXCEPT;
-  /* Sets the pod's DisruptionTarget condition with `message`, then deletes it. */
+  /* Makes room, as preemption does. A pod that waits on Permit, or whose PreBind can still be
+   * cancelled, is sent back to the queue; any other gets the condition DisruptionTarget with reason
+   * PreemptionByScheduler and `message`, and is deleted. One that is gone already: SUCCESS. */
   berth_code (*evict)(const berth_host* host, const berth_pod* pod, berth_str message,
                       berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   berth_code (*event)(const berth_host* host, const berth_pod* regarding, berth_str type,
                       berth_str reason, berth_str action, berth_str note) BERTH_NOEXCEPT;
+  /* `verb`: GET, POST, PUT, PATCH (a JSON merge patch) or DELETE; `path` with its query; `body`:
+   * JSON, or empty. */
   berth_code (*request)(const berth_host* host, berth_str verb, berth_str path, berth_str body,
                         int64_t timeout_ns, berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;
@@ -1237,9 +1280,11 @@ typedef struct berth_plugin_info {
   const char* name;            /* "NodeResourcesFit", "acme.RackPower": what a profile names */
   const char* version;         /* "1.4.0" */
   const char* about;           /* one sentence */
-  const char* const* points;   /* NULL-terminated ids of extension points */
+  const char* const* points;   /* NULL-terminated ids of extension points; those that this host
+                                  does not know are passed over */
   const char* const* services; /* NULL-terminated ids of services that it cannot do without */
-  const char* const* kinds;    /* NULL-terminated "group/version/Kind" for berth.objects/1 */
+  const char* const* kinds;    /* NULL-terminated, for berth.objects/1: "v1/Namespace",
+                                  "storage.k8s.io/v1/CSINode" */
   const char* const*
       fields; /* NULL-terminated "Pod:/spec/hostIPC": parts of pods and nodes to keep as JSON */
   const char* const* pod_fields; /* NULL-terminated "/spec/tolerations": what it answers for */
@@ -1268,10 +1313,11 @@ struct berth_plugin {
   /* The struct of an extension point, or NULL. Must be set for every id in
    * berth_plugin_info.points. Threading: [load]. */
   const void* (*get_point)(const struct berth_plugin* plugin, const char* id)BERTH_NOEXCEPT;
-  /* Stop threads and timers; after it returns, no call goes into the host. NULL: nothing runs.
-   * Threading: [load]. */
+  /* Stop threads and timers; after it returns, no call goes into the host but from destroy(). NULL:
+   * nothing runs. Called once, when no call into the instance is on its way. Threading: [load]. */
   void (*quiesce)(struct berth_plugin* plugin) BERTH_NOEXCEPT;
-  void (*destroy)(struct berth_plugin* plugin) BERTH_NOEXCEPT; /* [load] */
+  /* Releases what is retained and frees the instance. Threading: [load]. */
+  void (*destroy)(struct berth_plugin* plugin) BERTH_NOEXCEPT;
 };
 
 enum { BERTH_BUILD_ASSERTS = 1, BERTH_BUILD_SANITIZED = 2 };
@@ -1286,7 +1332,7 @@ typedef struct berth_entry {
   uint64_t n_plugins;
   const berth_plugin_info* const* plugins; /* [n_plugins] */
   /* Once per library before the first create, and after the last destroy. NULL: nothing to do.
-   * [load] */
+   * `host` is gone when init() returns; anything but SUCCESS refuses the library. [load] */
   berth_code (*init)(const berth_host* host, berth_status* status) BERTH_NOEXCEPT;
   void (*deinit)(void) BERTH_NOEXCEPT;
   /* An instance of plugin `name` for profile `profile`. `args` may be NULL. Returns SUCCESS and
@@ -1306,8 +1352,8 @@ extern BERTH_EXPORT const berth_entry berth_entry_v1;
 #define BERTH_NOTE_SECTION ".note.berth"
 #define BERTH_NOTE_NAME "Berth"
 #define BERTH_NOTE_TYPE 1u
-/* Writes the note from a string literal; use once per library, at file scope. The descriptor ends in
- * zero bytes up to a multiple of four; readers cut them off. */
+/* Writes the note from a string literal; use once per library, at file scope. The descriptor ends
+ * in zero bytes up to a multiple of four; readers cut them off. */
 #define BERTH_NOTE(json)                                                               \
   __attribute__((section(BERTH_NOTE_SECTION), used, aligned(4))) static const struct { \
     uint32_t name_size, text_size, type;                                               \

@@ -3,7 +3,7 @@
 //   void PostBind(const berth::Binding& binding);
 //
 // Called:    once, after Bind succeeded.
-// Threading: the scheduling thread.
+// Threading: [event].
 #ifndef BERTH_POST_BIND_H_
 #define BERTH_POST_BIND_H_
 

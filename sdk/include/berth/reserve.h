@@ -6,7 +6,7 @@
 // Called:    Reserve after the pod is assumed on the node. Unreserve of all plugins, in reverse
 //            order, when anything fails from here on, even where Reserve never ran: it must be
 //            idempotent and cannot fail.
-// Threading: [cycle]; Unreserve on the scheduling thread, also after a failed binding.
+// Threading: [cycle]; Unreserve also [event], after a failed binding.
 // Returns:   Success; a rejection parks the pod; Error: it backs off.
 #ifndef BERTH_RESERVE_H_
 #define BERTH_RESERVE_H_
