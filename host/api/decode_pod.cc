@@ -8,6 +8,9 @@ namespace {
 
 constexpr Word kPreemptionPolicies[] = {{"PreemptLowerPriority", BERTH_PREEMPT_LOWER_PRIORITY},
                                         {"Never", BERTH_PREEMPT_NEVER}};
+constexpr Word kRestartPolicies[] = {{"Always", BERTH_RESTART_ALWAYS},
+                                     {"OnFailure", BERTH_RESTART_ON_FAILURE},
+                                     {"Never", BERTH_RESTART_NEVER}};
 constexpr Word kPhases[] = {{"Pending", BERTH_PHASE_PENDING},
                             {"Running", BERTH_PHASE_RUNNING},
                             {"Succeeded", BERTH_PHASE_SUCCEEDED},
@@ -35,6 +38,7 @@ class PodReader {
   bool ReadClaims(JsonValue& value);
   bool ReadClaimStatuses(JsonValue& value);
   bool ReadPodResources(JsonValue& value);
+  bool ReadWordOrKeep(JsonValue& value, std::span<const Word> words, uint32_t* number);
   bool SetFlag(JsonValue& value, uint32_t flag, bool when);
 
   void ApplyDefaults();
@@ -62,7 +66,7 @@ class PodReader {
 };
 
 bool PodReader::Read(JsonObject& object) {
-  pod_.restart_policy_always = 1;
+  pod_.restart_policy = BERTH_RESTART_ALWAYS;
   pod_.overhead = &kNoResources;
   if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
@@ -111,20 +115,23 @@ bool PodReader::ReadIdentityField(const Field& field, JsonValue& v) {
       pod_.flags |= BERTH_POD_HAS_PRIORITY;
       return reader_.ReadInt32(v, &pod_.priority);
     case "preemptionPolicy"_field:
-      return reader_.ReadWord(v, kPreemptionPolicies, &pod_.preemption_policy);
+      return ReadWordOrKeep(v, kPreemptionPolicies, &pod_.preemption_policy);
     case "priorityClassName"_field: return reader_.ReadName(v, &pod_.priority_class);
     case "runtimeClassName"_field: return reader_.ReadName(v, &pod_.runtime_class);
     case "os"_field: return ReadNested(v, "name"_field, &pod_.os);
-    case "restartPolicy"_field: {
-      std::string_view policy;
-      if (!reader_.ReadText(v, &policy)) return false;
-      pod_.restart_policy_always = policy.empty() || policy == "Always" ? 1 : 0;
-      return true;
-    }
+    case "restartPolicy"_field: return ReadWordOrKeep(v, kRestartPolicies, &pod_.restart_policy);
     case "hostNetwork"_field: return SetFlag(v, BERTH_POD_HOST_NETWORK, true);
     case "hostUsers"_field: return SetFlag(v, BERTH_POD_HOST_USERS_FALSE, false);
     default: return true;
   }
+}
+
+// An empty word leaves the default.
+bool PodReader::ReadWordOrKeep(JsonValue& value, std::span<const Word> words, uint32_t* number) {
+  uint32_t given = 0;
+  if (!reader_.ReadWord(value, words, &given)) return false;
+  if (given != 0) *number = given;
+  return true;
 }
 
 bool PodReader::SetFlag(JsonValue& value, uint32_t flag, bool when) {
@@ -265,7 +272,9 @@ void PodReader::NameGeneratedClaims() {
   for (berth_resource_claim& claim : claims_) {
     if (claim.claim_name.len != 0) continue;
     for (const berth_str_pair& status : claim_statuses_) {
-      if (Text(status.key) == Text(claim.name)) claim.claim_name = status.value;
+      if (Text(status.key) != Text(claim.name)) continue;
+      claim.claim_name = status.value;
+      if (status.value.len == 0) claim.flags = BERTH_CLAIM_NOT_NEEDED;
     }
   }
 }

@@ -68,7 +68,7 @@ TEST_F(DecodePodTest, ReadsTheSpec) {
   EXPECT_EQ(view.preemption_policy, uint32_t{BERTH_PREEMPT_NEVER});
   EXPECT_EQ(Show(view.priority_class) + Show(view.runtime_class) + Show(view.os),
             "'batch''kata''linux'");
-  EXPECT_EQ(view.restart_policy_always, 0u);
+  EXPECT_EQ(view.restart_policy, uint32_t{BERTH_RESTART_ON_FAILURE});
   EXPECT_EQ(view.flags,
             uint32_t{BERTH_POD_HAS_PRIORITY | BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE});
   EXPECT_EQ(ShowPairs(view.node_selector), "disk=ssd");
@@ -93,7 +93,7 @@ TEST_F(DecodePodTest, AppliesDefaults) {
   EXPECT_EQ(view.priority, 0);
   EXPECT_EQ(view.flags, 0u);
   EXPECT_EQ(view.preemption_policy, uint32_t{BERTH_PREEMPT_LOWER_PRIORITY});
-  EXPECT_EQ(view.restart_policy_always, 1u);
+  EXPECT_EQ(view.restart_policy, uint32_t{BERTH_RESTART_ALWAYS});
   EXPECT_EQ(view.node_name, kNoId);
   EXPECT_EQ(view.nominated_node, kNoId);
   EXPECT_EQ(view.phase, 0u);
@@ -225,8 +225,8 @@ TEST_F(DecodePodTest, ReadsEveryKindOfVolume) {
       {"'rbd':{'image':'i','pool':'o','monitors':['a','b']}", BERTH_VOLUME_RBD, "i", "o", 0},
       {"'rbd':{'image':'i'}", BERTH_VOLUME_RBD, "i", "rbd", 0},
       {"'csi':{'driver':'d','readOnly':true}", BERTH_VOLUME_CSI, "d", "", 1},
-      {"'azureDisk':{'diskName':'d'}", BERTH_VOLUME_AZURE_DISK, "d", "", 0},
-      {"'azureFile':{'shareName':'s'}", BERTH_VOLUME_AZURE_FILE, "s", "", 0},
+      {"'azureDisk':{'diskName':'d','diskURI':'u'}", BERTH_VOLUME_AZURE_DISK, "d", "u", 0},
+      {"'azureFile':{'shareName':'s','secretName':'k'}", BERTH_VOLUME_AZURE_FILE, "s", "k", 0},
       {"'cinder':{'volumeID':'d'}", BERTH_VOLUME_CINDER, "d", "", 0},
       {"'vsphereVolume':{'volumePath':'w'}", BERTH_VOLUME_VSPHERE, "w", "", 0},
       {"'portworxVolume':{'volumeID':'d'}", BERTH_VOLUME_PORTWORX, "d", "", 0},
@@ -256,15 +256,18 @@ TEST_F(DecodePodTest, ReadsEveryKindOfVolume) {
 TEST_F(DecodePodTest, ReadsResourceClaims) {
   const PodRef pod = DecodePod(
       "'resourceClaims':[{'name':'a','resourceClaimName':'x'},"
-      "{'name':'b','resourceClaimTemplateName':'t'},{'name':'c','resourceClaimTemplateName':'u'}]",
+      "{'name':'b','resourceClaimTemplateName':'t'},{'name':'c','resourceClaimTemplateName':'u'},"
+      "{'name':'d','resourceClaimTemplateName':'w'}]",
       "'resourceClaimStatuses':[{'name':'b','resourceClaimName':'p-b-1'},{'name':'c'},"
       "{'name':'a','resourceClaimName':'ignored'}]");
   const auto claims = Elements<berth_resource_claim>(pod->view().resource_claims);
-  ASSERT_EQ(claims.size(), 3u);
+  ASSERT_EQ(claims.size(), 4u);
   EXPECT_EQ(Text(claims[0].claim_name), "x");
   EXPECT_EQ(Text(claims[1].claim_name), "p-b-1");
   EXPECT_EQ(Text(claims[1].template_name), "t");
   EXPECT_EQ(Text(claims[2].claim_name), "");
+  const uint32_t flags[] = {0, 0, BERTH_CLAIM_NOT_NEEDED, 0};
+  for (size_t i = 0; i < claims.size(); ++i) EXPECT_EQ(claims[i].flags, flags[i]) << i;
 }
 
 TEST_F(DecodePodTest, ReadsEscapedText) {

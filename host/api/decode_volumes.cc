@@ -41,8 +41,10 @@ bool ReadVolume(Reader& reader, JsonValue& value, berth_volume* volume) {
         volume->pool = AsStr("rbd");
         return source(v, BERTH_VOLUME_RBD, {"image"_field, "pool"_field, "monitors"_field});
       case "csi"_field: return source(v, BERTH_VOLUME_CSI, {"driver"_field});
-      case "azureDisk"_field: return source(v, BERTH_VOLUME_AZURE_DISK, {"diskName"_field});
-      case "azureFile"_field: return source(v, BERTH_VOLUME_AZURE_FILE, {"shareName"_field});
+      case "azureDisk"_field:
+        return source(v, BERTH_VOLUME_AZURE_DISK, {"diskName"_field, "diskURI"_field});
+      case "azureFile"_field:
+        return source(v, BERTH_VOLUME_AZURE_FILE, {"shareName"_field, "secretName"_field});
       case "cinder"_field: return source(v, BERTH_VOLUME_CINDER, {"volumeID"_field});
       case "vsphereVolume"_field: return source(v, BERTH_VOLUME_VSPHERE, {"volumePath"_field});
       case "portworxVolume"_field: return source(v, BERTH_VOLUME_PORTWORX, {"volumeID"_field});

@@ -206,6 +206,7 @@ void HashClaims(const berth_pod& pod, Hasher& hasher) {
     hasher.Text(claim.name);
     hasher.Text(claim.claim_name);
     hasher.Text(claim.template_name);
+    hasher.Number(claim.flags);
   });
 }
 
@@ -213,7 +214,7 @@ void HashRuntime(const berth_pod& pod, Hasher& hasher) {
   hasher.Name(pod.os);
   hasher.Name(pod.runtime_class);
   hasher.Number(pod.flags & (BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE));
-  hasher.Number(pod.restart_policy_always);
+  hasher.Number(pod.restart_policy);
 }
 
 void HashImages(const berth_pod& pod, Hasher& hasher) {

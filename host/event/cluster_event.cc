@@ -156,7 +156,8 @@ bool AnyShrank(const berth_resources& old, const berth_resources& now) {
 bool SameClaims(const berth_array& a, const berth_array& b) {
   return AllEqual<berth_resource_claim>(
       a, b, [](const berth_resource_claim& x, const berth_resource_claim& y) {
-        return Text(x.name) == Text(y.name) && Text(x.claim_name) == Text(y.claim_name);
+        return Text(x.name) == Text(y.name) && Text(x.claim_name) == Text(y.claim_name) &&
+               x.flags == y.flags;
       });
 }
 

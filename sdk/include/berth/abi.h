@@ -316,8 +316,8 @@ enum {
   BERTH_VOLUME_ISCSI,      /* source: iqn; pool: target portal */
   BERTH_VOLUME_RBD,        /* source: image; pool; hosts: monitors */
   BERTH_VOLUME_CSI,        /* source: driver */
-  BERTH_VOLUME_AZURE_DISK, /* source: diskName */
-  BERTH_VOLUME_AZURE_FILE, /* source: shareName */
+  BERTH_VOLUME_AZURE_DISK, /* source: diskName; pool: diskURI */
+  BERTH_VOLUME_AZURE_FILE, /* source: shareName; pool: secretName */
   BERTH_VOLUME_CINDER,     /* source: volumeID */
   BERTH_VOLUME_VSPHERE,    /* source: volumePath */
   BERTH_VOLUME_PORTWORX,   /* source: volumeID */
@@ -335,10 +335,13 @@ typedef struct berth_volume {
   berth_array hosts; /* berth_str */
 } berth_volume;
 
+enum { BERTH_CLAIM_NOT_NEEDED = 1 }; /* the status says that none is generated for it */
 typedef struct berth_resource_claim {
   berth_str name;
   berth_str claim_name;    /* of an existing claim, or the generated one once the status names it */
   berth_str template_name; /* not empty: the claim is generated, and must be owned by the pod */
+  uint32_t flags;
+  uint32_t reserved;
 } berth_resource_claim;
 
 enum { BERTH_CONDITION_TRUE = 1, BERTH_CONDITION_FALSE, BERTH_CONDITION_UNKNOWN };
@@ -401,6 +404,7 @@ enum {
   BERTH_PHASE_UNKNOWN
 };
 enum { BERTH_PREEMPT_LOWER_PRIORITY = 1, BERTH_PREEMPT_NEVER };
+enum { BERTH_RESTART_ALWAYS = 1, BERTH_RESTART_ON_FAILURE, BERTH_RESTART_NEVER };
 enum {
   BERTH_POD_HAS_PRIORITY = 1,
   BERTH_POD_HOST_NETWORK = 2,
@@ -414,13 +418,13 @@ typedef struct berth_pod {
   const berth_meta* meta;
   /* spec */
   berth_id scheduler_name;
-  berth_id node_name; /* spec.nodeName; 0 while the pod is pending */
-  int32_t priority;   /* 0 when not set */
-  uint32_t preemption_policy;
+  berth_id node_name;         /* spec.nodeName; 0 while the pod is pending */
+  int32_t priority;           /* 0 when not set */
+  uint32_t preemption_policy; /* PreemptLowerPriority when not set */
   berth_id priority_class;
   berth_id runtime_class;
   berth_id os;
-  uint32_t restart_policy_always; /* 1 when spec.restartPolicy is Always or not set */
+  uint32_t restart_policy;   /* Always when not set */
   berth_array node_selector; /* berth_id_pair, sorted by key id; all must be labels of the node */
   const berth_affinity* affinity; /* never NULL; empty when not set */
   berth_array tolerations;        /* berth_toleration */

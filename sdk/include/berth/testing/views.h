@@ -220,7 +220,7 @@ class PodViewBuilder : public ViewBuilder {
     pod.volumes = Volumes(spec);
     pod.scheduling_gates = Each(spec.gates, [this](const std::string& gate) { return Text(gate); });
     pod.resource_claims = Each(spec.claims, [this](const ResourceClaimSpec& c) {
-      return berth_resource_claim{Text(c.name), Text(c.claim_name), Text(c.template_name)};
+      return berth_resource_claim{Text(c.name), Text(c.claim_name), Text(c.template_name), 0, 0};
     });
     SetRequests(spec, &pod);
     pod.conditions = Conditions(spec.conditions);
@@ -238,7 +238,7 @@ class PodViewBuilder : public ViewBuilder {
     pod->priority_class = IdOrNone(spec.priority_class);
     pod->runtime_class = IdOrNone(spec.runtime_class);
     pod->os = IdOrNone(spec.os);
-    pod->restart_policy_always = spec.restart_always ? 1 : 0;
+    pod->restart_policy = spec.restart_always ? BERTH_RESTART_ALWAYS : BERTH_RESTART_NEVER;
     pod->pod_group = Text(spec.pod_group);
     pod->nominated_node = IdOrNone(spec.nominated_node);
     pod->phase = spec.phase;
