@@ -208,6 +208,7 @@ std::optional<AttemptResult> SchedulingLoop::ScheduleNext() {
     result.node = BindPod(entity.pod, result.decision.row, result.decision);
   }
   scheduler_.attempt().End();
+  cache_.table().DropIdleColumns(parts_->options.idle_column_bytes);
   return result;
 }
 

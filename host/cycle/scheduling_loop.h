@@ -51,6 +51,9 @@ class SchedulingLoop {
     // Where plugins' log lines go. May be empty.
     std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
     uint32_t log_level = BERTH_LOG_WARN;
+    // What columns may hold that no plugin asked for when it was created: those for one resource or
+    // one label that some pod wanted.
+    size_t idle_column_bytes = size_t{64} << 20;
   };
 
   // Builds the plan and starts the watches; the first Deliver() of the client fills the cache.

@@ -143,8 +143,8 @@ berth_code Evict(const berth_host*, const berth_pod*, berth_str, berth_api_answe
   return BERTH_UNSUPPORTED;
 }
 
-berth_code Event(const berth_host*, const berth_pod*, berth_str, berth_str, berth_str,
-                 berth_str) noexcept {
+berth_code Event(const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str,
+                 berth_str, berth_str) noexcept {
   return BERTH_UNSUPPORTED;
 }
 

@@ -37,6 +37,13 @@ constexpr std::array<DefaultPlugin, 20> kDefaultPlugins{{
     {"NodeDeclaredFeatures", 0},
 }};
 
+// Without a call at one of the others a pod waits longer, or stays pending; without one of these it
+// may go where its plugin forbids.
+bool Decides(Point point) {
+  return point != Point::kEnqueueExtensions && point != Point::kPostFilter &&
+         point != Point::kPostBind;
+}
+
 std::string Where(const PlanSpec::Plugin& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
 }
@@ -127,6 +134,11 @@ Status Plan::BindColumns(PlannedPlugin& plugin) {
 }
 
 Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
+  if (!uses.empty() && !InfoOf(point).served && Decides(point)) {
+    return Status::Unsupported("profile " + scheduler_name_ + ": " +
+                               std::string(InfoOf(point).name) + ": plugin \"" +
+                               uses.front().plugin + "\": this host does not call this point");
+  }
   for (const PlanSpec::Use& use : uses) {
     const auto plugin = std::ranges::find(plugins_, use.plugin, &PlannedPlugin::name);
     const std::string where = "profile " + scheduler_name_ + ": " +

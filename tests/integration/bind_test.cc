@@ -258,6 +258,8 @@ TEST_F(BindTest, PlansThatAreRefused) {
   spec = Profile().Spec();
   spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
   EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
+  EXPECT_EQ(refusal(Profile().Use("cpp.Doorman", {Point::kPermit}).Spec()),
+            profile + "Permit: plugin \"cpp.Doorman\": this host does not call this point");
   EXPECT_THAT(refusal(Profile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
               ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }

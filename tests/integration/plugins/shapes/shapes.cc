@@ -1,6 +1,7 @@
 // The ways to write a plugin in C++: per node and per block, by key and by comparison, bound now
 // and later. Built once more with another compiler and standard library, under another prefix.
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -171,6 +172,19 @@ class LateBinder : public berth::Plugin {
   std::thread thread_;
 };
 
+// Has a point that the host may not call.
+class Doorman : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".Doorman";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Lets nobody in.";
+
+  berth::Status Permit(berth::Cycle& /*cycle*/, const berth::Target& /*target*/,
+                       std::chrono::nanoseconds& /*timeout*/) {
+    return berth::Status::Unschedulable("not today");
+  }
+};
+
 }  // namespace
 
-BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder);
+BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder, Doorman);
