@@ -48,8 +48,15 @@ berth_code FindServices(const berth_host* host, const berth_value*, berth_status
   Find(BERTH_SERVICE_TIMER, &found.timer);
   Find(BERTH_SERVICE_COMPLETION, &found.completion);
   const berth_str label = ToAbi("result");
-  return found.metrics->define(host, BERTH_METRIC_COUNTER, ToAbi("sample_total"), ToAbi("Samples."),
-                               &label, 1, &found.metric);
+  const berth_metric metric = {sizeof metric,
+                               BERTH_METRIC_COUNTER,
+                               ToAbi("sample_total"),
+                               ToAbi("Samples."),
+                               &label,
+                               1,
+                               nullptr,
+                               0};
+  return found.metrics->define(host, &metric, &found.metric);
 }
 
 std::vector<std::string> NoFindings(const Parts& parts,

@@ -716,8 +716,8 @@ enum {
   BERTH_ACTION_UPDATE_POD_TOLERATION = 1 << 10,
   BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 11,
   BERTH_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 12,
-  BERTH_ACTION_UPDATE = 0x1ffc,
-  BERTH_ACTION_ALL = 0x1fff
+  BERTH_ACTION_UPDATE = 0x7ffffffc, /* every update, those of later versions included */
+  BERTH_ACTION_ALL = 0x7fffffff
 };
 typedef struct berth_event_interest {
   uint32_t resource; /* BERTH_RESOURCE_*: what changes */
@@ -1131,14 +1131,25 @@ typedef struct berth_args {
 /* Metrics. Defined in create() only; the host adds the labels plugin and profile. Threading: [load]
  * for define, [any]. */
 enum { BERTH_METRIC_COUNTER = 1, BERTH_METRIC_GAUGE, BERTH_METRIC_HISTOGRAM };
+typedef struct berth_metric {
+  uint32_t struct_size;
+  uint32_t kind;
+  berth_str name;
+  berth_str help;
+  const berth_str* label_names; /* [n_labels] */
+  uint64_t n_labels;
+  const double* buckets; /* [n_buckets] of a histogram: upper bounds, ascending */
+  uint64_t n_buckets;    /* 0: the host's own, for seconds from 1 ms to 16 s */
+} berth_metric;
 #define BERTH_SERVICE_METRICS "berth.metrics/1"
 typedef struct berth_metrics {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*define)(const berth_host* host, uint32_t kind, berth_str name, berth_str help,
-                       const berth_str* label_names, uint64_t n_labels,
-                       uint32_t* metric) BERTH_NOEXCEPT;
-  void (*observe)(const berth_host* host, uint32_t metric, const berth_str* label_values,
+  /* CONFLICT: the name is taken. */
+  berth_code (*define)(const berth_host* host, const berth_metric* metric,
+                       uint32_t* index) BERTH_NOEXCEPT;
+  /* Adds to a counter, sets a gauge, counts in a histogram. A value per name of a label. */
+  void (*observe)(const berth_host* host, uint32_t index, const berth_str* label_values,
                   double value) BERTH_NOEXCEPT;
 } berth_metrics;
 
@@ -1228,7 +1239,8 @@ typedef struct berth_waiting {
 typedef struct berth_timer {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT; /* monotonic, [any] */
+  int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT;  /* monotonic, [any] */
+  int64_t (*wall_ns)(const berth_host* host) BERTH_NOEXCEPT; /* as the times of objects, [any] */
   berth_code (*start)(const berth_host* host, int64_t after_ns, void (*fire)(void* to), void* to,
                       uint64_t* timer) BERTH_NOEXCEPT;
   berth_code (*cancel)(const berth_host* host,
@@ -1256,8 +1268,10 @@ typedef struct berth_api {
    * PreemptionByScheduler and `message`, and is deleted. One that is gone already: SUCCESS. */
   berth_code (*evict)(const berth_host* host, const berth_pod* pod, berth_str message,
                       berth_api_answer answer, void* to) BERTH_NOEXCEPT;
-  berth_code (*event)(const berth_host* host, const berth_pod* regarding, berth_str type,
-                      berth_str reason, berth_str action, berth_str note) BERTH_NOEXCEPT;
+  /* An events.k8s.io/v1 Event; `type` is Normal or Warning, `related` may be NULL. */
+  berth_code (*event)(const berth_host* host, const berth_tagged* regarding,
+                      const berth_tagged* related, berth_str type, berth_str reason,
+                      berth_str action, berth_str note) BERTH_NOEXCEPT;
   /* `verb`: GET, POST, PUT, PATCH (a JSON merge patch) or DELETE; `path` with its query; `body`:
    * JSON, or empty. */
   berth_code (*request)(const berth_host* host, berth_str verb, berth_str path, berth_str body,

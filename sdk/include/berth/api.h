@@ -37,24 +37,40 @@ class Api {
     done = Done(*services_, raw);
     return Status(code, "the host does not bind");
   }
+  // `patch`: a strategic merge patch of the pod, as JSON, sent to its status.
   template <class F>
-  Status PatchStatus(const berth_pod& pod, std::string_view json_patch, F answer) const {
+  Status PatchStatus(const berth_pod& pod, std::string_view patch, F answer) const {
     return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
-      return services_->api->patch_status(services_->host, &pod, Str(json_patch), call, to);
+      return services_->api->patch_status(services_->host, &pod, Str(patch), call, to);
     });
   }
-  // Sets the pod's DisruptionTarget condition with `message`, then deletes the pod.
+  // Makes room, as preemption does: see berth_api.evict.
   template <class F>
   Status Evict(const berth_pod& pod, std::string_view message, F answer) const {
     return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->evict(services_->host, &pod, Str(message), call, to);
     });
   }
-  // An events.k8s.io/v1 Event about `regarding`. `type` is "Normal" or "Warning".
-  Status Event(const berth_pod& regarding, std::string_view type, std::string_view reason,
-               std::string_view action, std::string_view note) const {
-    return Status(services_->api->event(services_->host, &regarding, Str(type), Str(reason),
-                                        Str(action), Str(note)));
+  // What an events.k8s.io/v1 Event says. `type` is "Normal" or "Warning".
+  struct EventText {
+    std::string_view type = "Normal";
+    std::string_view reason;
+    std::string_view action;
+    std::string_view note;
+  };
+  Status Event(const berth_tagged& regarding, const EventText& text) const {
+    return PutEvent(regarding, nullptr, text);
+  }
+  Status Event(const berth_tagged& regarding, const berth_tagged& related,
+               const EventText& text) const {
+    return PutEvent(regarding, &related, text);
+  }
+  Status Event(const berth_pod& regarding, const EventText& text) const {
+    return PutEvent(Tagged(regarding), nullptr, text);
+  }
+  Status Event(const berth_pod& regarding, const berth_pod& related, const EventText& text) const {
+    const berth_tagged tagged = Tagged(related);
+    return PutEvent(Tagged(regarding), &tagged, text);
   }
   // Any other request: Request("PATCH", "/apis/...", body, 5s, answer).
   template <class F>
@@ -67,6 +83,12 @@ class Api {
   }
 
  private:
+  static berth_tagged Tagged(const berth_pod& pod) { return {BERTH_KIND_POD, 0, &pod}; }
+  Status PutEvent(const berth_tagged& regarding, const berth_tagged* related,
+                  const EventText& text) const {
+    return Status(services_->api->event(services_->host, &regarding, related, Str(text.type),
+                                        Str(text.reason), Str(text.action), Str(text.note)));
+  }
   template <class F, class Call>
   Status Ask(F answer, Call&& call) const {
     using Answer = internal::AnswerCall<F>;

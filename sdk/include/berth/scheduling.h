@@ -178,6 +178,10 @@ class Timers {
   std::chrono::nanoseconds Now() const {
     return std::chrono::nanoseconds(services_->timer->now_ns(services_->host));
   }
+  // Since 1970, as the times of objects. Threading: [any].
+  std::chrono::nanoseconds WallNow() const {
+    return std::chrono::nanoseconds(services_->timer->wall_ns(services_->host));
+  }
   const internal::Services& services() const { return *services_; }
 
  private:

@@ -98,26 +98,29 @@ class Metrics {
   explicit operator bool() const { return services_->metrics != nullptr; }
 
   Metric Counter(std::string_view name, std::string_view help, LabelNames labels = {}) const {
-    return Define(BERTH_METRIC_COUNTER, name, help, labels);
+    return Define(BERTH_METRIC_COUNTER, name, help, labels, {});
   }
   Metric Gauge(std::string_view name, std::string_view help, LabelNames labels = {}) const {
-    return Define(BERTH_METRIC_GAUGE, name, help, labels);
+    return Define(BERTH_METRIC_GAUGE, name, help, labels, {});
   }
-  Metric Histogram(std::string_view name, std::string_view help, LabelNames labels = {}) const {
-    return Define(BERTH_METRIC_HISTOGRAM, name, help, labels);
+  // `buckets`: upper bounds, ascending; none: the host's own, for seconds.
+  Metric Histogram(std::string_view name, std::string_view help, LabelNames labels = {},
+                   std::initializer_list<double> buckets = {}) const {
+    return Define(BERTH_METRIC_HISTOGRAM, name, help, labels, buckets);
   }
 
  private:
-  Metric Define(uint32_t kind, std::string_view name, std::string_view help,
-                LabelNames labels) const {
+  Metric Define(uint32_t kind, std::string_view name, std::string_view help, LabelNames labels,
+                std::initializer_list<double> buckets) const {
     if (services_->metrics == nullptr || labels.size() > Metric::kLabelsMax) return Metric();
     std::array<berth_str, Metric::kLabelsMax> names;
     std::transform(labels.begin(), labels.end(), names.begin(),
                    [](std::string_view text) { return Str(text); });
-    uint32_t metric = 0;
-    const berth_code code = services_->metrics->define(services_->host, kind, Str(name), Str(help),
-                                                       names.data(), labels.size(), &metric);
-    return code == BERTH_SUCCESS ? Metric(*services_, metric, labels.size()) : Metric();
+    const berth_metric metric = {sizeof(metric), kind,          Str(name),       Str(help),
+                                 names.data(),   labels.size(), buckets.begin(), buckets.size()};
+    uint32_t index = 0;
+    const berth_code code = services_->metrics->define(services_->host, &metric, &index);
+    return code == BERTH_SUCCESS ? Metric(*services_, index, labels.size()) : Metric();
   }
 
   const internal::Services* services_;

@@ -36,6 +36,7 @@ struct Metric {
   uint32_t kind = 0;
   std::string help;
   std::vector<std::string> label_names;
+  std::vector<double> buckets;  // of a histogram; none: the host's own
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
@@ -258,20 +259,20 @@ class Services {
   }
 
   // metrics
-  static berth_code Define(const berth_host* host, uint32_t kind, berth_str name, berth_str help,
-                           const berth_str* label_names, uint64_t n_labels,
-                           uint32_t* metric) noexcept {
+  static berth_code Define(const berth_host* host, const berth_metric* metric,
+                           uint32_t* index) noexcept {
     if (!Expect(host, "metrics.define", kLoad)) return BERTH_BAD_ARGUMENT;
     Services& self = Of(host);
     const std::lock_guard lock(self.mutex_);
-    const auto [at, fresh] = self.metrics_.try_emplace(std::string(FromAbi(name)));
+    const auto [at, fresh] = self.metrics_.try_emplace(std::string(FromAbi(metric->name)));
     if (!fresh) return BERTH_CONFLICT;
-    at->second.kind = kind;
-    at->second.help = FromAbi(help);
-    for (uint64_t i = 0; i < n_labels; ++i)
-      at->second.label_names.emplace_back(FromAbi(label_names[i]));
+    at->second.kind = metric->kind;
+    at->second.help = FromAbi(metric->help);
+    at->second.buckets.assign(metric->buckets, metric->buckets + metric->n_buckets);
+    for (uint64_t i = 0; i < metric->n_labels; ++i)
+      at->second.label_names.emplace_back(FromAbi(metric->label_names[i]));
     self.metric_order_.push_back(&at->second);
-    *metric = static_cast<uint32_t>(self.metric_order_.size() - 1);
+    *index = static_cast<uint32_t>(self.metric_order_.size() - 1);
     return BERTH_SUCCESS;
   }
   static void Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
@@ -291,7 +292,7 @@ class Services {
   }
 
   // objects
-  static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle;
+  static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle | kBind;
   bool Declared(std::string_view kind) const {
     for (const char* const* at = kinds_; at != nullptr && *at != nullptr; ++at) {
       if (kind == *at) return true;
@@ -325,7 +326,7 @@ class Services {
   static berth_code WatchObjects(const berth_host* host, berth_str kind,
                                  void (*change)(void*, const berth_object*, const berth_object*),
                                  void* to) noexcept {
-    if (!Expect(host, "objects.watch", kObjectWords | kLoad) || !Of(host).Declared(FromAbi(kind))) {
+    if (!Expect(host, "objects.watch", kLoad) || !Of(host).Declared(FromAbi(kind))) {
       return BERTH_NOT_FOUND;
     }
     Of(host).watches_.push_back({std::string(FromAbi(kind)), change, to});
@@ -358,17 +359,19 @@ class Services {
   }
 
   // timer
+  static constexpr uint32_t kTimerWords = kLoad | kEvent | kQueue | kCycle | kBind;
   static int64_t NowNs(const berth_host* host) noexcept { return Of(host).now_ns_; }
+  static int64_t WallNs(const berth_host* host) noexcept { return kWallStartNs + Of(host).now_ns_; }
   static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
                                void* to, uint64_t* timer) noexcept {
-    if (!Expect(host, "timer.start", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
+    if (!Expect(host, "timer.start", kTimerWords)) return BERTH_BAD_ARGUMENT;
     Services& self = Of(host);
     self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
     *timer = self.last_timer_;
     return BERTH_SUCCESS;
   }
   static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
-    if (!Expect(host, "timer.cancel", kEvent | kQueue | kCycle | kLoad)) return BERTH_BAD_ARGUMENT;
+    if (!Expect(host, "timer.cancel", kTimerWords)) return BERTH_BAD_ARGUMENT;
     const auto gone =
         std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
     return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
@@ -388,6 +391,7 @@ class Services {
   }
 
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
+  static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
@@ -396,7 +400,8 @@ class Services {
   static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
   static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
                                           &WatchObjects,         &Retain, &ViewOf,    &Release};
-  static constexpr berth_timer kTimer{sizeof(berth_timer), 0, &NowNs, &StartTimer, &CancelTimer};
+  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,           &NowNs, &WallNs,
+                                      &StartTimer,         &CancelTimer};
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
       {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
