@@ -1,11 +1,11 @@
 #include "host/api/arena.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {

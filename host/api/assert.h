@@ -14,19 +14,19 @@ namespace berth::host {
 
 }  // namespace berth::host
 
-#define BERTH_ASSERT(condition)                                                       \
-  do {                                                                                \
-    if (!(condition)) [[unlikely]] {                                                  \
-      ::berth::host::AssertFailed(__FILE__, __LINE__, #condition, nullptr);           \
-    }                                                                                 \
+#define BERTH_ASSERT(condition)                                             \
+  do {                                                                      \
+    if (!(condition)) [[unlikely]] {                                        \
+      ::berth::host::AssertFailed(__FILE__, __LINE__, #condition, nullptr); \
+    }                                                                       \
   } while (false)
 
 // The message is a printf format and its arguments: BERTH_ASSERT_MSG(row < rows, "row %u", row).
-#define BERTH_ASSERT_MSG(condition, ...)                                              \
-  do {                                                                                \
-    if (!(condition)) [[unlikely]] {                                                  \
-      ::berth::host::AssertFailed(__FILE__, __LINE__, #condition, __VA_ARGS__);       \
-    }                                                                                 \
+#define BERTH_ASSERT_MSG(condition, ...)                                        \
+  do {                                                                          \
+    if (!(condition)) [[unlikely]] {                                            \
+      ::berth::host::AssertFailed(__FILE__, __LINE__, #condition, __VA_ARGS__); \
+    }                                                                           \
   } while (false)
 
 #endif  // BERTH_HOST_API_ASSERT_H_

@@ -23,8 +23,7 @@ TEST(Assert, IsOneStatementInAnUnbracedIf) {
 
 TEST(AssertDeathTest, AFailureNamesFileLineAndExpression) {
   const int32_t rows = 3;
-  EXPECT_DEATH(BERTH_ASSERT(rows == 4),
-               "assert_test.cc:[0-9]+: assertion failed: rows == 4\n");
+  EXPECT_DEATH(BERTH_ASSERT(rows == 4), "assert_test.cc:[0-9]+: assertion failed: rows == 4\n");
 }
 
 TEST(AssertDeathTest, AFailureEndsWithItsMessage) {

@@ -1,11 +1,11 @@
 #include "host/api/hash.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 #include <unordered_set>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {

@@ -1,12 +1,12 @@
 #include "host/api/interner.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "host/api/hash.h"
 

@@ -1,11 +1,11 @@
 #include "host/api/quantity.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <limits>
 #include <random>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {
@@ -219,13 +219,62 @@ TEST(ParseQuantity, BeyondInt64IsCapped) {
 
 TEST(ParseQuantity, RefusesWhatIsNoQuantity) {
   const std::string kTexts[] = {
-      "",      " ",     "m",     "Ki",    ".",      "-",       "+",      ".m",    "-m",
-      "1 Gi",  " 1",    "1 ",    "1Kib",  "abc",    "1..2",    "--1",    "+-1",   "-+1",
-      "1e",    "1e+",   "1e-",   "1e+-3", "1e--3",  "1e++3",   "1ee3",   "1e3m",  "1e1.5",
-      "1.1.M", "1+1.0M", "0.1mi", "0.1am", "aoeu",  ".5i",     "1i",     "-3.01i", "-3.01e-",
-      "1K",    "1g",    "1mm",   "1Mii",  "1KiB",   "0x10",    "1_000",  "1,5",   "1Ki3",
-      "1e3Ki", "m1",    "1\n",   "1e 3",  "NaN",    "inf",     "1e99999999999", "1e-2147483649",
-      std::string("1\0", 2), std::string("1m\0", 3), "1\xc2\xb5",
+      "",
+      " ",
+      "m",
+      "Ki",
+      ".",
+      "-",
+      "+",
+      ".m",
+      "-m",
+      "1 Gi",
+      " 1",
+      "1 ",
+      "1Kib",
+      "abc",
+      "1..2",
+      "--1",
+      "+-1",
+      "-+1",
+      "1e",
+      "1e+",
+      "1e-",
+      "1e+-3",
+      "1e--3",
+      "1e++3",
+      "1ee3",
+      "1e3m",
+      "1e1.5",
+      "1.1.M",
+      "1+1.0M",
+      "0.1mi",
+      "0.1am",
+      "aoeu",
+      ".5i",
+      "1i",
+      "-3.01i",
+      "-3.01e-",
+      "1K",
+      "1g",
+      "1mm",
+      "1Mii",
+      "1KiB",
+      "0x10",
+      "1_000",
+      "1,5",
+      "1Ki3",
+      "1e3Ki",
+      "m1",
+      "1\n",
+      "1e 3",
+      "NaN",
+      "inf",
+      "1e99999999999",
+      "1e-2147483649",
+      std::string("1\0", 2),
+      std::string("1m\0", 3),
+      "1\xc2\xb5",
   };
   for (const std::string& text : kTexts) {
     const Result<Quantity> q = ParseQuantity(text);
@@ -248,7 +297,7 @@ TEST(ParseQuantity, EveryPrefixOfALongTextIsReadWithinItsBounds) {
 TEST(ParseQuantity, TheShortAndTheGeneralWayAgree) {
   // A leading "+" or a trailing "." before the suffix takes the general way.
   std::mt19937_64 random(1);
-  const std::string kSuffixes[] = {"",  "n", "u", "m",  "k",  "M",  "G",  "T",
+  const std::string kSuffixes[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
                                    "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
   for (int32_t i = 0; i < 20'000; ++i) {
     const uint64_t number = random() >> (random() % 64);

@@ -71,15 +71,11 @@ class [[nodiscard]] Status {
   static Status InvalidArgument(std::string message) {
     return {ErrorCode::kInvalidArgument, std::move(message)};
   }
-  static Status NotFound(std::string message) {
-    return {ErrorCode::kNotFound, std::move(message)};
-  }
+  static Status NotFound(std::string message) { return {ErrorCode::kNotFound, std::move(message)}; }
   static Status AlreadyExists(std::string message) {
     return {ErrorCode::kAlreadyExists, std::move(message)};
   }
-  static Status Conflict(std::string message) {
-    return {ErrorCode::kConflict, std::move(message)};
-  }
+  static Status Conflict(std::string message) { return {ErrorCode::kConflict, std::move(message)}; }
   static Status OutOfRange(std::string message) {
     return {ErrorCode::kOutOfRange, std::move(message)};
   }
@@ -92,9 +88,7 @@ class [[nodiscard]] Status {
   static Status Unavailable(std::string message) {
     return {ErrorCode::kUnavailable, std::move(message)};
   }
-  static Status Internal(std::string message) {
-    return {ErrorCode::kInternal, std::move(message)};
-  }
+  static Status Internal(std::string message) { return {ErrorCode::kInternal, std::move(message)}; }
 
   bool ok() const { return error_ == nullptr; }
   ErrorCode code() const { return error_ ? error_->code : ErrorCode::kOk; }
@@ -162,7 +156,8 @@ class [[nodiscard]] Result {
  private:
   const T* Checked() const {
     const T* value = std::get_if<1>(&state_);
-    if (value == nullptr) [[unlikely]] FailNoValue();
+    if (value == nullptr) [[unlikely]]
+      FailNoValue();
     return value;
   }
   T* Checked() { return const_cast<T*>(std::as_const(*this).Checked()); }

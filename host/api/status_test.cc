@@ -1,9 +1,9 @@
 #include "host/api/status.h"
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {

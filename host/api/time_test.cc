@@ -1,10 +1,10 @@
 #include "host/api/time.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <random>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {

@@ -1,10 +1,5 @@
 #include "host/api/yaml.h"
 
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
-
 #include <algorithm>
 #include <exception>
 #include <istream>
@@ -12,6 +7,11 @@
 #include <streambuf>
 #include <unordered_set>
 #include <utility>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
 
 #include "host/api/assert.h"
 #include "host/api/hash.h"
@@ -172,8 +172,8 @@ class JsonWriter : public YAML::EventHandler {
     uint32_t height = 0;  // Of its highest child.
     bool mapping = false;
     bool expects_key = false;
-    bool merging = false;   // The value to come is that of "<<".
-    size_t first_key = 0;   // In keys_.
+    bool merging = false;  // The value to come is that of "<<".
+    size_t first_key = 0;  // In keys_.
     std::unordered_set<std::string> many_keys;
     std::vector<std::string> merges;
   };

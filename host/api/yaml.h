@@ -19,12 +19,12 @@ struct JsonDocument {
 
 // Above any of them the text is refused.
 struct YamlLimits {
-  size_t max_bytes = size_t{512} << 20;       // Of YAML.
-  size_t max_json_bytes = size_t{1} << 30;    // Of JSON, and of what anchors make us remember.
-  uint32_t max_depth = 100;                   // Mappings and sequences within each other.
-  uint64_t max_nodes = 50'000'000;            // After aliases are expanded.
-  uint64_t max_alias_ratio = 100;             // Nodes from aliases per node or alias written out.
-  uint64_t free_alias_nodes = 1'000'000;      // Up to here the ratio does not matter.
+  size_t max_bytes = size_t{512} << 20;     // Of YAML.
+  size_t max_json_bytes = size_t{1} << 30;  // Of JSON, and of what anchors make us remember.
+  uint32_t max_depth = 100;                 // Mappings and sequences within each other.
+  uint64_t max_nodes = 50'000'000;          // After aliases are expanded.
+  uint64_t max_alias_ratio = 100;           // Nodes from aliases per node or alias written out.
+  uint64_t free_alias_nodes = 1'000'000;    // Up to here the ratio does not matter.
 };
 
 // Converts a stream of YAML documents. Documents that are empty or null are left out, as kubectl

@@ -1,11 +1,11 @@
 #include "host/api/yaml.h"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace berth::host {
 namespace {
@@ -37,7 +37,9 @@ TEST(YamlToJson, ConvertsStructure) {
       {"? a\n: b\n", R"({"a":"b"})"},
       {"[a: b, c]", R"([{"a":"b"},"c"])"},
       {R"({"a": "b", "c": [1, true, null]})", R"({"a":"b","c":[1,true,null]})"},
-      {"\xef\xbb\xbf" "a: 1", R"({"a":1})"},
+      {"\xef\xbb\xbf"
+       "a: 1",
+       R"({"a":1})"},
       {"a: 1\r\nb: 2\r\n", R"({"a":1,"b":2})"},
       {"# only a comment\n", ""},
       {"", ""},
@@ -47,27 +49,78 @@ TEST(YamlToJson, ConvertsStructure) {
 
 TEST(YamlToJson, ResolvesPlainScalarsAsKubectlDoes) {
   const std::pair<std::string, std::string> kCases[] = {
-      {"~", "null"}, {"null", "null"}, {"Null", "null"}, {"NULL", "null"}, {"nULL", "\"nULL\""},
-      {"true", "true"}, {"True", "true"}, {"TRUE", "true"}, {"tRUE", "\"tRUE\""},
-      {"TRue", "\"TRue\""}, {"false", "false"}, {"yes", "true"}, {"Yes", "true"}, {"YES", "true"},
-      {"no", "false"}, {"on", "true"}, {"off", "false"}, {"Off", "false"}, {"y", "true"},
-      {"N", "false"}, {"none", "\"none\""}, {"node", "\"node\""}, {"yess", "\"yess\""},
-      {"0", "0"}, {"-0", "0"}, {"7", "7"}, {"+7", "7"}, {"-7", "-7"}, {"1_000", "1000"},
-      {"010", "8"}, {"-010", "-8"}, {"08", "8"}, {"0o17", "15"}, {"0O17", "15"}, {"0x1F", "31"},
-      {"0b101", "5"}, {"-0x10", "-16"}, {"0x", "\"0x\""}, {"0xg", "\"0xg\""}, {"1a", "\"1a\""},
+      {"~", "null"},
+      {"null", "null"},
+      {"Null", "null"},
+      {"NULL", "null"},
+      {"nULL", "\"nULL\""},
+      {"true", "true"},
+      {"True", "true"},
+      {"TRUE", "true"},
+      {"tRUE", "\"tRUE\""},
+      {"TRue", "\"TRue\""},
+      {"false", "false"},
+      {"yes", "true"},
+      {"Yes", "true"},
+      {"YES", "true"},
+      {"no", "false"},
+      {"on", "true"},
+      {"off", "false"},
+      {"Off", "false"},
+      {"y", "true"},
+      {"N", "false"},
+      {"none", "\"none\""},
+      {"node", "\"node\""},
+      {"yess", "\"yess\""},
+      {"0", "0"},
+      {"-0", "0"},
+      {"7", "7"},
+      {"+7", "7"},
+      {"-7", "-7"},
+      {"1_000", "1000"},
+      {"010", "8"},
+      {"-010", "-8"},
+      {"08", "8"},
+      {"0o17", "15"},
+      {"0O17", "15"},
+      {"0x1F", "31"},
+      {"0b101", "5"},
+      {"-0x10", "-16"},
+      {"0x", "\"0x\""},
+      {"0xg", "\"0xg\""},
+      {"1a", "\"1a\""},
       {"9223372036854775807", "9223372036854775807"},
       {"18446744073709551615", "18446744073709551615"},
       {"-9223372036854775808", "-9223372036854775808"},
       {"18446744073709551616", "18446744073709551616"},
       {"-9223372036854775809", "-9223372036854775808"},
       {"100000000000000000000000", "1e+23"},
-      {"1.5", "1.5"}, {"-1.5", "-1.5"}, {"+1.5", "1.5"}, {".5", "0.5"}, {"5.", "5"},
-      {"1.10", "1.1"}, {"1e3", "1000"}, {"1E-3", "0.001"}, {"12e6", "12000000"},
-      {"1e-999", "0"}, {"1e999", "\"1e999\""}, {"1e", "\"1e\""}, {"1.2.3", "\"1.2.3\""},
-      {".", "\".\""}, {"..", "\"..\""}, {"+", "\"+\""}, {".1_0", "\".1_0\""},
-      {"100m", "\"100m\""}, {"1Gi", "\"1Gi\""}, {"1E", "\"1E\""}, {"12:30:45", "\"12:30:45\""},
-      {"2026-01-10", "\"2026-01-10\""}, {"2026-01-10T08:00:00Z", "\"2026-01-10T08:00:00Z\""},
-      {"10.0.0.1", "\"10.0.0.1\""}, {"_1", "\"_1\""}, {"<<", "\"<<\""},
+      {"1.5", "1.5"},
+      {"-1.5", "-1.5"},
+      {"+1.5", "1.5"},
+      {".5", "0.5"},
+      {"5.", "5"},
+      {"1.10", "1.1"},
+      {"1e3", "1000"},
+      {"1E-3", "0.001"},
+      {"12e6", "12000000"},
+      {"1e-999", "0"},
+      {"1e999", "\"1e999\""},
+      {"1e", "\"1e\""},
+      {"1.2.3", "\"1.2.3\""},
+      {".", "\".\""},
+      {"..", "\"..\""},
+      {"+", "\"+\""},
+      {".1_0", "\".1_0\""},
+      {"100m", "\"100m\""},
+      {"1Gi", "\"1Gi\""},
+      {"1E", "\"1E\""},
+      {"12:30:45", "\"12:30:45\""},
+      {"2026-01-10", "\"2026-01-10\""},
+      {"2026-01-10T08:00:00Z", "\"2026-01-10T08:00:00Z\""},
+      {"10.0.0.1", "\"10.0.0.1\""},
+      {"_1", "\"_1\""},
+      {"<<", "\"<<\""},
   };
   for (const auto& [yaml, json] : kCases) {
     EXPECT_EQ(Convert("v: " + yaml), json == "null" ? R"({"v":null})" : "{\"v\":" + json + "}");
@@ -85,17 +138,24 @@ TEST(YamlToJson, QuotedAndBlockScalarsAreStrings) {
       {"v: >\n  a\n  b\n", R"({"v":"a b\n"})"},
       {"v: \"a\\\"b\\\\c\\td\\u0001\"", R"({"v":"a\"b\\c\td\u0001"})"},
       {"v: 'it''s'", R"({"v":"it's"})"},
-      {"v: gr\xc3\xb6\xc3\x9f" "e \xf0\x9f\x9a\xa2",
-       "{\"v\":\"gr\xc3\xb6\xc3\x9f" "e \xf0\x9f\x9a\xa2\"}"},
+      {"v: gr\xc3\xb6\xc3\x9f"
+       "e \xf0\x9f\x9a\xa2",
+       "{\"v\":\"gr\xc3\xb6\xc3\x9f"
+       "e \xf0\x9f\x9a\xa2\"}"},
   };
   for (const auto& [yaml, json] : kCases) EXPECT_EQ(Convert(yaml), json) << yaml;
 }
 
 TEST(YamlToJson, TagsChooseTheType) {
   const std::pair<std::string, std::string> kCases[] = {
-      {"!!str 12", "\"12\""},       {"! 12", "\"12\""},        {"!!int '12'", "12"},
-      {"!!float 12", "12"},         {"!!bool 'yes'", "true"},  {"!!null ''", "null"},
-      {"!!timestamp 2026-01-10", "\"2026-01-10\""},            {"!!seq [1]", "[1]"},
+      {"!!str 12", "\"12\""},
+      {"! 12", "\"12\""},
+      {"!!int '12'", "12"},
+      {"!!float 12", "12"},
+      {"!!bool 'yes'", "true"},
+      {"!!null ''", "null"},
+      {"!!timestamp 2026-01-10", "\"2026-01-10\""},
+      {"!!seq [1]", "[1]"},
       {"!!map {a: 1}", "{\"a\":1}"},
       {"!!int x", "InvalidArgument: line 1, column 4: \"x\" is no int, as its tag says"},
       {"!!bool 1", "InvalidArgument: line 1, column 4: \"1\" is no bool, as its tag says"},
@@ -131,15 +191,13 @@ TEST(YamlToJson, SplitsDocumentsAndSaysWhereTheyStart) {
   EXPECT_EQ((*documents)[1].line, 10);
   EXPECT_EQ((*documents)[2].json, R"(["c"])");
   EXPECT_EQ((*documents)[2].line, 14);
-  EXPECT_EQ(Convert("a: \xc3\xa4\xc3\xb6\n---\nb: 2\n"),
-            "{\"a\":\"\xc3\xa4\xc3\xb6\"}\n{\"b\":2}");
+  EXPECT_EQ(Convert("a: \xc3\xa4\xc3\xb6\n---\nb: 2\n"), "{\"a\":\"\xc3\xa4\xc3\xb6\"}\n{\"b\":2}");
   EXPECT_EQ(Convert("a: 1\n...\n# next\nb: 2\n"), "{\"a\":1}\n{\"b\":2}");
 }
 
 TEST(YamlToJson, AliasesCopyTheNodeTheyName) {
   const std::pair<std::string, std::string> kCases[] = {
-      {"a: &x {k: [1, 2]}\nb: *x\nc: *x\n",
-       R"({"a":{"k":[1,2]},"b":{"k":[1,2]},"c":{"k":[1,2]}})"},
+      {"a: &x {k: [1, 2]}\nb: *x\nc: *x\n", R"({"a":{"k":[1,2]},"b":{"k":[1,2]},"c":{"k":[1,2]}})"},
       {"- &x 1\n- &x 2\n- *x\n", "[1,2,2]"},
       {"- &x [&y 1]\n- *y\n- *x\n", "[[1],1,[1]]"},
       {"- &x\n- *x\n", "[null,null]"},
@@ -158,8 +216,7 @@ TEST(YamlToJson, MergedKeysGiveWayToTheMappingsOwn) {
        R"({"v":0,"x":1,"u":[1,{"z":","}],"w":"}"})"},
       {"<<: []\n", "{}"},
       {"<<: {}\n<<: {x: 1}\n", R"({"x":1})"},
-      {"a: &a {<<: {x: 1}}\nb: {<<: *a, <<: {x: 2, w: 3}}\n",
-       R"({"a":{"x":1},"b":{"x":1,"w":3}})"},
+      {"a: &a {<<: {x: 1}}\nb: {<<: *a, <<: {x: 2, w: 3}}\n", R"({"a":{"x":1},"b":{"x":1,"w":3}})"},
       {"<<: {x: &q [7]}\nx: *q\n", R"({"x":[7]})"},
       {"'<<': {x: 1}\n", R"({"<<":{"x":1}})"},
       {"<<: {'a\"b,': 'c\\'}\n", R"({"a\"b,":"c\\"})"},
@@ -187,7 +244,9 @@ TEST(YamlToJson, ErrorsSayWhere) {
       {"{a: 1} b\n", "line 1, column 8: expected the end of the document"},
       {", a\n", "line 1, column 1: expected the end of the document"},
       {"a: 1\n\tb: 2\n", "line 2, column "},
-      {"a: b\nc: d\x04" "e: f\n", "line 2, column 5: control characters are not allowed"},
+      {"a: b\nc: d\x04"
+       "e: f\n",
+       "line 2, column 5: control characters are not allowed"},
       {"a: \xff\n", "line 1, column 4: this is not valid UTF-8"},
       {"a: \xc0\x80\n", "line 1, column 4: this is not valid UTF-8"},
       {"a: \xed\xa0\x80\n", "line 1, column 4: this is not valid UTF-8"},
@@ -209,9 +268,9 @@ TEST(YamlToJson, ManyKeysAreStillDistinct) {
   for (int32_t i = 0; i < 200; ++i) yaml += "k" + std::to_string(i) + ": 0\n";
   EXPECT_EQ(Convert(yaml).substr(0, 15), R"({"k0":0,"k1":0,)");
   for (const char* again : {"k0", "k32", "k33", "k199"}) {
-    EXPECT_EQ(Convert(yaml + again + ": 1\n"),
-              "InvalidArgument: line 201, column 1: the key \"" + std::string(again) +
-                  "\" stands in this mapping already");
+    EXPECT_EQ(Convert(yaml + again + ": 1\n"), "InvalidArgument: line 201, column 1: the key \"" +
+                                                   std::string(again) +
+                                                   "\" stands in this mapping already");
   }
 }
 
@@ -235,8 +294,7 @@ TEST(YamlToJson, LimitsHoldOnBothSides) {
   limits = {};
   limits.max_nodes = 5;
   EXPECT_EQ(Convert("[1, 2, 3, 4]", limits), "[1,2,3,4]");
-  EXPECT_NE(Convert("[1, 2, 3, 4, 5]", limits).find("expected at most 5 nodes"),
-            std::string::npos);
+  EXPECT_NE(Convert("[1, 2, 3, 4, 5]", limits).find("expected at most 5 nodes"), std::string::npos);
   EXPECT_EQ(Convert("[&x [1], *x]", limits), "[[1],[1]]");
   EXPECT_NE(Convert("[&x [1], *x, *x]", limits).find("column 14: expected at most 5 nodes"),
             std::string::npos);
@@ -253,8 +311,8 @@ TEST(YamlToJson, AliasBombsAreRefusedQuickly) {
   std::string nodes = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int32_t i = 1; i < 12; ++i) {
     const std::string alias = "*a" + std::to_string(i - 1);
-    nodes += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" +
-             Repeat(alias + ", ", 8) + alias + "]\n";
+    nodes += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + Repeat(alias + ", ", 8) +
+             alias + "]\n";
   }
   std::string merges = "a0: &a0 {k: v}\n";
   for (int32_t i = 1; i < 40; ++i) {

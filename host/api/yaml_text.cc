@@ -22,15 +22,15 @@ struct Word {
 
 // Lower case; Capitalised and CAPITALS are tried too.
 constexpr std::array kWords = {
-    Word{"true", ScalarKind::kBool, "true"},   Word{"false", ScalarKind::kBool, "false"},
-    Word{"yes", ScalarKind::kBool, "true"},    Word{"no", ScalarKind::kBool, "false"},
-    Word{"on", ScalarKind::kBool, "true"},     Word{"off", ScalarKind::kBool, "false"},
-    Word{"y", ScalarKind::kBool, "true"},      Word{"n", ScalarKind::kBool, "false"},
-    Word{"null", ScalarKind::kNull, "null"},   Word{"~", ScalarKind::kNull, "null"},
+    Word{"true", ScalarKind::kBool, "true"}, Word{"false", ScalarKind::kBool, "false"},
+    Word{"yes", ScalarKind::kBool, "true"},  Word{"no", ScalarKind::kBool, "false"},
+    Word{"on", ScalarKind::kBool, "true"},   Word{"off", ScalarKind::kBool, "false"},
+    Word{"y", ScalarKind::kBool, "true"},    Word{"n", ScalarKind::kBool, "false"},
+    Word{"null", ScalarKind::kNull, "null"}, Word{"~", ScalarKind::kNull, "null"},
 };
 
-constexpr std::array<std::string_view, 9> kNotFinite = {
-    ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"};
+constexpr std::array<std::string_view, 9> kNotFinite = {".nan", ".NaN",  ".NAN",  ".inf", ".Inf",
+                                                        ".INF", "+.inf", "+.Inf", "+.INF"};
 constexpr std::array<std::string_view, 3> kMinusInf = {"-.inf", "-.Inf", "-.INF"};
 
 constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -56,8 +56,14 @@ int32_t TakeBase(std::string_view& digits) {
   int32_t base = 8;
   size_t prefix = 1;
   switch (Lower(digits[1])) {
-    case 'x': base = 16; prefix = 2; break;
-    case 'b': base = 2; prefix = 2; break;
+    case 'x':
+      base = 16;
+      prefix = 2;
+      break;
+    case 'b':
+      base = 2;
+      prefix = 2;
+      break;
     case 'o': prefix = 2; break;
     default: break;
   }
@@ -74,8 +80,7 @@ ScalarKind ResolveInt(std::string_view text, std::string& json) {
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
   if (error == std::errc::invalid_argument || stop != end) return ScalarKind::kString;
-  const bool fits = error == std::errc() &&
-                    (!negative || value <= uint64_t{1} << 63) &&
+  const bool fits = error == std::errc() && (!negative || value <= uint64_t{1} << 63) &&
                     (text[0] != '+' || value < uint64_t{1} << 63);
   // A decimal goes on to be a float.
   if (!fits) return base == 10 ? ScalarKind::kString : ScalarKind::kTooLarge;
@@ -155,9 +160,18 @@ size_t Utf8Length(std::string_view text, size_t at) {
   size_t length = 0;
   uint32_t least = 0;
   if (lead < 0x80) return 1;
-  if (lead >> 5 == 0x6) { length = 2; least = 0x80; }
-  if (lead >> 4 == 0xe) { length = 3; least = 0x800; }
-  if (lead >> 3 == 0x1e) { length = 4; least = 0x10000; }
+  if (lead >> 5 == 0x6) {
+    length = 2;
+    least = 0x80;
+  }
+  if (lead >> 4 == 0xe) {
+    length = 3;
+    least = 0x800;
+  }
+  if (lead >> 3 == 0x1e) {
+    length = 4;
+    least = 0x10000;
+  }
   if (length == 0) return 0;
   uint32_t rune = lead & (0x7fU >> length);
   for (size_t i = 1; i < length; ++i) {
@@ -176,8 +190,17 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
     return ScalarKind::kNull;
   }
   switch (text[0]) {
-    case 'y': case 'Y': case 'n': case 'N': case 't': case 'T':
-    case 'f': case 'F': case 'o': case 'O': case '~':
+    case 'y':
+    case 'Y':
+    case 'n':
+    case 'N':
+    case 't':
+    case 'T':
+    case 'f':
+    case 'F':
+    case 'o':
+    case 'O':
+    case '~':
       if (text.size() > 5) return ScalarKind::kString;
       for (const Word& word : kWords) {
         if (!IsWord(text, word.text)) continue;
@@ -185,7 +208,9 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
         return word.kind;
       }
       return ScalarKind::kString;
-    case '.': case '+': case '-':
+    case '.':
+    case '+':
+    case '-':
       for (const std::string_view name : kNotFinite) {
         if (text == name) return ScalarKind::kNotFinite;
       }
@@ -194,8 +219,7 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
       }
       // Underscores are ignored behind a sign and a digit alone.
       return text[0] == '.' ? ResolveFloat(text, json) : ResolveNumber(text, json);
-    default:
-      return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
+    default: return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
   }
 }
 
@@ -205,7 +229,8 @@ void AppendJsonString(std::string_view text, std::string& json) {
   size_t copied = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<uint8_t>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') [[likely]] continue;
+    if (c >= 0x20 && c != '"' && c != '\\') [[likely]]
+      continue;
     json.append(text, copied, i - copied);
     copied = i + 1;
     json += '\\';
@@ -230,10 +255,10 @@ size_t EndOfJsonValue(std::string_view json, size_t begin) {
         for (++i; json[i] != '"'; ++i) i += json[i] == '\\';
         if (depth == 0) return i + 1;
         break;
-      case '{': case '[':
-        ++depth;
-        break;
-      case '}': case ']':
+      case '{':
+      case '[': ++depth; break;
+      case '}':
+      case ']':
         if (depth == 0) return i;
         if (--depth == 0) return i + 1;
         break;

@@ -1,8 +1,8 @@
 // What interning costs: a known text, a new one, reading a text back, sweeping.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "host/api/hash.h"
 #include "host/api/interner.h"

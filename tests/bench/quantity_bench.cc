@@ -1,8 +1,8 @@
 // How long one quantity takes to parse, by the way it is written.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <string_view>
+
+#include <benchmark/benchmark.h>
 
 #include "host/api/quantity.h"
 

@@ -1,7 +1,7 @@
 // How fast manifests become JSON: 10 MB of pods in the shape that `kubectl get -o yaml` prints.
-#include <benchmark/benchmark.h>
-
 #include <string>
+
+#include <benchmark/benchmark.h>
 
 #include "host/api/yaml.h"
 

@@ -1,5 +1,5 @@
-// Decisions recorded from kube-scheduler 1.36.2, case by case, through real plugin libraries and the
-// report that `berth explain --output json` prints. cases/README.md says what a case is.
+// Decisions recorded from kube-scheduler 1.36.2, case by case, through real plugin libraries and
+// the report that `berth explain --output json` prints. cases/README.md says what a case is.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
