@@ -418,7 +418,7 @@ typedef struct berth_pod {
   const berth_meta* meta;
   /* spec */
   berth_id scheduler_name;
-  berth_id node_name;         /* spec.nodeName; 0 while the pod is pending */
+  berth_id node_name;         /* spec.nodeName; 0 while pending or merely assumed */
   int32_t priority;           /* 0 when not set */
   uint32_t preemption_policy; /* PreemptLowerPriority when not set */
   berth_id priority_class;
@@ -1000,9 +1000,10 @@ typedef struct berth_post_bind {
 /* Changes: for a plugin with an index of its own.
  * Called:    for every change of the node table, in order. A new instance first gets all there is
  *            (REPLAY), then SYNCED, before its first cycle. A pod is ADDED when it is assumed or
- *            seen on a node, whichever is first; what the cluster says of it later is CHANGED. A
- *            row number is used again only after its NODE_REMOVED was delivered and no reservation
- *            holds it.
+ *            seen on a node, whichever is first; what the cluster says of it later is CHANGED, or
+ *            REMOVED and ADDED where it names another node. Pods may come before their node and
+ *            stay after it. A row number is used again only when its node and all its pods were
+ *            removed and no reservation holds it.
  * Threading: [event], and [cycle] for assume and forget.
  * Must not:  block, or fail: there is no second delivery.
  * Lifetime:  `pod` and `node` until the change that replaces or removes them has been delivered, so
@@ -1029,7 +1030,7 @@ typedef struct berth_change {
   uint64_t sequence;          /* grows by one per change */
   const berth_pod* pod;       /* POD_*: as it is now, or was last; else NULL */
   const berth_pod* old_pod;   /* POD_CHANGED: as it was; else NULL */
-  const berth_node* node;     /* NODE_*: as it is now, or was last; POD_*: its node; else NULL */
+  const berth_node* node;     /* NODE_*: as it is now, or was last; POD_*: its node, if known */
   const berth_node* old_node; /* NODE_CHANGED: as it was; else NULL */
 } berth_change;
 #define BERTH_POINT_CHANGES "berth.changes/1"
