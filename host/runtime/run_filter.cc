@@ -69,6 +69,7 @@ class FilterPass {
     const PluginCycle& cycle = attempt_.cycle(plugin);
     const PluginInstance& instance = *cycle.plugin().instance;
     codes_.fill(kUnwritten);
+    sink_.Clear();
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
     const berth_code code =
@@ -155,6 +156,7 @@ PluginStatus RunFilterOnPrivateRow(std::span<const std::unique_ptr<PluginCycle>>
     if (cycle.skip_filter) continue;
     const PluginInstance& instance = *cycle.plugin().instance;
     std::ranges::fill(codes, kUnwritten);
+    sink.Clear();
     const berth_block block = cycle.BlockFor(rows, columns);
     const berth_code code =
         instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
