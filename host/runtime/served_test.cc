@@ -94,7 +94,7 @@ TEST_F(ServicesTest, FunctionsThatAnswerUnsupported) {
   EXPECT_EQ(api.bind(host_.abi(), &binding, nullptr), BERTH_UNSUPPORTED);  // Without a cluster.
   EXPECT_EQ(api.patch_status(host_.abi(), nullptr, text, nullptr, nullptr), BERTH_UNSUPPORTED);
   EXPECT_EQ(api.evict(host_.abi(), nullptr, text, nullptr, nullptr), BERTH_UNSUPPORTED);
-  EXPECT_EQ(api.event(host_.abi(), nullptr, text, text, text, text), BERTH_UNSUPPORTED);
+  EXPECT_EQ(api.event(host_.abi(), nullptr, nullptr, text, text, text, text), BERTH_UNSUPPORTED);
   EXPECT_EQ(api.request(host_.abi(), text, text, text, 0, nullptr, nullptr), BERTH_UNSUPPORTED);
   const auto& objects = Service<berth_objects>(BERTH_SERVICE_OBJECTS);
   EXPECT_EQ(objects.watch(host_.abi(), AsStr("v1/Namespace"), nullptr, nullptr), BERTH_UNSUPPORTED);
