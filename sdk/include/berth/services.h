@@ -51,7 +51,7 @@ class Log {
  private:
   void Put(uint32_t level, std::string_view text, Pairs pairs) const {
     if (!Enabled(level)) return;
-    std::array<berth_str_pair, kPairsMax> out;
+    std::array<berth_str_pair, kPairsMax> out = {};
     std::size_t count = 0;
     for (const auto& [key, value] : pairs) {
       if (count == kPairsMax) break;
@@ -76,7 +76,7 @@ class Metric {
   // defined; nothing happens when their number is another.
   void Observe(double value, std::initializer_list<std::string_view> labels = {}) const {
     if (services_ == nullptr || labels.size() != labels_) return;
-    std::array<berth_str, kLabelsMax> texts;
+    std::array<berth_str, kLabelsMax> texts = {};
     std::transform(labels.begin(), labels.end(), texts.begin(),
                    [](std::string_view text) { return Str(text); });
     services_->metrics->observe(services_->host, metric_, texts.data(), value);
@@ -113,7 +113,7 @@ class Metrics {
   Metric Define(uint32_t kind, std::string_view name, std::string_view help, LabelNames labels,
                 std::initializer_list<double> buckets) const {
     if (services_->metrics == nullptr || labels.size() > Metric::kLabelsMax) return Metric();
-    std::array<berth_str, Metric::kLabelsMax> names;
+    std::array<berth_str, Metric::kLabelsMax> names = {};
     std::transform(labels.begin(), labels.end(), names.begin(),
                    [](std::string_view text) { return Str(text); });
     const berth_metric metric = {sizeof(metric), kind,          Str(name),       Str(help),
