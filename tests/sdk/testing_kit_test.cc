@@ -1,6 +1,8 @@
 // Each promise of the contract, broken by a plugin of its own: the kit must say which.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -220,6 +222,20 @@ TEST(Blocks, TakingColumnsForDense) {
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("kBlocks")));
+}
+
+TEST(Blocks, LookingAtWhatIsNotSelected) {
+  const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
+                                   berth_filter_out* out, berth_status*) noexcept -> berth_code {
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < block->count; ++i) {
+      least = std::min(least, Cell<int64_t>(block, 0, i));
+    }
+    EachSelected(block, [&](uint32_t i) { Refuse(out, i, least < 0); });
+    return BERTH_SUCCESS;
+  });
+  EXPECT_THAT(FilterFindings(parts),
+              Contains(AllOf(HasSubstr("every second selected"), HasSubstr("kBlocks"))));
 }
 
 TEST(Concurrency, MindingOtherBlocks) {

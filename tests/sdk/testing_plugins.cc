@@ -1,8 +1,10 @@
 #include "testing_plugins.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -136,11 +138,15 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
   add(parts.reserve, BERTH_POINT_RESERVE);
   add(parts.bind, BERTH_POINT_BIND);
   add(parts.pre_enqueue, BERTH_POINT_PRE_ENQUEUE);
-  for (const char* hidden : parts.hidden_points) std::erase(points_, hidden);
+  std::erase_if(points_, [&](std::string_view id) {
+    return std::find(parts.hidden_points.begin(), parts.hidden_points.end(), id) !=
+           parts.hidden_points.end();
+  });
   points_.push_back(nullptr);
   kinds_ = parts.kinds;
   kinds_.push_back(nullptr);
   info_.struct_size = sizeof info_;
+  info_.flags = parts.flags;
   info_.name = "Sample";
   info_.version = "1.0.0";
   info_.points = points_.data();

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
@@ -15,6 +16,7 @@ namespace berth::testing {
 
 // What one plugin is made of. What is not set is absent.
 struct Parts {
+  uint32_t flags = 0;  // berth_plugin_info.flags
   std::vector<berth_column_request> columns;
   std::vector<berth_slot> slots;
   std::vector<std::string> reasons = {"no room"};
@@ -30,7 +32,7 @@ struct Parts {
   berth_pre_enqueue pre_enqueue{};
   berth_code (*create)(const berth_host*, const berth_value*, berth_status*) = nullptr;
   std::vector<const char*> kinds;
-  std::vector<const char*> hidden_points;  // given by get_point and not named
+  std::vector<std::string_view> hidden_points;  // given by get_point and not named
 };
 
 // The plugin "Sample" made of `parts`, as a library. One at a time.

@@ -59,7 +59,7 @@ berth_code FindServices(const berth_host* host, const berth_value*, berth_status
   return found.metrics->define(host, &metric, &found.metric);
 }
 
-std::vector<std::string> NoFindings(const Parts& parts,
+std::vector<std::string> FindingsOf(const Parts& parts,
                                     const std::function<void(PluginUnderTest&)>& use) {
   return Findings(parts, {.nodes = {MakeNode("a")}}, use);
 }
@@ -84,7 +84,7 @@ TEST(QueueSort, MustBeStrict) {
   parts.queue_sort = {
       sizeof(berth_queue_sort), 0, nullptr,
       [](void*, const berth_queued*, const berth_queued*) noexcept -> int32_t { return 1; }};
-  EXPECT_THAT(NoFindings(parts, [](PluginUnderTest& p) { p.Less({MakePod("a")}, {MakePod("b")}); }),
+  EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& p) { p.Less({MakePod("a")}, {MakePod("b")}); }),
               Contains(HasSubstr("QueueSort puts a pod before itself")));
 }
 
@@ -146,7 +146,7 @@ TEST(Permit, WaitsForAWhile) {
   const PermitResult result = plugin.Permit(MakePod("p").Priority(5), "a");
   EXPECT_EQ(result.answer.code, BERTH_WAIT);
   EXPECT_EQ(result.timeout_ns, 5);
-  EXPECT_THAT(NoFindings(parts, [](PluginUnderTest& p) { p.Permit(MakePod("p"), "a"); }),
+  EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& p) { p.Permit(MakePod("p"), "a"); }),
               Contains(HasSubstr("Permit answers Wait for 0 ns")));
 }
 
@@ -160,7 +160,7 @@ TEST(Bind, MayBeCompletedLaterAndOnce) {
         pending = done;
         return BERTH_PENDING;
       }};
-  const auto findings = NoFindings(parts, [](PluginUnderTest& plugin) {
+  const auto findings = FindingsOf(parts, [](PluginUnderTest& plugin) {
     Placement placement = plugin.Place(MakePod("p"));
     EXPECT_EQ(placement.Bind("a").code, BERTH_PENDING);
     EXPECT_FALSE(placement.completion().completed);
@@ -169,6 +169,23 @@ TEST(Bind, MayBeCompletedLaterAndOnce) {
     found.completion->complete(pending, BERTH_SUCCESS, ToAbi(""));
   });
   EXPECT_THAT(findings, Contains(HasSubstr("completes a call twice")));
+}
+
+TEST(Bind, OnAPoolThreadHasFewerServices) {
+  Parts parts;
+  parts.create = &FindServices;
+  parts.bind = {sizeof(berth_bind), 0,
+                [](void*, const berth_binding*, berth_done*, berth_status*) noexcept -> berth_code {
+                  uint64_t timer = 0;
+                  found.timer->start(
+                      found.host, 1, [](void*) {}, nullptr, &timer);
+                  return BERTH_SUCCESS;
+                }};
+  const auto bind = [](PluginUnderTest& plugin) { plugin.Bind(MakePod("p"), "a"); };
+  EXPECT_THAT(FindingsOf(parts, bind), IsEmpty());
+  parts.flags = BERTH_PLUGIN_BLOCKS_IN_BIND;
+  EXPECT_THAT(FindingsOf(parts, bind),
+              Contains(HasSubstr("calls timer.start from Bind [bind] on a pool thread")));
 }
 
 TEST(Services, AreRecorded) {
@@ -240,15 +257,15 @@ TEST(Services, ObjectsAreThoseOfTheTest) {
         nullptr);
   };
   const SampleLibrary library(parts);
-  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}});
   const auto claim = [](const char* json) {
     return MakeObject("v1/PersistentVolumeClaim", "default", "c", json);
   };
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}, .objects = {claim("0")}});
   plugin.PutObject(claim("1"));
   plugin.PutObject(claim("2"));
   plugin.RemoveObject(claim("2"));
   plugin.PutObject(MakeObject("v1/Other", "", "o", "3"));
-  EXPECT_THAT(seen, ElementsAre("- 1", "1 2", "2 -"));
+  EXPECT_THAT(seen, ElementsAre("- 0", "0 1", "1 2", "2 -"));
 }
 
 TEST(Services, ObjectsMustBeDeclaredAndReleased) {

@@ -1,0 +1,250 @@
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <berth/plugin.h>
+#include <berth/testing/fake_host.h>
+
+namespace berth {
+namespace {
+
+enum class Strategy { kLeast, kMost };
+
+struct Resource {
+  std::string name;
+  int64_t weight = 1;
+
+  static constexpr auto kArgs =
+      ArgRows<Resource>(Arg("name", &Resource::name, kRequired, "Its name."),
+                        Arg("weight", &Resource::weight, Range{1, 100}, "Its weight."));
+};
+
+struct Scoring {
+  Strategy type = Strategy::kLeast;
+  std::vector<Resource> resources = {{"cpu", 1}, {"memory", 1}};
+
+  static constexpr auto kArgs = ArgRows<Scoring>(
+      Arg("type", &Scoring::type,
+          Names{Name{"LeastAllocated", Strategy::kLeast}, Name{"MostAllocated", Strategy::kMost}},
+          "What is preferred."),
+      Arg("resources", &Scoring::resources, Items{1, 3}, "What counts."));
+};
+
+struct AllArgs {
+  bool on = true;
+  int32_t small = -3;
+  int64_t percent = 50;
+  double ratio = 0.25;
+  std::string zone = "a";
+  std::vector<std::string> ignored;
+  Scoring scoring;
+  Value raw;
+};
+
+// What the last instance was given.
+AllArgs g_given;
+std::string g_raw;
+
+class Configured : public Plugin {
+ public:
+  static constexpr std::string_view kName = "Configured";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Takes every kind of argument.";
+  using Args = AllArgs;
+  static constexpr auto kArgs = ArgRows<AllArgs>(
+      Arg("on", &AllArgs::on, "A switch."), Arg("small", &AllArgs::small, "A small number."),
+      Arg("percent", &AllArgs::percent, Range{0, 100}, "A \"part\"."),
+      Arg("ratio", &AllArgs::ratio, Range{0.0, 1.0}, "A ratio."),
+      Arg("zone", &AllArgs::zone, "A zone."), Arg("ignored", &AllArgs::ignored, "Not looked at."),
+      Arg("scoring", &AllArgs::scoring, "How to score."),
+      Arg("raw", &AllArgs::raw, "Anything at all."));
+
+  explicit Configured(const Args& args) {
+    g_given = args;
+    g_raw = args.raw["key"].absent() ? "" : args.raw["key"].String();
+  }
+  static void Validate(const Args& args, ArgErrors& errors) {
+    if (args.percent == 13) errors.Add("/percent", "is unlucky");
+  }
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const { return kPass; }
+};
+
+testing::Answer Create(std::string_view json) {
+  g_given = {};
+  return testing::PluginUnderTest::Create(kEntryOf<Configured>, {.args = testing::Args(json)});
+}
+
+TEST(Args, KeepInitialValuesWhereTheProfileSaysNothing) {
+  EXPECT_EQ(Create("{}"), testing::Success());
+  EXPECT_TRUE(g_given.on);
+  EXPECT_EQ(g_given.small, -3);
+  EXPECT_EQ(g_given.scoring.resources.size(), 2U);
+  EXPECT_TRUE(g_given.raw.absent());
+  EXPECT_EQ(testing::PluginUnderTest::Create(kEntryOf<Configured>, {}), testing::Success());
+  EXPECT_EQ(Create(R"({"percent": null, "scoring": null})"), testing::Success());
+  EXPECT_EQ(g_given.percent, 50);
+}
+
+TEST(Args, TakeWhatTheProfileSays) {
+  EXPECT_EQ(Create(R"({"on": false, "small": 7, "percent": 100, "ratio": 1, "zone": "",
+                       "ignored": ["x", "y"], "raw": {"key": "z"},
+                       "scoring": {"type": "MostAllocated",
+                                   "resources": [{"name": "g", "weight": 5}, {"name": "cpu"}]}})"),
+            testing::Success());
+  EXPECT_FALSE(g_given.on);
+  EXPECT_EQ(g_given.small, 7);
+  EXPECT_EQ(g_given.percent, 100);
+  EXPECT_EQ(g_given.ratio, 1.0);
+  EXPECT_EQ(g_given.zone, "");
+  EXPECT_EQ(g_given.ignored, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(g_given.scoring.type, Strategy::kMost);
+  ASSERT_EQ(g_given.scoring.resources.size(), 2U);
+  EXPECT_EQ(g_given.scoring.resources[0].weight, 5);
+  EXPECT_EQ(g_given.scoring.resources[1].weight, 1);
+  EXPECT_EQ(g_raw, "z");
+}
+
+TEST(Args, SayWhatWasExpectedAndWhatWasFound) {
+  const struct {
+    const char* json;
+    const char* error;
+  } cases[] = {
+      {R"({"percent": 101})", "/percent: expected integer 0..100, found integer 101"},
+      {R"({"percent": -1})", "/percent: expected integer 0..100, found integer -1"},
+      {R"({"percent": "10%"})", "/percent: expected integer 0..100, found string \"10%\""},
+      {R"({"percent": 1.5})", "/percent: expected integer 0..100, found number 1.5"},
+      {R"({"percent": true})", "/percent: expected integer 0..100, found true"},
+      {R"({"small": 2147483648})",
+       "/small: expected integer -2147483648..2147483647, found integer 2147483648"},
+      {R"({"on": 1})", "/on: expected true or false, found integer 1"},
+      {R"({"ratio": 1.01})", "/ratio: expected number 0..1, found number 1.01"},
+      {R"({"zone": 5})", "/zone: expected string, found integer 5"},
+      {R"({"ignored": "x"})", "/ignored: expected array, found string \"x\""},
+      {R"({"ignored": ["x", 1]})", "/ignored/1: expected string, found integer 1"},
+      {R"({"scoring": []})", "/scoring: expected object, found an array"},
+      {R"({"scoring": {"type": "LeastAlocated"}})",
+       "/scoring/type: expected one of \"LeastAllocated\", \"MostAllocated\", found string "
+       "\"LeastAlocated\", did you mean \"LeastAllocated\"?"},
+      {R"({"scoring": {"type": 1}})",
+       "/scoring/type: expected one of \"LeastAllocated\", \"MostAllocated\", found integer 1"},
+      {R"({"scoring": {"resources": []}})",
+       "/scoring/resources: expected array of 1..3, found one of 0"},
+      {R"({"scoring": {"resources": [{"name": "a"}, {"weight": 2}]}})",
+       "/scoring/resources/1/name: is required"},
+      {R"({"scoring": {"resources": [{"name": "a", "weight": 0}]}})",
+       "/scoring/resources/0/weight: expected integer 1..100, found integer 0"},
+      {R"({"percnt": 1})", "/percnt: unknown key \"percnt\", did you mean \"percent\"?"},
+      {R"({"PERCENT": 1})", "/PERCENT: unknown key \"PERCENT\", did you mean \"percent\"?"},
+      {R"({"a/b~c": 1})", "/a~1b~0c: unknown key \"a/b~c\""},
+      {R"({"scoring": {"typ": 1}})", "/scoring/typ: unknown key \"typ\", did you mean \"type\"?"},
+      {R"({"percent": 13})", "/percent: is unlucky"},
+      {R"([1])", ": expected object, found an array"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.json);
+    EXPECT_EQ(Create(c.json), (testing::Answer{BERTH_BAD_ARGUMENT, {c.error}}));
+  }
+}
+
+TEST(Args, ReportAllErrorsAtOnce) {
+  const testing::Answer answer = Create(R"({"percent": 101, "oN": 1, "scoring": {"type": "x"}})");
+  EXPECT_EQ(answer.code, BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(answer.reasons.size(), 3U);
+}
+
+class Plain : public Plugin {
+ public:
+  static constexpr std::string_view kName = "Plain";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Takes no arguments.";
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const { return kPass; }
+};
+
+TEST(Args, AreAllUnknownToAPluginWithoutRows) {
+  EXPECT_EQ(testing::PluginUnderTest::Create(kEntryOf<Plain>, {.args = testing::Args("{}")}),
+            testing::Success());
+  EXPECT_EQ(
+      testing::PluginUnderTest::Create(kEntryOf<Plain>, {.args = testing::Args(R"({"a": 1})")}),
+      (testing::Answer{BERTH_BAD_ARGUMENT, {"/a: unknown key \"a\""}}));
+  EXPECT_EQ(kEntryOf<Plain>.plugins[0]->args_schema, nullptr);
+}
+
+TEST(ArgsTable, HasOneLinePerKey) {
+  EXPECT_EQ(ArgsTable<Plain>(), "");
+  EXPECT_EQ(ArgsTable<Configured>(),
+            "| Key | Expected | Default | Meaning |\n"
+            "|---|---|---|---|\n"
+            "| `on` | true or false | `true` | A switch. |\n"
+            "| `small` | integer -2147483648..2147483647 | `-3` | A small number. |\n"
+            "| `percent` | integer 0..100 | `50` | A \"part\". |\n"
+            "| `ratio` | number 0..1 | `0.25` | A ratio. |\n"
+            "| `zone` | string | `\"a\"` | A zone. |\n"
+            "| `ignored` | array of string | `[]` | Not looked at. |\n"
+            "| `scoring` | object | - | How to score. |\n"
+            "| `scoring.type` | one of \"LeastAllocated\", \"MostAllocated\" | "
+            "`\"LeastAllocated\"` | What is preferred. |\n"
+            "| `scoring.resources` | array of 1..3 of object | "
+            "`[{\"name\":\"cpu\",\"weight\":1},{\"name\":\"memory\",\"weight\":1}]` | "
+            "What counts. |\n"
+            "| `scoring.resources[].name` | string | required | Its name. |\n"
+            "| `scoring.resources[].weight` | integer 1..100 | `1` | Its weight. |\n"
+            "| `raw` | any | - | Anything at all. |\n");
+}
+
+// Initial values are there where the compiler can make Args: the rest is the same for all.
+TEST(ArgsSchema, IsConstantAndComplete) {
+  std::string schema = kEntryOf<Configured>.plugins[0]->args_schema;
+  const std::string with_defaults = schema;
+  for (std::size_t at = 0; (at = schema.find(",\"default\":")) != std::string::npos;) {
+    schema.erase(at, schema.find(",\"description\"", at) - at);
+  }
+  EXPECT_EQ(
+      schema,
+      R"({"type":"object","additionalProperties":false,"properties":{)"
+      R"("on":{"type":"boolean","description":"A switch."},)"
+      R"("small":{"type":"integer","minimum":-2147483648,"maximum":2147483647,)"
+      R"("description":"A small number."},)"
+      R"("percent":{"type":"integer","minimum":0,"maximum":100,"description":"A \"part\"."},)"
+      R"("ratio":{"type":"number","minimum":0,"maximum":1,"description":"A ratio."},)"
+      R"("zone":{"type":"string","description":"A zone."},)"
+      R"("ignored":{"type":"array","items":{"type":"string"},"description":"Not looked at."},)"
+      R"("scoring":{"type":"object","additionalProperties":false,"properties":{)"
+      R"("type":{"enum":["LeastAllocated","MostAllocated"],"description":"What is preferred."},)"
+      R"("resources":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"object",)"
+      R"("additionalProperties":false,"properties":{"name":{"type":"string",)"
+      R"("description":"Its name."},"weight":{"type":"integer","minimum":1,"maximum":100,)"
+      R"("description":"Its weight."}},"required":["name"]},"description":"What counts."}},)"
+      R"("description":"How to score."},"raw":{"description":"Anything at all."}}})");
+#if defined(__GNUC__) && !defined(__clang__)
+  EXPECT_NE(
+      with_defaults.find(R"("default":[{"name":"cpu","weight":1},{"name":"memory","weight":1}])"),
+      std::string::npos);
+#endif
+}
+
+TEST(JsonWriter, WritesNumbersAsTheyAre) {
+  const auto text = [](auto write) {
+    char buffer[64] = {};
+    internal::JsonWriter out(buffer);
+    write(out);
+    return std::string(buffer, out.size());
+  };
+  const struct {
+    double value;
+    const char* text;
+  } cases[] = {{0, "0"},          {1, "1"},         {-1.5, "-1.5"},         {0.25, "0.25"},
+               {0.1, "0.1"},      {1e6, "1000000"}, {0.000001, "0.000001"}, {0.9999999, "1"},
+               {99.999, "99.999"}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(text([&](internal::JsonWriter& out) { out.Float(c.value); }), c.text);
+  }
+  EXPECT_EQ(text([](internal::JsonWriter& out) { out.Integer(INT64_MIN); }),
+            "-9223372036854775808");
+  EXPECT_EQ(text([](internal::JsonWriter& out) { out.String("a\"b\\c\n"); }), R"("a\"b\\c\u000a")");
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,77 @@
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <berth/plugin.h>
+
+#include "tests/sdk/small_host.h"
+
+namespace berth {
+namespace {
+
+// Throws what it is told to.
+enum class Thrown { kNothing, kError, kMemory, kStandard, kOther };
+Thrown g_thrown = Thrown::kNothing;
+
+class Throws : public Plugin {
+ public:
+  static constexpr std::string_view kName = "Throws";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Throws.";
+  Throws() { Throw(); }
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const {
+    Throw();
+    return kPass;
+  }
+  static void Throw() {
+    switch (g_thrown) {
+      case Thrown::kNothing: return;
+      case Thrown::kError: throw Error("no such device");
+      case Thrown::kMemory: throw std::bad_alloc();
+      case Thrown::kStandard: throw std::out_of_range("at");
+      case Thrown::kOther: throw 5;
+    }
+  }
+};
+
+TEST(Guard, TurnsExceptionsIntoCodes) {
+  const struct {
+    Thrown thrown;
+    berth_code code;
+    std::vector<std::string> texts;
+  } cases[] = {
+      {Thrown::kNothing, BERTH_SUCCESS, {}},
+      {Thrown::kError, BERTH_ERROR, {"no such device"}},
+      {Thrown::kMemory, BERTH_ERROR, {"out of memory"}},
+      {Thrown::kStandard, BERTH_BUG, {"at"}},
+      {Thrown::kOther, BERTH_BUG, {"threw something that is not a std::exception"}},
+  };
+  for (const auto& c : cases) {
+    testing::SmallHost host;
+    g_thrown = Thrown::kNothing;
+    testing::SmallInstance plugin(kEntryOf<Throws>, host);
+    testing::SmallCycle<int> cycle;
+    testing::Said said;
+    uint8_t codes[1];
+    uint64_t reasons[1];
+    berth_filter_out out = {sizeof(out), 0, codes, reasons};
+    const berth_block block = {sizeof(block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+    g_thrown = c.thrown;
+    EXPECT_EQ(plugin.Point<berth_filter>(BERTH_POINT_FILTER)
+                  ->filter(plugin.self(), &cycle.cycle, &block, &out, said.abi()),
+              c.code);
+    EXPECT_EQ(said.texts, c.texts);
+    testing::SmallInstance created(kEntryOf<Throws>, host);
+    EXPECT_EQ(created.code, c.code) << "in the constructor";
+    EXPECT_EQ(created.said.texts, c.texts);
+  }
+  g_thrown = Thrown::kNothing;
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,33 @@
+# The C++ layer (sdk/include/berth/*.h).
+berth_gtest(sdk_layer_test
+  SOURCES args_test.cc guard_test.cc nodes_test.cc points_test.cc selectors_test.cc services_test.cc
+          status_test.cc
+  DEPENDS berth::testing
+  LABELS unit)
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# A mistake in a plugin is a message of the compiler that says what to write.
+file(GLOB snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile/*.cc)
+foreach(snippet IN LISTS snippets)
+  cmake_path(GET snippet STEM stem)
+  add_test(NAME sdk_must_not_compile_${stem}
+           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile.py
+                   ${snippet} ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}/sdk/include
+                   -I${PROJECT_SOURCE_DIR})
+  set_tests_properties(sdk_must_not_compile_${stem} PROPERTIES LABELS sdk TIMEOUT 120)
+endforeach()
+
+# What a library exports, built as authors build it.
+function(sdk_entry_test name)
+  add_test(NAME sdk_entry_${name}
+           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/entry_test.py
+                   ${PROJECT_SOURCE_DIR}/sdk/cmake/berth_plugin.version
+                   ${PROJECT_SOURCE_DIR}/sdk/include ${ARGN})
+  set_tests_properties(sdk_entry_${name} PROPERTIES LABELS sdk SKIP_RETURN_CODE 77 TIMEOUT 120)
+endfunction()
+sdk_entry_test(gcc g++)
+sdk_entry_test(gcc_no_exceptions g++ -fno-exceptions)
+sdk_entry_test(clang clang++)
+sdk_entry_test(clang_no_exceptions clang++ -fno-exceptions)
+sdk_entry_test(clang_libcxx clang++ -stdlib=libc++)

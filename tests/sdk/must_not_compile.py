@@ -1,0 +1,36 @@
+"""Compiles a snippet twice: as it is, which must work, and with -DBAD, which must fail as it says.
+
+usage: must_not_compile.py SNIPPET COMPILER FLAG...
+The first line of a snippet is `// expected: TEXT`, or `// expected: TEXT OF GCC | TEXT OF CLANG` for
+what is no static_assert; the compiler's messages must contain one of them.
+"""
+import subprocess
+import sys
+
+
+def main(snippet, compiler, *flags):
+    with open(snippet, encoding="utf-8") as file:
+        first = file.readline().rstrip("\n")
+    prefix = "// expected: "
+    if not first.startswith(prefix):
+        sys.exit(f"{snippet}:1: expected `{prefix}TEXT`, found {first!r}")
+    expected = first.removeprefix(prefix)
+
+    def compile_it(*more):
+        return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", *flags, *more, snippet],
+                              capture_output=True, text=True, check=False)
+
+    good = compile_it()
+    if good.returncode != 0:
+        sys.exit(f"{snippet}: does not compile without -DBAD:\n{good.stderr[:4000]}")
+    bad = compile_it("-DBAD")
+    if bad.returncode == 0:
+        sys.exit(f"{snippet}: compiles with -DBAD; expected {expected!r}")
+    # Compilers print the newlines of a message in their own ways.
+    found = bad.stderr.replace("\\n", "\n")
+    if not any(text in found for text in expected.split(" | ")):
+        sys.exit(f"{snippet}: expected {expected!r}, found:\n{bad.stderr[:4000]}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

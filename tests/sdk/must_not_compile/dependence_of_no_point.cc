@@ -1,0 +1,12 @@
+// expected: kScoreDependence and ScoreDependence need Score
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Filtering {
+ public:
+#ifdef BAD
+  static constexpr berth::Dependence kScoreDependence{.cluster = berth::kNode, .pod_parts = 0};
+#else
+  // Of Filter alone.
+#endif
+};
+BERTH_PLUGIN(Sample)

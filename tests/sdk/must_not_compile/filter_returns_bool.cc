@@ -1,0 +1,15 @@
+// expected: Filter has the wrong signature; expected one of
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Sampled {
+ public:
+  using Node = berth::NodeRow<Columns>;
+#ifdef BAD
+  bool Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const { return true; }
+#else
+  berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const {
+    return berth::kPass;
+  }
+#endif
+};
+BERTH_PLUGIN(Sample)

@@ -1,0 +1,15 @@
+// expected: Hint needs EventsToRegister beside it
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Filtering {
+ public:
+  berth::QueueingHint Hint(const berth::Queued& /*queued*/, const berth::Event& /*event*/) {
+    return berth::QueueingHint::kSkip;
+  }
+#ifdef BAD
+  // Nothing is registered.
+#else
+  std::vector<berth::EventInterest> EventsToRegister() const { return {}; }
+#endif
+};
+BERTH_PLUGIN(Sample)

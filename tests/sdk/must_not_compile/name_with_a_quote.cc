@@ -1,0 +1,12 @@
+// expected: kName: letters, digits and any of
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Filtering {
+ public:
+#ifdef BAD
+  static constexpr std::string_view kName = "acme \"Sample\"";
+#else
+  static constexpr std::string_view kName = "acme.Sample";
+#endif
+};
+BERTH_PLUGIN(Sample)

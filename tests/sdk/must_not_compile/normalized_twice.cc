@@ -1,0 +1,17 @@
+// expected: normalise by kNormalize or by NormalizeScore, not by both
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Sampled {
+ public:
+  using Node = berth::NodeRow<Columns>;
+  int64_t Score(const berth::Cycle& /*cycle*/, const Node& /*node*/) const { return 1; }
+  berth::Status NormalizeScore(berth::Cycle& /*cycle*/, berth::Scores& /*scores*/) {
+    return berth::Status::Success();
+  }
+#ifdef BAD
+  static constexpr berth::Normalize kNormalize = berth::Normalize::kMax;
+#else
+  // By the method.
+#endif
+};
+BERTH_PLUGIN(Sample)

@@ -1,0 +1,15 @@
+// expected: Unreserve needs Reserve beside it
+#include "tests/sdk/must_not_compile/sample.h"
+
+class Sample : public Filtering {
+ public:
+  void Unreserve(const berth::Binding& /*binding*/) {}
+#ifdef BAD
+  // Nothing is reserved.
+#else
+  berth::Status Reserve(berth::Cycle& /*cycle*/, const berth::Target& /*target*/) {
+    return berth::Status::Success();
+  }
+#endif
+};
+BERTH_PLUGIN(Sample)

@@ -1,0 +1,224 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <berth/plugin.h>
+
+#include "tests/sdk/small_host.h"
+
+namespace berth {
+namespace {
+
+using TestColumns =
+    Columns<AllocCpu, Label<"zone">, NodeUnschedulable, Taints, Optional<Req<"example.com/gpu">>>;
+
+// A host may know larger values than this header: they lie further apart.
+struct WideCpu {
+  int64_t value;
+  int64_t more;
+};
+
+// Five nodes; node i has i times 100 milli-cpu.
+class Nodes5 {
+ public:
+  explicit Nodes5(bool wide) {
+    for (uint32_t i = 0; i < kCount; ++i) {
+      cpu_[i] = 100 * i;
+      wide_cpu_[i] = {100 * i, -1};
+      zone_[i] = i % 2;
+      unschedulable_[i] = i == 3;
+      taints_[i] = {taint_, i, sizeof(berth_taint)};
+      rows_[i] = 10 + i;
+      views_[i].name = i;
+      pointers_[i] = &views_[i];
+    }
+    if (wide) {
+      columns_[0] = {wide_cpu_, BERTH_TYPE_I64, sizeof(WideCpu)};
+    } else {
+      columns_[0] = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
+    }
+    columns_[1] = {zone_, BERTH_TYPE_ID, sizeof(berth_id)};
+    columns_[2] = {unschedulable_, BERTH_TYPE_U8, 1};
+    columns_[3] = {taints_, BERTH_TYPE_ARRAY, sizeof(berth_array)};
+    columns_[4] = {nullptr, BERTH_TYPE_I64, 0};
+    columns_[5] = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
+    block_ = {sizeof(block_), kCount, kCount, 6, nullptr, rows_, columns_, pointers_, pods_};
+    pods_[2] = {on_node_, 2};
+  }
+  void Select(const std::vector<uint32_t>& indices) {
+    block_.selected = indices.data();
+    block_.n_selected = static_cast<uint32_t>(indices.size());
+  }
+  const berth_block& block() const { return block_; }
+
+ private:
+  static constexpr uint32_t kCount = 5;
+  int64_t cpu_[kCount];
+  WideCpu wide_cpu_[kCount];
+  berth_id zone_[kCount];
+  uint8_t unschedulable_[kCount];
+  berth_taint taint_[kCount] = {{1, 2, BERTH_EFFECT_NO_SCHEDULE, 0}};
+  berth_array taints_[kCount];
+  uint32_t rows_[kCount];
+  berth_node views_[kCount] = {};
+  const berth_node* pointers_[kCount];
+  berth_pod pod_ = {};
+  const berth_pod* on_node_[2] = {&pod_, &pod_};
+  berth_pod_list pods_[kCount] = {};
+  berth_column columns_[6];
+  berth_block block_ = {};
+};
+
+TEST(Block, ReadsColumnsAtAnyStride) {
+  for (const bool wide : {false, true}) {
+    SCOPED_TRACE(wide ? "wide" : "packed");
+    const Nodes5 nodes(wide);
+    const Block<TestColumns> block(nodes.block());
+    EXPECT_EQ(block.size(), 5U);
+    std::vector<int64_t> cpu;
+    block.ForEach([&](const NodeRow<TestColumns>& node) { cpu.push_back(node[AllocCpu{}]); });
+    EXPECT_EQ(cpu, (std::vector<int64_t>{0, 100, 200, 300, 400}));
+    EXPECT_EQ(block[3][AllocCpu{}], 300);
+    EXPECT_EQ(block[3][Label<"zone">{}], 1U);
+    EXPECT_EQ(block[3][NodeUnschedulable{}], 1U);
+    EXPECT_EQ(block[2][NodeUnschedulable{}], 0U);
+    EXPECT_EQ(block[4][Taints{}].size(), 4U);
+    EXPECT_EQ(block[1][Taints{}].front().value, 2U);
+    EXPECT_EQ(block.Column<AllocCpu>()[4], 400);
+    EXPECT_EQ(block.Column<AllocCpu>().size(), 5U);
+  }
+}
+
+TEST(Block, ReadsZeroWhereAnOptionalColumnIsNotThere) {
+  const Nodes5 nodes(false);
+  const Block<TestColumns> block(nodes.block());
+  EXPECT_FALSE((block.Has<Req<"example.com/gpu">>()));
+  EXPECT_TRUE(block.Has<AllocCpu>());
+  for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ((block[i][Req<"example.com/gpu">{}]), 0);
+}
+
+TEST(Block, VisitsTheSelectedNodesOnly) {
+  for (const bool wide : {false, true}) {
+    Nodes5 nodes(wide);
+    const std::vector<uint32_t> selected = {1, 4};
+    nodes.Select(selected);
+    std::vector<std::pair<uint32_t, int64_t>> seen;
+    Block<TestColumns>(nodes.block()).ForEach([&](const NodeRow<TestColumns>& node) {
+      seen.emplace_back(node.index(), node[AllocCpu{}]);
+    });
+    EXPECT_EQ(seen, (std::vector<std::pair<uint32_t, int64_t>>{{1, 100}, {4, 400}}));
+    nodes.Select({});
+    Block<TestColumns>(nodes.block()).ForEach([&](const NodeRow<TestColumns>&) { FAIL(); });
+  }
+}
+
+TEST(NodeRow, ShowsTheNodeItsPodsAndItsRow) {
+  const Nodes5 nodes(false);
+  const Block<TestColumns> block(nodes.block());
+  EXPECT_EQ(block[2].view()->name, 2U);
+  EXPECT_EQ(block[2].pods().size(), 2U);
+  EXPECT_EQ(block[1].pods().size(), 0U);
+  EXPECT_EQ(block[4].row(), 14U);
+}
+
+TEST(Cycle, BindsColumnsThatOnlyThePodTells) {
+  testing::SmallHost host;
+  host.own_columns = 5;
+  internal::Fault fault;
+  const internal::Services services(host.abi(), &fault);
+  testing::SmallCycle<int> pod;
+  testing::Said said;
+  Cycle cycle(pod.cycle, services, said.abi(), &internal::kTypeTag<int>);
+  const Nodes5 nodes(false);
+  const Block<TestColumns> block(nodes.block());
+
+  const ColumnRef<int64_t> bound = cycle.Bind<int64_t>("alloc:example.com/gpu");
+  EXPECT_TRUE(bound);
+  EXPECT_EQ(block[3].Get(bound), 300);
+  EXPECT_EQ(block[3].Get(cycle.Bind<int64_t>("alloc:example.com/gpu")), 300) << "bound twice";
+  EXPECT_EQ(block[3].Get(ColumnRef<int64_t>()), 0) << "not bound";
+  EXPECT_FALSE(cycle.failed());
+
+  EXPECT_FALSE(cycle.TryBind<int64_t>("unknown"));
+  EXPECT_FALSE(cycle.failed()) << "may be missing";
+  EXPECT_FALSE(cycle.Bind<int64_t>("unknown"));
+  EXPECT_TRUE(cycle.failed());
+  EXPECT_EQ(said.texts, (std::vector<std::string>{"no column \"unknown\" of this type"}));
+}
+
+TEST(Cycle, RefusesToBindAColumnAsAnotherType) {
+  testing::SmallHost host;
+  internal::Fault fault;
+  const internal::Services services(host.abi(), &fault);
+  testing::SmallCycle<int> pod;
+  testing::Said said;
+  Cycle cycle(pod.cycle, services, said.abi(), &internal::kTypeTag<int>);
+  EXPECT_FALSE(cycle.TryBind<int64_t>("label:zone"));
+  EXPECT_TRUE(cycle.TryBind<berth_id>("label:zone"));
+  EXPECT_FALSE(cycle.TryBind<uint32_t>("req:cpu"));
+  EXPECT_FALSE(cycle.TryBind<int64_t>("taints"));
+  EXPECT_TRUE(cycle.TryBind<berth_array>("taints"));
+  EXPECT_TRUE(cycle.TryBind<uint8_t>("unschedulable"));
+  EXPECT_TRUE(cycle.TryBind<uint32_t>("taints.hard"));
+  EXPECT_TRUE(cycle.TryBind<int64_t>("a column of a later catalogue"));
+}
+
+TEST(Columns, ListsRequestsInOrder) {
+  const auto& requests = TestColumns::kRequests;
+  ASSERT_EQ(requests.size(), 5U);
+  const struct {
+    const char* name;
+    uint32_t type;
+    uint32_t flags;
+  } want[] = {{"alloc.cpu", BERTH_TYPE_I64, 0},
+              {"label:zone", BERTH_TYPE_ID, 0},
+              {"unschedulable", BERTH_TYPE_U8, 0},
+              {"taints", BERTH_TYPE_ARRAY, 0},
+              {"req:example.com/gpu", BERTH_TYPE_I64, BERTH_COLUMN_OPTIONAL}};
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_STREQ(requests[i].name, want[i].name);
+    EXPECT_EQ(requests[i].type, want[i].type);
+    EXPECT_EQ(requests[i].flags, want[i].flags);
+  }
+}
+
+// The catalogue as abi.h has it.
+TEST(Columns, SpellsTheCatalogue) {
+  using All = Columns<NodeName, NodeUnschedulable, AllocCpu, AllocMemory, AllocEphemeralStorage,
+                      AllocPods, Alloc<"x">, ReqCpu, ReqMemory, ReqEphemeralStorage, Req<"x">,
+                      NonzeroCpu, NonzeroMemory, PodsCount, Taints, TaintsHard, TaintsSoft,
+                      Label<"x">, Images, Features>;
+  const std::vector<std::pair<std::string, uint32_t>> want = {
+      {"name", BERTH_TYPE_ID},
+      {"unschedulable", BERTH_TYPE_U8},
+      {"alloc.cpu", BERTH_TYPE_I64},
+      {"alloc.memory", BERTH_TYPE_I64},
+      {"alloc.ephemeral-storage", BERTH_TYPE_I64},
+      {"alloc.pods", BERTH_TYPE_I64},
+      {"alloc:x", BERTH_TYPE_I64},
+      {"req.cpu", BERTH_TYPE_I64},
+      {"req.memory", BERTH_TYPE_I64},
+      {"req.ephemeral-storage", BERTH_TYPE_I64},
+      {"req:x", BERTH_TYPE_I64},
+      {"nonzero.cpu", BERTH_TYPE_I64},
+      {"nonzero.memory", BERTH_TYPE_I64},
+      {"pods.count", BERTH_TYPE_I64},
+      {"taints", BERTH_TYPE_ARRAY},
+      {"taints.hard", BERTH_TYPE_U32},
+      {"taints.soft", BERTH_TYPE_U32},
+      {"label:x", BERTH_TYPE_ID},
+      {"images", BERTH_TYPE_ARRAY},
+      {"features", BERTH_TYPE_ARRAY}};
+  ASSERT_EQ(All::kRequests.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(All::kRequests[i].name, want[i].first);
+    EXPECT_EQ(All::kRequests[i].type, want[i].second) << want[i].first;
+    EXPECT_EQ(internal::CatalogueType(want[i].first), want[i].second) << want[i].first;
+  }
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,450 @@
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <berth/plugin.h>
+
+#include "tests/sdk/small_host.h"
+
+namespace berth {
+namespace {
+
+// What the plugins below do next.
+struct Orders {
+  Status answer;
+  bool keep_done = false;
+  bool fail_void = false;
+  Done kept;
+  std::vector<std::string> calls;
+};
+Orders g_orders;
+
+Status Called(std::string call) {
+  g_orders.calls.push_back(std::move(call));
+  return g_orders.answer;
+}
+
+struct CopiedState {
+  std::vector<int> rows;
+};
+
+class Everything : public Plugin {
+ public:
+  static constexpr std::string_view kName = "acme.Everything";
+  static constexpr std::string_view kVersion = "2.3.4";
+  static constexpr std::string_view kAbout = "Has every point there is.";
+  static constexpr Reasons kReasons{"one", "two"};
+  static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COMPLETION};
+  static constexpr std::array kKinds{"v1/PersistentVolumeClaim"};
+  static constexpr std::array kFields{"Pod:/spec/hostIPC"};
+  static constexpr std::array kPodFields{"/spec/tolerations"};
+  static constexpr bool kBlocksInBind = true;
+  static constexpr bool kPreBindParallel = true;
+  static constexpr bool kFilterSerial = true;
+  static constexpr Dependence kFilterDependence{.cluster = kNodePods,
+                                                .pod_parts = BERTH_PART(REQUESTS)};
+  using Columns = berth::Columns<AllocCpu>;
+  using Node = NodeRow<Columns>;
+  using State = CopiedState;
+
+  explicit Everything(const Host& host) : host_(host) {}
+
+  Status PreEnqueue(const Pod& pod) { return Called("PreEnqueue " + std::string(pod.name())); }
+  std::vector<EventInterest> EventsToRegister() const {
+    return {{.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD},
+            {.resource = BERTH_RESOURCE_POD_ANY, .actions = BERTH_ACTION_DELETE, .always = true}};
+  }
+  QueueingHint Hint(const Queued& queued, const Event& event) {
+    if (g_orders.fail_void) throw std::runtime_error("no hint");
+    return PodIn(event.after) == nullptr && queued.priority == 0 ? QueueingHint::kSkip
+                                                                 : QueueingHint::kQueue;
+  }
+  SortKey Key(const Queued& queued) const { return SortKey().Descending(queued.priority); }
+  Status PreFilter(Cycle& cycle, const Nodes& all, PreFilterOut& out) {
+    cycle.State<State>().rows.push_back(out.AddReason("three"));
+    return Called("PreFilter " + std::to_string(all.size()));
+  }
+  Status AddPod(Cycle& cycle, const Pod& /*pod*/, const Node& node) {
+    cycle.State<State>().rows.push_back(static_cast<int>(node.row()));
+    return Called("AddPod");
+  }
+  Status RemovePod(Cycle& /*cycle*/, const Pod& /*pod*/, const Node& node) {
+    return Called("RemovePod " + std::to_string(node.row()));
+  }
+  Status Filter(const Cycle& cycle, const Block<Columns>& block, FilterOut& out) const {
+    const int bit = cycle.State<State>().rows.front();
+    block.ForEach([&](const Node& node) {
+      out.Set(node.index(), UnschedulableIf(node[AllocCpu{}] < 200, bit));
+    });
+    return g_orders.answer;
+  }
+  Status PostFilter(Cycle& /*cycle*/, const Nodes& /*all*/, const Verdicts& verdicts,
+                    PostFilterOut& out) {
+    out.Nominate(verdicts.Absent(1) ? "a" : "b");
+    return Called("PostFilter " + std::to_string(verdicts.Code(0)));
+  }
+  Status PreScore(Cycle& /*cycle*/, const Nodes& feasible, const Nodes& all) {
+    return Called("PreScore " + std::to_string(feasible.size()) + " of " +
+                  std::to_string(all.size()));
+  }
+  int64_t Score(const Cycle& /*cycle*/, const Node& node) const { return node[AllocCpu{}] / 10; }
+  Status NormalizeScore(Cycle& /*cycle*/, Scores& scores) {
+    for (int64_t& score : scores.values()) score += 1;
+    return g_orders.answer;
+  }
+  Dependence ScoreDependence() const { return {.cluster = kNode | kOther, .pod_parts = 0}; }
+  std::optional<uint64_t> Sign(const Cycle& cycle) const {
+    return cycle.id() == 1 ? std::optional<uint64_t>(77) : std::nullopt;
+  }
+  Changed ChangedSince(uint64_t since, const Cycle& /*cycle*/, RowSink& rows) const {
+    rows.Put(static_cast<uint32_t>(since));
+    return Changed::kRows;
+  }
+  Status Reserve(Cycle& /*cycle*/, const Target& target) {
+    return Called("Reserve " + std::to_string(target.row()));
+  }
+  void Unreserve(const Binding& binding) {
+    static_cast<void>(Called("Unreserve " + std::string(binding.node_name())));
+    if (g_orders.fail_void) throw std::runtime_error("no way back");
+  }
+  Status Permit(Cycle& /*cycle*/, const Target& /*target*/, std::chrono::nanoseconds& timeout) {
+    timeout = std::chrono::seconds(5);
+    return Called("Permit");
+  }
+  Status PreBindPreFlight(const Binding& /*binding*/) { return Called("PreBindPreFlight"); }
+  Status PreBind(const Binding& binding, Done& done) {
+    if (g_orders.keep_done) g_orders.kept = std::move(done);
+    return Called("PreBind " + std::string(binding.node_uid()));
+  }
+  Status Bind(const Binding& binding, Done& done) { return host_.api().Bind(binding, done); }
+  void PostBind(const Binding& binding) {
+    static_cast<void>(Called("PostBind " + std::string(binding.pod().uid())));
+  }
+  void OnChange(const Change& change) {
+    static_cast<void>(Called("OnChange " + std::to_string(change.sequence)));
+    if (g_orders.fail_void) throw std::runtime_error("index lost");
+  }
+  void Quiesce() { static_cast<void>(Called("Quiesce")); }
+
+ private:
+  Host host_;
+};
+
+class Points : public ::testing::Test {
+ protected:
+  Points() {
+    g_orders = {};
+    for (uint32_t i = 0; i < 3; ++i) cpu_[i] = 100 * (i + 1);
+    column_ = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
+    block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, nullptr, nullptr};
+    nodes_ = {sizeof(nodes_), 1, 3, &block_, [](const berth_nodes* self, uint32_t) noexcept {
+                return static_cast<const berth_block*>(self->impl);
+              }};
+    cycle_.state.rows = {1};
+  }
+  const std::string& Last() { return g_orders.calls.back(); }
+  berth_code PreBind() {
+    const auto* point = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
+    return point->pre_bind(plugin_.self(), &cycle_.binding, promised_.abi(), said_.abi());
+  }
+
+  testing::SmallHost host_;
+  testing::SmallInstance plugin_{kEntryOf<Everything>, host_};
+  testing::SmallCycle<CopiedState> cycle_;
+  testing::Said said_;
+  testing::Promised promised_;
+  int64_t cpu_[3];
+  uint32_t rows_[3] = {10, 11, 12};
+  berth_column column_ = {};
+  berth_block block_ = {};
+  berth_nodes nodes_ = {};
+};
+
+TEST_F(Points, AreDeclaredByTheirMethods) {
+  std::vector<std::string> points;
+  for (const char* const* id = plugin_.info().points; *id != nullptr; ++id) {
+    points.emplace_back(*id);
+    EXPECT_NE(plugin_.Point<void>(*id), nullptr) << *id;
+  }
+  EXPECT_EQ(points, (std::vector<std::string>{
+                        BERTH_POINT_PRE_ENQUEUE, BERTH_POINT_ENQUEUE_EXTENSIONS,
+                        BERTH_POINT_QUEUE_SORT, BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
+                        BERTH_POINT_POST_FILTER, BERTH_POINT_PRE_SCORE, BERTH_POINT_SCORE,
+                        BERTH_POINT_RESERVE, BERTH_POINT_PERMIT, BERTH_POINT_PRE_BIND,
+                        BERTH_POINT_BIND, BERTH_POINT_POST_BIND, BERTH_POINT_CHANGES}));
+  EXPECT_EQ(plugin_.Point<void>("berth.unknown/1"), nullptr);
+}
+
+TEST_F(Points, FactsAreTheClass) {
+  const berth_plugin_info& info = plugin_.info();
+  EXPECT_STREQ(info.name, "acme.Everything");
+  EXPECT_STREQ(info.version, "2.3.4");
+  EXPECT_STREQ(info.about, "Has every point there is.");
+  EXPECT_STREQ(info.services[1], BERTH_SERVICE_COMPLETION);
+  EXPECT_EQ(info.services[2], nullptr);
+  EXPECT_STREQ(info.kinds[0], "v1/PersistentVolumeClaim");
+  EXPECT_STREQ(info.fields[0], "Pod:/spec/hostIPC");
+  EXPECT_STREQ(info.pod_fields[0], "/spec/tolerations");
+  EXPECT_EQ(info.flags, uint32_t{BERTH_PLUGIN_BLOCKS_IN_BIND});
+  const berth_plugin& plugin = plugin_.abi();
+  EXPECT_EQ(plugin.columns.count, 1U);
+  ASSERT_EQ(plugin.reasons.count, 2U);
+  EXPECT_EQ(Str(*BERTH_AT(berth_str, plugin.reasons, 1)), "two");
+}
+
+TEST_F(Points, AServiceThatIsMissingIsNamed) {
+  testing::SmallHost host;
+  host.missing_services = {BERTH_SERVICE_STRINGS};
+  const testing::SmallInstance plugin(kEntryOf<Everything>, host);
+  EXPECT_EQ(plugin.code, BERTH_UNSUPPORTED);
+  EXPECT_EQ(plugin.said.texts,
+            (std::vector<std::string>{
+                "needs the service berth.strings/1, which this host does not serve"}));
+}
+
+TEST_F(Points, AnUnknownNameIsNotFound) {
+  berth_plugin* out = nullptr;
+  EXPECT_EQ(kEntryOf<Everything>.create(host_.abi(), Str(std::string_view("Other")),
+                                        Str(std::string_view("p")), nullptr, &out, said_.abi()),
+            BERTH_NOT_FOUND);
+  EXPECT_EQ(out, nullptr);
+}
+
+TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
+  ASSERT_EQ(plugin_.abi().slots.count, 1U);
+  const auto& slot = *BERTH_AT(berth_slot, plugin_.abi().slots, 0);
+  EXPECT_EQ(slot.size, sizeof(CopiedState));
+  EXPECT_EQ(slot.align, alignof(CopiedState));
+  alignas(CopiedState) unsigned char first[sizeof(CopiedState)];
+  alignas(CopiedState) unsigned char second[sizeof(CopiedState)];
+  slot.construct(first);
+  auto* const state = reinterpret_cast<CopiedState*>(first);
+  state->rows = {1, 2};
+  EXPECT_EQ(slot.clone(second, first), BERTH_SUCCESS);
+  state->rows.push_back(3);
+  EXPECT_EQ(reinterpret_cast<CopiedState*>(second)->rows, (std::vector<int>{1, 2}));
+  slot.destroy(first);
+  slot.destroy(second);
+}
+
+TEST_F(Points, PreEnqueueAnswersCodeAndReasons) {
+  g_orders.answer = Status::Unresolvable("waiting for scheduling gates").Add("more");
+  const auto* point = plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE);
+  EXPECT_EQ(point->pre_enqueue(plugin_.self(), &cycle_.pod, said_.abi()),
+            BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE);
+  EXPECT_EQ(Last(), "PreEnqueue p");
+  EXPECT_EQ(said_.texts, (std::vector<std::string>{"waiting for scheduling gates", "more"}));
+}
+
+TEST_F(Points, HintsAreAskedWhereAnEventIsNotAlwaysOfUse) {
+  const auto* point = plugin_.Point<berth_enqueue_extensions>(BERTH_POINT_ENQUEUE_EXTENSIONS);
+  ASSERT_EQ(point->interests.count, 2U);
+  const auto* interests = static_cast<const berth_event_interest*>(point->interests.data);
+  EXPECT_EQ(interests[0].resource, uint32_t{BERTH_RESOURCE_NODE});
+  EXPECT_EQ(interests[0].actions, uint32_t{BERTH_ACTION_ADD});
+  EXPECT_EQ(interests[0].has_hint, 1U);
+  EXPECT_EQ(interests[1].has_hint, 0U) << "always";
+  berth_queued queued = {};
+  berth_event event = {};
+  EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_SKIP});
+  event.after = {BERTH_KIND_POD, 0, &cycle_.pod};
+  EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_QUEUE});
+  g_orders.fail_void = true;
+  event.after = {};
+  EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_QUEUE})
+      << "a pod is tried in vain, never forgotten";
+}
+
+TEST_F(Points, QueueSortWritesTheKey) {
+  const auto* point = plugin_.Point<berth_queue_sort>(BERTH_POINT_QUEUE_SORT);
+  EXPECT_EQ(point->less, nullptr);
+  berth_queued queued = {};
+  uint8_t high[BERTH_SORT_KEY_SIZE];
+  uint8_t low[BERTH_SORT_KEY_SIZE];
+  queued.priority = 5;
+  point->key(plugin_.self(), &queued, high);
+  queued.priority = -5;
+  point->key(plugin_.self(), &queued, low);
+  EXPECT_LT(std::memcmp(high, low, BERTH_SORT_KEY_SIZE), 0);
+}
+
+TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
+  berth_pre_filter_out out = {sizeof(out), 0, nullptr, nullptr,
+                              [](berth_pre_filter_out*, berth_str) noexcept { return 9; }};
+  const auto* point = plugin_.Point<berth_pre_filter>(BERTH_POINT_PRE_FILTER);
+  g_orders.answer = Status::Skip();
+  EXPECT_EQ(point->pre_filter(plugin_.self(), &cycle_.cycle, &nodes_, &out, said_.abi()),
+            BERTH_SKIP);
+  EXPECT_EQ(Last(), "PreFilter 3");
+  g_orders.answer = {};
+  EXPECT_EQ(point->add_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 2, nullptr),
+            BERTH_SUCCESS);
+  EXPECT_EQ(cycle_.state.rows, (std::vector<int>{1, 9, 12}));
+  EXPECT_EQ(point->remove_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 1, nullptr),
+            BERTH_SUCCESS);
+  EXPECT_EQ(Last(), "RemovePod 11");
+}
+
+TEST_F(Points, FilterWritesVerdictsByIndex) {
+  const auto* point = plugin_.Point<berth_filter>(BERTH_POINT_FILTER);
+  EXPECT_EQ(point->flags, uint32_t{BERTH_FILTER_SERIAL});
+  uint8_t codes[3] = {99, 99, 99};
+  uint64_t reasons[3] = {99, 99, 99};
+  berth_filter_out out = {sizeof(out), 0, codes, reasons};
+  const uint32_t selected[] = {0, 2};
+  block_.selected = selected;
+  block_.n_selected = 2;
+  EXPECT_EQ(point->filter(plugin_.self(), &cycle_.cycle, &block_, &out, nullptr), BERTH_SUCCESS);
+  EXPECT_EQ(codes[0], BERTH_UNSCHEDULABLE);
+  EXPECT_EQ(reasons[0], 0b10U);
+  EXPECT_EQ(codes[1], 99) << "not selected";
+  EXPECT_EQ(codes[2], BERTH_SUCCESS);
+  EXPECT_EQ(reasons[2], 0U);
+}
+
+TEST_F(Points, DependenceIsDeclaredPerPoint) {
+  const auto* filter = plugin_.Point<berth_filter>(BERTH_POINT_FILTER)->dependence;
+  const auto* score = plugin_.Point<berth_score>(BERTH_POINT_SCORE)->dependence;
+  ASSERT_TRUE(filter != nullptr && score != nullptr);
+  EXPECT_EQ(filter->cluster, uint32_t{BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS});
+  EXPECT_EQ(filter->pod_parts, BERTH_PART(REQUESTS));
+  EXPECT_EQ(score->cluster, uint32_t{BERTH_DEPENDS_NODE | BERTH_DEPENDS_OTHER});
+  uint64_t signature = 0;
+  EXPECT_EQ(filter->sign(plugin_.self(), &cycle_.cycle, &signature), BERTH_SUCCESS);
+  EXPECT_EQ(signature, 77U);
+  cycle_.cycle.id = 2;
+  EXPECT_EQ(filter->sign(plugin_.self(), &cycle_.cycle, &signature), BERTH_SKIP);
+  std::vector<uint32_t> rows;
+  EXPECT_EQ(
+      score->changed(
+          plugin_.self(), 4, &cycle_.cycle,
+          [](void* to, uint32_t row) { static_cast<std::vector<uint32_t>*>(to)->push_back(row); },
+          &rows),
+      uint32_t{BERTH_CHANGED_ROWS});
+  EXPECT_EQ(rows, (std::vector<uint32_t>{4}));
+}
+
+TEST_F(Points, ScoreAndNormalize) {
+  const auto* point = plugin_.Point<berth_score>(BERTH_POINT_SCORE);
+  EXPECT_EQ(point->normalize_mode, uint32_t{BERTH_NORMALIZE_CUSTOM});
+  EXPECT_EQ(point->flags, 0U);
+  int64_t out[3] = {};
+  EXPECT_EQ(point->score(plugin_.self(), &cycle_.cycle, &block_, out, nullptr), BERTH_SUCCESS);
+  berth_scores scores = {sizeof(scores), 3, rows_, out};
+  EXPECT_EQ(point->normalize(plugin_.self(), &cycle_.cycle, &scores, nullptr), BERTH_SUCCESS);
+  EXPECT_EQ(out[0], 11);
+  EXPECT_EQ(out[2], 31);
+}
+
+TEST_F(Points, PostFilterNominates) {
+  std::string nominated;
+  berth_post_filter_out out = {sizeof(out), 0, &nominated,
+                               [](berth_post_filter_out* self, berth_str node) noexcept {
+                                 *static_cast<std::string*>(self->impl) = Str(node);
+                               }};
+  const uint8_t codes[] = {BERTH_UNSCHEDULABLE, 0};
+  const uint8_t absent[] = {0, 1};
+  const berth_verdicts verdicts = {sizeof(verdicts), 2, codes, absent};
+  const auto* point = plugin_.Point<berth_post_filter>(BERTH_POINT_POST_FILTER);
+  EXPECT_EQ(point->post_filter(plugin_.self(), &cycle_.cycle, &nodes_, &verdicts, &out, nullptr),
+            BERTH_SUCCESS);
+  EXPECT_EQ(nominated, "a");
+  EXPECT_EQ(Last(), "PostFilter 2");
+}
+
+TEST_F(Points, ReservePermitAndTheirUndoing) {
+  const berth_target target = {sizeof(target), 12, nullptr};
+  const auto* reserve = plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE);
+  EXPECT_EQ(reserve->reserve(plugin_.self(), &cycle_.cycle, &target, nullptr), BERTH_SUCCESS);
+  EXPECT_EQ(Last(), "Reserve 12");
+  reserve->unreserve(plugin_.self(), &cycle_.binding);
+  EXPECT_EQ(Last(), "Unreserve a");
+  g_orders.answer = Status::Wait("quorum");
+  int64_t timeout_ns = 0;
+  const auto* permit = plugin_.Point<berth_permit>(BERTH_POINT_PERMIT);
+  EXPECT_EQ(permit->permit(plugin_.self(), &cycle_.cycle, &target, &timeout_ns, said_.abi()),
+            BERTH_WAIT);
+  EXPECT_EQ(timeout_ns, 5'000'000'000);
+  EXPECT_EQ(said_.texts, (std::vector<std::string>{"quorum"}));
+}
+
+TEST_F(Points, PreBindAnswersAtOnceOrLater) {
+  const auto* point = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
+  EXPECT_EQ(point->flags, uint32_t{BERTH_PRE_BIND_PARALLEL});
+  EXPECT_EQ(point->pre_flight(plugin_.self(), &cycle_.binding, nullptr), BERTH_SUCCESS);
+  EXPECT_EQ(PreBind(), BERTH_SUCCESS);
+  EXPECT_EQ(Last(), "PreBind uid-a");
+  EXPECT_TRUE(promised_.answers.empty()) << "the code completes it";
+
+  g_orders.keep_done = true;
+  g_orders.answer = Status::Pending();
+  EXPECT_EQ(PreBind(), BERTH_PENDING);
+  EXPECT_TRUE(promised_.answers.empty());
+  g_orders.kept.Complete(Status::Error("detached"));
+  ASSERT_EQ(promised_.answers.size(), 1U);
+  EXPECT_EQ(promised_.answers[0], (std::pair<berth_code, std::string>{BERTH_ERROR, "detached"}));
+  EXPECT_FALSE(g_orders.kept);
+}
+
+TEST_F(Points, ADroppedPromiseFailsTheBinding) {
+  g_orders.keep_done = true;
+  EXPECT_EQ(PreBind(), BERTH_PENDING) << "whatever it answered, its Done completes";
+  g_orders.kept = Done();
+  ASSERT_EQ(promised_.answers.size(), 1U);
+  EXPECT_EQ(promised_.answers[0].first, BERTH_BUG);
+}
+
+TEST_F(Points, PendingWithoutAPromiseIsABug) {
+  g_orders.answer = Status::Pending();
+  EXPECT_EQ(PreBind(), BERTH_BUG);
+  EXPECT_TRUE(promised_.answers.empty());
+}
+
+TEST_F(Points, BindGoesThroughTheApiServer) {
+  const auto* point = plugin_.Point<berth_bind>(BERTH_POINT_BIND);
+  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, promised_.abi(), nullptr), BERTH_PENDING);
+  EXPECT_EQ(host_.requests, (std::vector<std::string>{"bind a"}));
+  EXPECT_EQ(host_.binding_done, promised_.abi());
+  EXPECT_TRUE(promised_.answers.empty());
+  host_.api_code = BERTH_UNSUPPORTED;
+  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, promised_.abi(), said_.abi()),
+            BERTH_UNSUPPORTED);
+  EXPECT_TRUE(promised_.answers.empty()) << "the code completes it";
+}
+
+TEST_F(Points, NotificationsArrive) {
+  plugin_.Point<berth_post_bind>(BERTH_POINT_POST_BIND)->post_bind(plugin_.self(), &cycle_.binding);
+  EXPECT_EQ(Last(), "PostBind uid-p");
+  berth_change change = {};
+  change.sequence = 8;
+  plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
+  EXPECT_EQ(Last(), "OnChange 8");
+  plugin_.abi().quiesce(&plugin_.abi());
+  EXPECT_EQ(Last(), "Quiesce");
+}
+
+// A call that cannot answer must not fail: where it does, the instance is not to be trusted.
+TEST_F(Points, AFailureThatCannotBeAnsweredIsAnsweredByEveryLaterCall) {
+  g_orders.fail_void = true;
+  berth_change change = {};
+  plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
+  ASSERT_EQ(host_.log.size(), 1U);
+  EXPECT_EQ(host_.log[0], "4 a call that cannot fail has failed call=OnChange error=index lost");
+  plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE)->unreserve(plugin_.self(), &cycle_.binding);
+  uint8_t codes[3];
+  uint64_t reasons[3];
+  berth_filter_out out = {sizeof(out), 0, codes, reasons};
+  EXPECT_EQ(plugin_.Point<berth_filter>(BERTH_POINT_FILTER)
+                ->filter(plugin_.self(), &cycle_.cycle, &block_, &out, said_.abi()),
+            BERTH_BUG);
+  EXPECT_EQ(said_.texts, (std::vector<std::string>{"OnChange: index lost"})) << "the first one";
+}
+
+}  // namespace
+}  // namespace berth

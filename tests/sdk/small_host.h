@@ -1,0 +1,316 @@
+// The smallest host that can hold a plugin: it records what it is told, and calls nothing itself.
+#ifndef BERTH_TESTS_SDK_SMALL_HOST_H_
+#define BERTH_TESTS_SDK_SMALL_HOST_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/plugin.h>
+
+namespace berth::testing {
+
+// Records what comes through a berth_status.
+class Said {
+ public:
+  Said() : status_{sizeof(berth_status), 0, this, &AddReason, &AddArgument} {}
+  Said(const Said&) = delete;
+  Said& operator=(const Said&) = delete;
+  berth_status* abi() { return &status_; }
+  std::vector<std::string> texts;
+
+ private:
+  static void AddReason(berth_status* self, berth_str text) noexcept {
+    static_cast<Said*>(self->impl)->texts.emplace_back(Str(text));
+  }
+  static void AddArgument(berth_status* self, berth_str path, berth_str text) noexcept {
+    static_cast<Said*>(self->impl)
+        ->texts.push_back(std::string(Str(path)) + ": " + std::string(Str(text)));
+  }
+  berth_status status_;
+};
+
+struct Promised {
+  std::vector<std::pair<berth_code, std::string>> answers;
+  berth_done* abi() { return reinterpret_cast<berth_done*>(this); }
+};
+
+// Ids are indices into a list of texts; 0 is "absent".
+class SmallHost {
+ public:
+  SmallHost() {
+    host_ = {sizeof(berth_host),
+             BERTH_ABI_MAJOR,
+             BERTH_ABI_MINOR,
+             this,
+             Str(std::string_view("small")),
+             Str(std::string_view("1")),
+             &GetService};
+  }
+  SmallHost(const SmallHost&) = delete;
+  SmallHost& operator=(const SmallHost&) = delete;
+
+  const berth_host* abi() const { return &host_; }
+  berth_id Id(std::string_view text) {
+    const auto found = std::find(texts.begin(), texts.end(), text);
+    if (found == texts.end()) return texts.emplace_back(text), static_cast<berth_id>(texts.size());
+    return static_cast<berth_id>(found - texts.begin() + 1);
+  }
+
+  std::vector<std::string> texts;
+  std::vector<std::string> log;
+  std::vector<std::string> bound_columns;     // by columns.bind, behind the plugin's own
+  std::vector<std::string> missing_services;  // not served
+  std::vector<std::string> requests;          // to the API server
+  uint32_t own_columns = 0;
+  uint32_t level = BERTH_LOG_TRACE;
+  berth_code api_code = BERTH_SUCCESS;
+  berth_done* binding_done = nullptr;
+  berth_api_answer answer = nullptr;
+  void* answer_to = nullptr;
+  void (*fire)(void* to) = nullptr;
+  void* fire_to = nullptr;
+  uint32_t timers_canceled = 0;
+  std::vector<const berth_object*> objects;
+  void (*changed)(void* to, const berth_object* old, const berth_object* now) = nullptr;
+  void* changed_to = nullptr;
+  uint32_t retained = 0;
+  std::vector<double> observed;
+
+ private:
+  static SmallHost& Of(const berth_host* host) { return *static_cast<SmallHost*>(host->impl); }
+  static berth_code GetService(const berth_host* host, const char* id,
+                               const void** service) noexcept;
+
+  berth_host host_;
+};
+
+namespace small {
+
+inline SmallHost& Of(const berth_host* host) { return *static_cast<SmallHost*>(host->impl); }
+
+inline void Log(const berth_host* host, uint32_t level, berth_str message,
+                const berth_str_pair* pairs, uint64_t count) noexcept {
+  std::string line = std::to_string(level) + " " + std::string(Str(message));
+  for (uint64_t i = 0; i < count; ++i) {
+    line += " " + std::string(Str(pairs[i].key)) + "=" + std::string(Str(pairs[i].value));
+  }
+  Of(host).log.push_back(line);
+}
+inline berth_id Intern(const berth_host* host, berth_str text) noexcept {
+  return Of(host).Id(Str(text));
+}
+inline berth_id Find(const berth_host* host, berth_str text) noexcept {
+  const auto& texts = Of(host).texts;
+  const auto found = std::find(texts.begin(), texts.end(), Str(text));
+  return found == texts.end() ? 0 : static_cast<berth_id>(found - texts.begin() + 1);
+}
+inline berth_str Text(const berth_host* host, berth_id id) noexcept {
+  return Str(std::string_view(Of(host).texts[id - 1]));
+}
+inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*/, berth_str name,
+                             uint32_t* index) noexcept {
+  if (Str(name).find("unknown") != std::string_view::npos) return BERTH_NOT_FOUND;
+  auto& bound = Of(host).bound_columns;
+  const auto found = std::find(bound.begin(), bound.end(), Str(name));
+  *index = Of(host).own_columns + static_cast<uint32_t>(found - bound.begin());
+  if (found == bound.end()) bound.emplace_back(Str(name));
+  return BERTH_SUCCESS;
+}
+inline void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
+  reinterpret_cast<Promised*>(done)->answers.emplace_back(code, Str(reason));
+}
+inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
+                          berth_done* done) noexcept {
+  if (Of(host).api_code != BERTH_SUCCESS) return Of(host).api_code;
+  Of(host).requests.push_back("bind " + std::string(Str(binding->node_name)));
+  Of(host).binding_done = done;
+  return BERTH_SUCCESS;
+}
+inline berth_code Ask(SmallHost& host, std::string request, berth_api_answer answer, void* to) {
+  if (host.api_code != BERTH_SUCCESS) return host.api_code;
+  host.requests.push_back(std::move(request));
+  host.answer = answer;
+  host.answer_to = to;
+  return BERTH_SUCCESS;
+}
+inline berth_code Patch(const berth_host* host, const berth_pod* /*pod*/, berth_str patch,
+                        berth_api_answer answer, void* to) noexcept {
+  return Ask(Of(host), "patch " + std::string(Str(patch)), answer, to);
+}
+inline berth_code Evict(const berth_host* host, const berth_pod* /*pod*/, berth_str message,
+                        berth_api_answer answer, void* to) noexcept {
+  return Ask(Of(host), "evict " + std::string(Str(message)), answer, to);
+}
+inline berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
+                           const berth_tagged* related, berth_str type, berth_str reason,
+                           berth_str action, berth_str note) noexcept {
+  std::string text = "event " + std::to_string(regarding->kind);
+  if (related != nullptr) text += " " + std::to_string(related->kind);
+  for (const berth_str part : {type, reason, action, note}) text += " " + std::string(Str(part));
+  Of(host).requests.push_back(text);
+  return BERTH_SUCCESS;
+}
+inline berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
+                          int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
+  return Ask(Of(host),
+             std::string(Str(verb)) + " " + std::string(Str(path)) + " " + std::string(Str(body)) +
+                 " " + std::to_string(timeout_ns),
+             answer, to);
+}
+inline int64_t Now(const berth_host* /*host*/) noexcept { return 42; }
+inline int64_t WallNow(const berth_host* /*host*/) noexcept { return 43; }
+inline berth_code StartTimer(const berth_host* host, int64_t /*after_ns*/, void (*fire)(void* to),
+                             void* to, uint64_t* timer) noexcept {
+  Of(host).fire = fire;
+  Of(host).fire_to = to;
+  *timer = 7;
+  return BERTH_SUCCESS;
+}
+inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexcept {
+  ++Of(host).timers_canceled;
+  return BERTH_SUCCESS;
+}
+inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/, berth_str /*ns*/,
+                                     berth_str name) noexcept {
+  for (const berth_object* object : Of(host).objects) {
+    if (Str(object->json) == Str(name)) return object;
+  }
+  return nullptr;
+}
+inline berth_code ListObjects(const berth_host* host, berth_str kind, berth_str /*ns*/,
+                              int32_t (*each)(void* to, const berth_object*), void* to) noexcept {
+  if (Str(kind) == "v1/Unknown") return BERTH_NOT_FOUND;
+  for (const berth_object* object : Of(host).objects) {
+    if (each(to, object) == 0) break;
+  }
+  return BERTH_SUCCESS;
+}
+inline berth_code WatchObjects(const berth_host* host, berth_str /*kind*/,
+                               void (*change)(void* to, const berth_object* old,
+                                              const berth_object* now),
+                               void* to) noexcept {
+  Of(host).changed = change;
+  Of(host).changed_to = to;
+  return BERTH_SUCCESS;
+}
+inline berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept {
+  ++Of(host).retained;
+  return reinterpret_cast<berth_object_ref*>(const_cast<berth_object*>(object));
+}
+inline const berth_object* View(const berth_object_ref* ref) noexcept {
+  return reinterpret_cast<const berth_object*>(ref);
+}
+inline void Release(const berth_host* host, berth_object_ref* /*ref*/) noexcept {
+  --Of(host).retained;
+}
+inline berth_code DefineMetric(const berth_host* /*host*/, const berth_metric* metric,
+                               uint32_t* index) noexcept {
+  *index = metric->kind;
+  return BERTH_SUCCESS;
+}
+inline void Observe(const berth_host* host, uint32_t /*metric*/, const berth_str* /*labels*/,
+                    double value) noexcept {
+  Of(host).observed.push_back(value);
+}
+
+}  // namespace small
+
+inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
+                                        const void** service) noexcept {
+  static const berth_strings strings = {sizeof(strings), 0, &small::Intern, &small::Find,
+                                        &small::Text};
+  static const berth_columns columns = {sizeof(columns), 0, &small::BindColumn};
+  static const berth_completion completion = {sizeof(completion), 0, &small::Complete};
+  static const berth_api api = {
+      sizeof(api),    0, &small::ApiBind, &small::Patch, &small::Evict, &small::PutEvent,
+      &small::Request};
+  static const berth_timer timer = {
+      sizeof(timer), 0, &small::Now, &small::WallNow, &small::StartTimer, &small::CancelTimer};
+  static const berth_objects objects = {sizeof(objects),      0,
+                                        &small::GetObject,    &small::ListObjects,
+                                        &small::WatchObjects, &small::Retain,
+                                        &small::View,         &small::Release};
+  static const berth_metrics metrics = {sizeof(metrics), 0, &small::DefineMetric, &small::Observe};
+  static thread_local berth_log log = {};
+  SmallHost& self = Of(host);
+  log = {sizeof(log), 0, &self.level, &small::Log};
+  const std::pair<std::string_view, const void*> served[] = {
+      {BERTH_SERVICE_LOG, &log},         {BERTH_SERVICE_STRINGS, &strings},
+      {BERTH_SERVICE_COLUMNS, &columns}, {BERTH_SERVICE_COMPLETION, &completion},
+      {BERTH_SERVICE_API, &api},         {BERTH_SERVICE_TIMER, &timer},
+      {BERTH_SERVICE_OBJECTS, &objects}, {BERTH_SERVICE_METRICS, &metrics}};
+  const auto& missing = self.missing_services;
+  if (std::find(missing.begin(), missing.end(), id) != missing.end()) return BERTH_UNSUPPORTED;
+  for (const auto& [name, found] : served) {
+    if (name == id) return *service = found, BERTH_SUCCESS;
+  }
+  return BERTH_NOT_FOUND;
+}
+
+// One instance of the first plugin of an entry.
+class SmallInstance {
+ public:
+  SmallInstance(const berth_entry& entry, SmallHost& host) : info_(entry.plugins[0]) {
+    code = entry.create(host.abi(), Str(std::string_view(info_->name)),
+                        Str(std::string_view("default-scheduler")), nullptr, &plugin_, said.abi());
+  }
+  SmallInstance(const SmallInstance&) = delete;
+  SmallInstance& operator=(const SmallInstance&) = delete;
+  ~SmallInstance() {
+    if (plugin_ != nullptr) plugin_->destroy(plugin_);
+  }
+
+  berth_plugin& abi() { return *plugin_; }
+  void* self() { return plugin_->self; }
+  const berth_plugin_info& info() const { return *info_; }
+  template <class T>
+  const T* Point(const char* id) {
+    return static_cast<const T*>(plugin_->get_point(plugin_, id));
+  }
+
+  berth_code code = BERTH_SUCCESS;
+  Said said;
+
+ private:
+  const berth_plugin_info* info_;
+  berth_plugin* plugin_ = nullptr;
+};
+
+// A pod with nothing in it, a cycle for it, and a slot of State.
+template <class State>
+struct SmallCycle {
+  SmallCycle() {
+    meta.struct_size = sizeof(meta);
+    meta.name = Str(std::string_view("p"));
+    meta.uid = Str(std::string_view("uid-p"));
+    pod.struct_size = sizeof(pod);
+    pod.meta = &meta;
+    pod.request = &request;
+    pod.affinity = &affinity;
+    cycle = {sizeof(cycle), 0, 1, &pod, slots, &cancel, 0, nullptr};
+    binding = {
+        sizeof(binding), 0,       &pod, Str(std::string_view("a")), Str(std::string_view("uid-a")),
+        slots,           &cancel, 0};
+  }
+
+  berth_meta meta = {};
+  berth_resources request = {};
+  berth_affinity affinity = {};
+  berth_pod pod = {};
+  State state = {};
+  void* slots[1] = {&state};
+  uint32_t cancel = 0;
+  berth_cycle cycle = {};
+  berth_binding binding = {};
+};
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTS_SDK_SMALL_HOST_H_
