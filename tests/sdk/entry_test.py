@@ -83,8 +83,11 @@ class EntryTest(unittest.TestCase):
         dump = run("readelf", "-n", self.library)
         note = re.search(r"Berth +0x([0-9a-f]+).*\n +description data: ([0-9a-f ]+)", dump)
         self.assertIsNotNone(note, dump)
-        text = bytes.fromhex(note.group(2)).decode()
-        self.assertEqual(len(text), int(note.group(1), 16))
+        descriptor = bytes.fromhex(note.group(2))
+        self.assertEqual(len(descriptor), int(note.group(1), 16))
+        self.assertEqual(len(descriptor) % 4, 0)
+        text = descriptor.rstrip(b"\0").decode()
+        self.assertLess(len(descriptor) - len(text), 4)
         entry = self.entry
         plugins = [entry.plugins[i].contents for i in range(entry.n_plugins)]
         facts = {"abi": [entry.abi_major, entry.abi_minor],

@@ -48,7 +48,7 @@ struct NoteText {
 template <std::size_t kTextSize>
 struct Note {
   uint32_t name_size = sizeof(BERTH_NOTE_NAME);
-  uint32_t text_size = kTextSize;
+  uint32_t text_size = sizeof(text);  // With zero bytes at its end; readers cut them off.
   uint32_t type = BERTH_NOTE_TYPE;
   char name[8] = BERTH_NOTE_NAME;
   char text[(kTextSize + 3) / 4 * 4] = {};
