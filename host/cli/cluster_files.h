@@ -23,7 +23,7 @@ Result<std::string> ReadInput(const std::string& path, std::istream& in);
 std::string_view InputName(const std::string& path);
 
 // Puts every object of a manifest into the cluster.
-// Errors: those of ReadManifest and of EmbeddedCluster::Load; each begins with `name` and the place.
+// Errors: those of ReadManifest and of EmbeddedCluster::Load, with `name` and the place in front.
 Status LoadManifest(std::string text, std::string_view name, Decoder& decoder,
                     EmbeddedCluster& cluster);
 

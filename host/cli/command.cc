@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
 #include <berth/abi.h>
 
 #include "host/cli/commands.h"
@@ -104,8 +105,8 @@ void AddSimulation(CLI::App& command, SimulationFlags& flags) {
   AddPluginDirectory(command, flags.plugin_directory);
   command
       .add_option("--seed", flags.seed,
-                  "Which of several equally good nodes is taken [" +
-                      std::to_string(kDefaultSeed) + "]; equal seeds give equal results")
+                  "Which of several equally good nodes is taken [" + std::to_string(kDefaultSeed) +
+                      "]; equal seeds give equal results")
       ->type_name("N");
   AddOutput(command, flags.output);
   command.add_flag("-v,--verbose", flags.verbosity,
@@ -125,8 +126,8 @@ CLI::App* AddSimulate(CLI::App& app, SimulateFlags& flags) {
 }
 
 CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
-  CLI::App* command = app.add_subcommand(
-      "explain", "Say for one pod what every plugin thinks of every node");
+  CLI::App* command =
+      app.add_subcommand("explain", "Say for one pod what every plugin thinks of every node");
   AddSimulation(*command, flags);
   command->add_option("-p,--pod", flags.pod, "The pending pod; without NAMESPACE: default")
       ->type_name("[NAMESPACE/]NAME")
@@ -165,8 +166,7 @@ std::string FullName(const CLI::App* app) {
 }
 
 std::string FailureMessage(const CLI::App* app, const CLI::Error& error) {
-  return "berth: " + std::string(error.what()) + "\nSee " + FullName(Innermost(app)) +
-         " --help\n";
+  return "berth: " + std::string(error.what()) + "\nSee " + FullName(Innermost(app)) + " --help\n";
 }
 
 // Names a command that there is not. CLI11 would only ask for one.
@@ -176,7 +176,8 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (std::ranges::find(names, args.front()) != names.end()) {
     const CLI::App* command = app.get_subcommand(args.front());
-    return command->get_subcommands({}).empty() ? Status() : CheckCommand(*command, args.subspan(1));
+    return command->get_subcommands({}).empty() ? Status()
+                                                : CheckCommand(*command, args.subspan(1));
   }
   return Status::InvalidArgument("there is no command \"" + args.front() + "\" (see " +
                                  FullName(&app) + " --help)" + DidYouMean(args.front(), names));

@@ -25,8 +25,8 @@ struct CommandEnvironment {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  std::string executable;           // The running program: plugins are looked for beside it.
-  std::string temporary_directory;  // For private copies of plugin libraries.
+  std::string executable;              // The running program: plugins are looked for beside it.
+  std::string temporary_directory;     // For private copies of plugin libraries.
   std::function<int64_t()> steady_ns;  // Only goes forward; from any moment.
   std::function<int64_t()> wall_ns;    // Since 1970-01-01T00:00:00Z.
   TerminalWidth out_width;             // Of the terminal that `out` is; none: it is not one.

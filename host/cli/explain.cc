@@ -21,11 +21,11 @@ struct PodKey {
 
 Result<PodKey> ParsePodKey(const std::string& text) {
   const size_t slash = text.find('/');
-  PodKey key = slash == std::string::npos
-                   ? PodKey{std::string(kDefaultNamespace), text}
-                   : PodKey{text.substr(0, slash), text.substr(slash + 1)};
+  PodKey key = slash == std::string::npos ? PodKey{std::string(kDefaultNamespace), text}
+                                          : PodKey{text.substr(0, slash), text.substr(slash + 1)};
   if (key.ns.empty() || key.name.empty() || key.name.find('/') != std::string::npos) {
-    return Status::InvalidArgument("--pod: expected NAMESPACE/NAME or NAME, found \"" + text + "\"");
+    return Status::InvalidArgument("--pod: expected NAMESPACE/NAME or NAME, found \"" + text +
+                                   "\"");
   }
   return key;
 }

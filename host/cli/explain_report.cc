@@ -73,8 +73,7 @@ Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
     const std::string reason = AbsentReason(attempt);
     for (const Row row : RowsOf(attempt.live_rows())) {
       if (std::ranges::binary_search(*attempt.subset, row)) continue;
-      nodes[NodeName(attempt, row)] =
-          Rejection("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
+      nodes[NodeName(attempt, row)] = Rejection("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
     }
   }
   return ToObject(std::move(nodes));

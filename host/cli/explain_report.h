@@ -8,8 +8,8 @@
 
 namespace berth::host {
 
-// `decision` is what the scheduler's last Decide() or SchedulingCycle() returned. Fields that do not
-// apply are absent; all lists and the keys of all objects by node or plugin are sorted.
+// `decision` is what the scheduler's last Decide() or SchedulingCycle() returned. Fields that do
+// not apply are absent; all lists and the keys of all objects by node or plugin are sorted.
 //
 //   code                Kubernetes' name of the code; "Skipped" for a pod that is being deleted
 //   message             why not; absent on success

@@ -41,8 +41,8 @@ std::string WhyThisNode(const Json& report) {
   if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
   const std::string total = report["scores"][TextOf(report["chosen"])]["total"].dump();
   if (selected == 1) return "its total, " + total + ", is the highest of " + fitting;
-  return "it is one of " + std::to_string(selected) + " with the highest total, " + total + ", of " +
-         fitting + draw;
+  return "it is one of " + std::to_string(selected) + " with the highest total, " + total +
+         ", of " + fitting + draw;
 }
 
 std::string Sentence(const Json& report) {
@@ -182,9 +182,9 @@ void AppendExplanation(const Json& report, TerminalWidth width, std::string& out
   if (report.contains("nodes")) AppendRejected(report["nodes"], width, out);
   if (report.contains("rejectors") && !report["rejectors"].empty()) {
     out += '\n';
-    AppendWrapped("It is tried again when something changes for " +
-                      Join(report["rejectors"], ", ") + ".",
-                  0, width, out);
+    AppendWrapped(
+        "It is tried again when something changes for " + Join(report["rejectors"], ", ") + ".", 0,
+        width, out);
   }
 }
 

@@ -31,22 +31,23 @@ Json Placed() {
 }
 
 TEST(ExplainTable, PutsTheBestNodeFirst) {
-  EXPECT_EQ(Explained(Placed()),
-            "default/web-0 goes to b: its total, 250, is the highest of the 2 that fit, of 3 nodes.\n"
-            "\n"
-            "Fits on 2 nodes, * chosen; raw score -> normalised x weight:\n"
-            "    NODE   TOTAL   Fit            Taint\n"
-            "*   b      250     50 -> 50 x 2   0 -> 50 x 3\n"
-            "    a      120     40 -> 40 x 2   1 -> 20 x 3\n"
-            "\n"
-            "Rejected by 1 node:\n"
-            "  1  NodeName (UnschedulableAndUnresolvable): node(s) didn't match the requested node "
-            "name\n"
-            "     c\n");
+  EXPECT_EQ(
+      Explained(Placed()),
+      "default/web-0 goes to b: its total, 250, is the highest of the 2 that fit, of 3 nodes.\n"
+      "\n"
+      "Fits on 2 nodes, * chosen; raw score -> normalised x weight:\n"
+      "    NODE   TOTAL   Fit            Taint\n"
+      "*   b      250     50 -> 50 x 2   0 -> 50 x 3\n"
+      "    a      120     40 -> 40 x 2   1 -> 20 x 3\n"
+      "\n"
+      "Rejected by 1 node:\n"
+      "  1  NodeName (UnschedulableAndUnresolvable): node(s) didn't match the requested node "
+      "name\n"
+      "     c\n");
 }
 
 TEST(ExplainTable, PutsScoresIntoOneColumnWhereTheyDoNotFit) {
-  const std::string out = Explained(Placed(), 50);
+  const std::string out = Explained(Placed(), 44);
   EXPECT_NE(out.find("*   b      250     Fit 50 -> 50 x 2, Taint 0\n"
                      "                   -> 50 x 3\n"),
             std::string::npos)
@@ -76,7 +77,8 @@ TEST(ExplainTable, SaysWhyANodeWasTheOnlyOne) {
 
 TEST(ExplainTable, SaysThatTheNominatedNodeWasTaken) {
   const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
-      "nominatedNodeOnly":true,"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,"seed":1})"));
+      "nominatedNodeOnly":true,"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,
+      "seed":1})"));
   EXPECT_TRUE(out.starts_with("x/p goes to a: it was set aside for the pod and still fits")) << out;
 }
 
@@ -109,9 +111,10 @@ TEST(ExplainTable, ShowsARejectionOfAllNodesAtOnce) {
       "preFilter":{"plugin":"NodeAffinity","code":"UnschedulableAndUnresolvable",
                    "reasons":["pod affinity terms conflict"]},
       "rejectors":["NodeAffinity"],"pod":"x/p","nodeCount":4,"seed":1})"));
-  EXPECT_NE(out.find("Rejected on all nodes at once, in PreFilter:\n"
-                     "  NodeAffinity (UnschedulableAndUnresolvable): pod affinity terms conflict\n"),
-            std::string::npos)
+  EXPECT_NE(
+      out.find("Rejected on all nodes at once, in PreFilter:\n"
+               "  NodeAffinity (UnschedulableAndUnresolvable): pod affinity terms conflict\n"),
+      std::string::npos)
       << out;
 }
 

@@ -62,8 +62,7 @@ void Emit(YAML::Emitter& emitter, const nlohmann::ordered_json& value) {
 
 }  // namespace
 
-void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format,
-                    std::string& out) {
+void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format, std::string& out) {
   BERTH_ASSERT(format != OutputFormat::kTable);
   if (format == OutputFormat::kJson) {
     out += document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -99,9 +98,9 @@ std::string Printable(std::string_view text) {
 
 std::vector<std::string_view> WrapText(std::string_view text, size_t width) {
   std::vector<std::string_view> lines;
-  size_t begin = 0;    // Of the line.
-  size_t end = 0;      // Of the last word that fits into it.
-  size_t length = 0;   // Characters of the line up to `end`.
+  size_t begin = 0;   // Of the line.
+  size_t end = 0;     // Of the last word that fits into it.
+  size_t length = 0;  // Characters of the line up to `end`.
   for (size_t word = 0; word <= text.size();) {
     const size_t word_end = std::min(text.find(' ', word), text.size());
     const size_t word_length = CharacterCount(text.substr(word, word_end - word));

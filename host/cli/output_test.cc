@@ -21,14 +21,19 @@ std::string Yaml(const Json& document) {
 TEST(CharacterCount, CountsWhatIsSeenAndNotBytes) {
   EXPECT_EQ(CharacterCount(""), 0u);
   EXPECT_EQ(CharacterCount("node"), 4u);
-  EXPECT_EQ(CharacterCount("n\xC3\xB6" "de"), 4u);
+  EXPECT_EQ(CharacterCount("n\xC3\xB6"
+                           "de"),
+            4u);
   EXPECT_EQ(CharacterCount("\xE2\x82\xAC\xF0\x9F\x9A\xA2"), 2u);
 }
 
 TEST(Printable, TakesControlOfTheTerminalAway) {
   EXPECT_EQ(Printable("plain"), "plain");
   EXPECT_EQ(Printable("a\x1b[2Jb\nc\x7f"), "a?[2Jb?c?");
-  EXPECT_EQ(Printable("\xC2\x9B" "31m"), "?31m") << "CSI in one character";
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "31m"),
+            "?31m")
+      << "CSI in one character";
   EXPECT_EQ(Printable("n\xC3\xB6\xC2\xA7"), "n\xC3\xB6\xC2\xA7");
 }
 
@@ -57,9 +62,11 @@ TEST(AppendWrapped, IndentsAllLinesButTheFirst) {
 }
 
 TEST(AppendWrapped, LeavesLinesAloneWhereThereIsNoTerminal) {
+  std::string line;
+  for (int i = 0; i < 100; ++i) line += "word ";
   std::string out;
-  AppendWrapped(std::string(500, 'x') + " y", 4, std::nullopt, out);
-  EXPECT_EQ(out, std::string(500, 'x') + " y\n");
+  AppendWrapped(line, 4, std::nullopt, out);
+  EXPECT_EQ(out, line + "\n");
 }
 
 TEST(Table, AlignsColumnsWithoutSpacesAtTheEnd) {
@@ -122,14 +129,15 @@ TEST(AppendDocument, ReplacesWhatIsNotUtf8) {
 }
 
 TEST(AppendDocument, WritesYaml) {
-  EXPECT_EQ(Yaml({{"node", "node-a"}, {"seed", 7}, {"ok", true}, {"list", {"x", "y"}}}),
-            "node: node-a\nseed: 7\nok: true\nlist:\n  - x\n  - y\n");
+  EXPECT_EQ(Yaml({{"node", "node-a"}, {"seed", 7}, {"ok", true}, {"list", {"x", "z"}}}),
+            "node: node-a\nseed: 7\nok: true\nlist:\n  - x\n  - z\n");
 }
 
 TEST(AppendDocument, QuotesYamlThatWouldBeSomethingElse) {
   for (const std::string text :
-       {"true", "No", "y", "null", "12", "1e3", "0x1f", "~", "", "a: b", "- a", "#c", "a\nb",
-        "2026-01-01", ".inf", "*a", "&a", "!x", "'q'", "\"q\"", " a", "a ", "0/3 nodes"}) {
+       {"true", "No",   "y",   "null",  "12",   "1e3",        "0x1f",     "~",
+        "",     "a: b", "- a", "#c",    "a\nb", "2026-01-01", ".inf",     "*a",
+        "&a",   "!x",   "'q'", "\"q\"", " a",   "a ",         "0/3 nodes"}) {
     const YAML::Node read = YAML::Load(Yaml({{"key", text}}));
     EXPECT_EQ(read["key"].as<std::string>(), text);
     EXPECT_EQ(read["key"].Tag(), "!") << text << ": not quoted";

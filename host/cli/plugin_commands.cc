@@ -138,8 +138,8 @@ void AddFact(Table& facts, std::string name, std::string value) {
 
 void AppendPlugin(const Json& plugin, TerminalWidth width, std::string& out) {
   out += '\n';
-  Table facts({"Plugin", plugin["name"].get<std::string>() + " " +
-                             plugin["version"].get<std::string>()});
+  Table facts(
+      {"Plugin", plugin["name"].get<std::string>() + " " + plugin["version"].get<std::string>()});
   AddFact(facts, "About", plugin["about"]);
   AddFact(facts, "Points", NamesAndServed(plugin["points"], "name", "not called by this host"));
   AddFact(facts, "Services", NamesAndServed(plugin["services"], "id", "not served by this host"));
@@ -158,8 +158,9 @@ void AppendPlugin(const Json& plugin, TerminalWidth width, std::string& out) {
 void AppendLibrary(const Json& library, TerminalWidth width, std::string& out) {
   Table facts({"Library", library["library"]});
   AddFact(facts, "SHA-256", library["sha256"]);
-  AddFact(facts, "ABI", library["abi"].get<std::string>() + ", for hosts from " +
-                            library["minHostAbi"].get<std::string>());
+  AddFact(facts, "ABI",
+          library["abi"].get<std::string>() + ", for hosts from " +
+              library["minHostAbi"].get<std::string>());
   if (library["asserts"].get<bool>()) AddFact(facts, "Built", "with assertions");
   if (library["sanitizer"].get<bool>()) AddFact(facts, "Built", "with a sanitizer");
   for (const Json& warning : library["warnings"]) AddFact(facts, "Warning", warning);
@@ -189,8 +190,7 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
   }
   std::vector<std::string> names;
   for (const auto& [known_name, plugin] : known) names.push_back(known_name);
-  std::string text =
-      "there is no plugin " + name + " in " + directory + DidYouMean(name, names);
+  std::string text = "there is no plugin " + name + " in " + directory + DidYouMean(name, names);
   for (const LoadError& error : plugins.broken()) text += "\nnot loaded: " + error.ToString();
   return Status::NotFound(std::move(text));
 }

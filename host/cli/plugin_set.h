@@ -14,8 +14,8 @@
 
 namespace berth::host {
 
-// The directory that is read when none is named: "plugins" beside the executable, as in a build tree,
-// else that of an installation, <prefix>/<libdir>/berth/plugins.
+// The directory that is read when none is named: "plugins" beside the executable, as in a build
+// tree, else that of an installation, <prefix>/<libdir>/berth/plugins.
 // Errors: NotFound; says where it looked.
 Result<std::string> FindPluginDirectory(const std::string& executable);
 

@@ -14,7 +14,7 @@ namespace berth::host {
 // Silent in the first second, then at most five times a second; the line is erased at the end.
 class Progress {
  public:
-  // `enabled` is false where `out` is not a terminal. `steady_ns` is a clock that only goes forward.
+  // `enabled` is false where `out` is not a terminal. `steady_ns` only goes forward.
   Progress(std::ostream& out, bool enabled, std::function<int64_t()> steady_ns);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;

@@ -8,8 +8,9 @@
 
 namespace berth::host {
 
-// One row per argument, nested ones as "scoringStrategy.resources[].weight": its type, default, what
-// is allowed, what it means. Empty for a schema without properties, or one that is not an object.
+// One row per argument, nested ones as "scoringStrategy.resources[].weight": its type, default,
+// what is allowed, what it means. Empty for a schema without properties, or one that is not an
+// object.
 Table SchemaTable(const nlohmann::ordered_json& schema);
 
 }  // namespace berth::host

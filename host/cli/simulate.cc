@@ -118,8 +118,8 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
   if (outcome.attempts.empty()) {
     out += "No pod is pending";
   } else {
-    out += "Placed " + WithCommas(outcome.placed) + " of " +
-           WithCommas(outcome.attempts.size()) + " pods";
+    out += "Placed " + WithCommas(outcome.placed) + " of " + WithCommas(outcome.attempts.size()) +
+           " pods";
     if (outcome.refused > 0) out += ", " + WithCommas(outcome.refused) + " could not be placed";
     if (outcome.skipped > 0) out += ", " + WithCommas(outcome.skipped) + " are being deleted";
   }
@@ -132,8 +132,8 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
   const bool short_run = outcome.seconds() < 1;
   out += (short_run ? Fixed(outcome.seconds() * 1e3, 1) + " ms, "
                     : Fixed(outcome.seconds(), 2) + " s, ") +
-         WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) +
-         " decisions/s; seed " + std::to_string(outcome.seed) + ".\n";
+         WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) + " decisions/s; seed " +
+         std::to_string(outcome.seed) + ".\n";
 }
 
 }  // namespace

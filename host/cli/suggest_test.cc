@@ -21,8 +21,7 @@ TEST(EditDistance, CountsChanges) {
 
 TEST(NearMisses, GivesTheNearestFirst) {
   const Names names = {"default/web-2", "default/web-10", "default/database", "prod/web-1"};
-  EXPECT_EQ(NearMisses("default/web-1", names),
-            (Names{"default/web-10", "default/web-2"}));
+  EXPECT_EQ(NearMisses("default/web-1", names), (Names{"default/web-10", "default/web-2"}));
 }
 
 TEST(NearMisses, FindsAPartOfAName) {

@@ -1,4 +1,6 @@
 // The commands with the plugins of this build, as a user calls them; only the clock is ours.
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +12,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include "host/cli/command.h"
@@ -99,8 +100,8 @@ TEST_F(CliTest, TeachesWithExamples) {
   for (const char* command : {"simulate", "explain"}) {
     const Outcome one = Run({command, "--help"});
     EXPECT_EQ(one.exit_status, 0);
-    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples:"), HasSubstr("--cluster"),
-                               HasSubstr("--seed"), HasSubstr("equal seeds give equal results")));
+    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples:"), HasSubstr("--cluster"), HasSubstr("--seed"),
+                               HasSubstr("equal seeds give equal results")));
   }
   EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
 }
@@ -115,7 +116,8 @@ TEST_F(CliTest, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(Run({}).exit_status, 2);
   const Outcome command = Run({"simulte"});
   EXPECT_EQ(command.exit_status, 2);
-  EXPECT_THAT(command.err, HasSubstr("no command \"simulte\" (see berth --help); did you mean simulate?"));
+  EXPECT_THAT(command.err,
+              HasSubstr("no command \"simulte\" (see berth --help); did you mean simulate?"));
   const Outcome nested = Run({"plugin", "lst"});
   EXPECT_EQ(nested.exit_status, 2);
   EXPECT_THAT(nested.err, HasSubstr("did you mean list?"));
@@ -156,8 +158,8 @@ TEST_F(CliTest, SaysWhyAPodHasNoNode) {
 }
 
 TEST_F(CliTest, PrintsATable) {
-  const Outcome run = Run({"simulate", "--cluster", "-"},
-                          kNodes + PodOf("huge", "16") + PodOf("large", "4"));
+  const Outcome run =
+      Run({"simulate", "--cluster", "-"}, kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out,
               StartsWith("NAMESPACE   POD     NODE     WHY NOT\n"
@@ -186,8 +188,7 @@ TEST_F(CliTest, QuietPrintsWhatWasNotPlaced) {
 TEST_F(CliTest, PlacesPodsAfterThoseOfTheCluster) {
   const std::string cluster = File("c.yaml", kNodes + PodOf("z-first", "7"));
   const std::string pods = File("p.yaml", PodOf("a-second", "7"));
-  const Outcome run =
-      Run({"simulate", "--cluster", cluster, "--pods", pods, "--output", "json"});
+  const Outcome run = Run({"simulate", "--cluster", cluster, "--pods", pods, "--output", "json"});
   EXPECT_EQ(run.exit_status, 1) << run.err;
   const Json placements = run.json()["placements"];
   ASSERT_EQ(placements.size(), 2u);
@@ -270,7 +271,7 @@ TEST_F(CliTest, SaysWhereTheInputIsWrong) {
        "metadata: {name: p}\nspec: {priority: high}\n",
        "priority.yaml:5: /spec/priority: "},
       {"syntax.yaml", "kind: Pod\nmetadata: {name: p\n", "syntax.yaml:"},
-      {"list.json", R"({"kind":"List","items":[{"kind":"Node","apiVersion":"v1",
+      {"list.json", R"({"apiVersion":"v1","kind":"List","items":[{"kind":"Node","apiVersion":"v1",
         "metadata":{"name":"a"},"spec":{"taints":[{"key":"k","effect":"Foo"}]}}]})",
        "list.json: /items/0/spec/taints/0/effect: "},
       {"empty.json", "", "empty.json: "},
@@ -390,7 +391,8 @@ TEST_F(CliTest, ExplainNamesPodsThatMayHaveBeenMeant) {
     const char* message;
   };
   const std::vector<Case> cases = {
-      {"web-9", "there is no pod default/web-9 in the input; did you mean default/web-1 or default/web-2?"},
+      {"web-9",
+       "there is no pod default/web-9 in the input; did you mean default/web-1 or default/web-2?"},
       {"prod/web-1", "there is no pod prod/web-1 in the input; did you mean default/web-1?"},
       {"web-0", "pod default/web-0 is on node node-a already"},
       {"a/b/c", "expected NAMESPACE/NAME or NAME, found \"a/b/c\""},

@@ -7,5 +7,7 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-add_dependencies(cli_test default_binder node_name node_resources_balanced_allocation
-                 node_resources_fit node_unschedulable priority_sort taint_toleration)
+get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
+             PROPERTY BUILDSYSTEM_TARGETS)
+list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
+add_dependencies(cli_test ${cli_test_plugins})
