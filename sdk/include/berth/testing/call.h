@@ -16,15 +16,16 @@ enum Word : uint32_t {
   kCycle = 8,
   kBlock = 16,
   kBind = 32,
-  kAnyWord = 63
+  kAnyWord = 63,
+  kBindOnPool = 64,  // [bind] of a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND: services of [any] alone
 };
 
 inline std::string WordNames(uint32_t words) {
-  static constexpr const char* kNames[] = {"[load]",  "[event]", "[queue]",
-                                           "[cycle]", "[block]", "[bind]"};
+  static constexpr const char* kNames[] = {
+      "[load]", "[event]", "[queue]", "[cycle]", "[block]", "[bind]", "[bind] on a pool thread"};
   if (words == kAnyWord) return "[any]";
   std::string out;
-  for (uint32_t bit = 0; bit < 6; ++bit) {
+  for (uint32_t bit = 0; bit < 7; ++bit) {
     if ((words & (1u << bit)) != 0) out += (out.empty() ? "" : " ") + std::string(kNames[bit]);
   }
   return out;

@@ -158,7 +158,8 @@ class BlockChecker {
   }
   Layout NextLayout() {
     const uint32_t turn = turn_++;
-    return {turn % 4, turn % 3, false, turn % 2 == 0 ? uint8_t{0x5a} : uint8_t{0xa5}};
+    return {turn % 4, turn % 3, false, turn % 2 == 1,
+            turn % 2 == 0 ? uint8_t{0x5a} : uint8_t{0xa5}};
   }
 
   Cycle& cycle_;

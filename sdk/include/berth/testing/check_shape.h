@@ -121,7 +121,6 @@ class ShapeChecker {
       Expect(slot->size != 0, name + " has no size");
       Expect(slot->align != 0 && slot->align <= 64 && (slot->align & (slot->align - 1)) == 0,
              name + " has an alignment that is no power of two up to 64");
-      Expect(slot->type_id != nullptr && *slot->type_id != '\0', name + " has no type_id");
       Expect(slot->construct == nullptr || slot->clone != nullptr || slot->destroy == nullptr,
              name + " has construct and destroy and is cloned by copying its bytes");
     }

@@ -149,7 +149,9 @@ std::optional<T> CopyPoint(const berth_plugin& plugin, const char* id) {
 class Instance {
  public:
   Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns)
-      : reporter_(*world.reporter), services_(world.reporter, world.ids.get()) {
+      : reporter_(*world.reporter),
+        services_(world.reporter, world.ids.get()),
+        blocks_in_bind_((world.info->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0) {
     services_.set_objects(std::move(objects));
     services_.set_kinds(world.info->kinds);
     services_.set_scripted(&world.scripted);
@@ -177,6 +179,8 @@ class Instance {
   Services& services() { return services_; }
   berth_plugin& plugin() { return *plugin_; }
   void* self() const { return plugin_->self; }
+  // The word under which [bind] calls run.
+  Word bind_word() const { return blocks_in_bind_ ? kBindOnPool : kBind; }
   const std::vector<ColumnName>& columns() const { return columns_; }
   const std::vector<std::string>& reasons() const { return reasons_; }
 
@@ -199,6 +203,7 @@ class Instance {
 
   // Tells the plugin all there is, as it hears it before its first cycle.
   void Replay(const Table& table) {
+    services_.ReplayObjects();
     if (!changes) return;
     for (const Row& row : table.rows) {
       Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_REPLAY, row, nullptr);
@@ -281,6 +286,7 @@ class Instance {
   std::vector<ColumnName> columns_;
   std::vector<std::string> reasons_;
   uint64_t sequence_ = 0;
+  const bool blocks_in_bind_;
 };
 
 }  // namespace berth::testing

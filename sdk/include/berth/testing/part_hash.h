@@ -67,7 +67,9 @@ class Hasher {
   }
   void Put(const PortSpec& p) { PutAll(p.container_port, p.host_port, p.protocol, p.host_ip); }
   void Put(const VolumeSpec& v) { PutAll(v.name, v.kind, v.source, v.pool, v.hosts, v.read_only); }
-  void Put(const ResourceClaimSpec& c) { PutAll(c.name, c.claim_name, c.template_name); }
+  void Put(const ResourceClaimSpec& c) {
+    PutAll(c.name, c.claim_name, c.template_name, c.not_needed);
+  }
   void Put(const ConditionSpec& c) { PutAll(c.type, c.status, c.reason, c.transition_ns); }
   void Put(const OwnerSpec& o) { PutAll(o.kind, o.name, o.uid, o.api_version, o.controller); }
 
@@ -154,7 +156,7 @@ inline PartHashes HashParts(const PodSpec& pod) {
   hashes[BERTH_PART_CLAIMS] = HashOf(pod.claims);
   hashes[BERTH_PART_GROUP] = HashOf(pod.pod_group);
   hashes[BERTH_PART_RUNTIME] =
-      HashOf(pod.os, pod.runtime_class, pod.host_network, pod.host_users, pod.restart_always);
+      HashOf(pod.os, pod.runtime_class, pod.host_network, pod.host_users, pod.restart_policy);
   hashes[BERTH_PART_NOMINATION] = HashOf(pod.nominated_node);
   hashes[BERTH_PART_STATUS] = HashOf(pod.phase, pod.conditions, pod.started_ns);
   hashes[BERTH_PART_FIELDS] = HashOf(pod.fields);

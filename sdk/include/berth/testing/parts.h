@@ -61,7 +61,7 @@ inline void CopyRuntime(const PodSpec& from, PodSpec* to) {
   to->runtime_class = from.runtime_class;
   to->host_network = from.host_network;
   to->host_users = from.host_users;
-  to->restart_always = from.restart_always;
+  to->restart_policy = from.restart_policy;
 }
 
 inline void CopyRequests(const PodSpec& from, PodSpec* to) {
@@ -179,7 +179,8 @@ inline void ChangeAnnotations(PodSpec* pod) {
 inline void ChangeRuntime(PodSpec* pod) {
   pod->os += "changed", pod->runtime_class += "changed";
   pod->host_network = !pod->host_network, pod->host_users = !pod->host_users;
-  pod->restart_always = !pod->restart_always;
+  pod->restart_policy =
+      pod->restart_policy == BERTH_RESTART_ALWAYS ? BERTH_RESTART_NEVER : BERTH_RESTART_ALWAYS;
 }
 
 inline void ChangeVolumes(PodSpec* pod) {

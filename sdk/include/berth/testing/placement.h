@@ -164,7 +164,7 @@ class Placement {
     Need(instance_.pre_bind.has_value(), "PreBind");
     if (instance_.pre_bind->pre_flight == nullptr) return {};
     const berth_binding binding = Binding(node);
-    return Checked("PreBindPreFlight", kBind, [&](berth_status* status) {
+    return Checked("PreBindPreFlight", instance_.bind_word(), [&](berth_status* status) {
       return instance_.pre_bind->pre_flight(instance_.self(), &binding, status);
     });
   }
@@ -172,14 +172,14 @@ class Placement {
   Answer PreBind(const std::string& node) {
     Need(instance_.pre_bind.has_value(), "PreBind");
     const berth_binding binding = Binding(node);
-    return Checked("PreBind", kBind, [&](berth_status* status) {
+    return Checked("PreBind", instance_.bind_word(), [&](berth_status* status) {
       return instance_.pre_bind->pre_bind(instance_.self(), &binding, NewDone(), status);
     });
   }
   Answer Bind(const std::string& node) {
     Need(instance_.bind.has_value(), "Bind");
     const berth_binding binding = Binding(node);
-    return Checked("Bind", kBind, [&](berth_status* status) {
+    return Checked("Bind", instance_.bind_word(), [&](berth_status* status) {
       return instance_.bind->bind(instance_.self(), &binding, NewDone(), status);
     });
   }
@@ -229,7 +229,7 @@ class Placement {
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
     // Pending from a [bind] call is no refusal: the answer comes later.
-    const bool comes_later = word == kBind && answer.code == BERTH_PENDING;
+    const bool comes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
     if (!comes_later) {
       cycle_->Expect(point, answer,
                      {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,

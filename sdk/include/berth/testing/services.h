@@ -109,6 +109,17 @@ class Services {
     now_ns_ = until;
   }
 
+  // What there is comes to watchers first, as additions.
+  void ReplayObjects() {
+    for (const Watch& watch : watches_) {
+      for (const ObjectHandle& object : objects_) {
+        if (object.spec().kind != watch.kind) continue;
+        const CallScope scope(&reporter_, "an object's watcher", kEvent);
+        watch.change(watch.to, nullptr, object.get());
+      }
+    }
+  }
+
   // An object came, changed or went (`now` NULL): watchers hear of it.
   void ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
     std::erase_if(objects_,
@@ -195,13 +206,13 @@ class Services {
   // columns
   static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
                          uint32_t* index) noexcept {
-    if (!Expect(host, "columns.bind", kCycle)) return BERTH_BAD_ARGUMENT;
+    if (!Expect(host, "columns.bind", kCycle)) return BERTH_CONFLICT;
     const std::string_view point = CallScope::current()->point();
     if (point != "PreFilter" && point != "PreScore") {
       Of(host).reporter_.Fail(Check::kThreads,
                               "calls columns.bind from " + std::string(point) +
                                   ", which may be called from PreFilter and PreScore alone");
-      return BERTH_BAD_ARGUMENT;
+      return BERTH_CONFLICT;
     }
     if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
     auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;

@@ -116,6 +116,7 @@ struct ResourceClaimSpec {
   std::string name;
   std::string claim_name = "";
   std::string template_name = "";
+  bool not_needed = false;  // the status says that none is generated for it
 };
 
 struct ConditionSpec {

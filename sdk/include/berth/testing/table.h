@@ -172,6 +172,7 @@ struct Layout {
   uint32_t shift = 0;        // elements before a column's first
   uint32_t padding = 0;      // elements between two of a column
   bool no_optional = false;  // columns with BERTH_COLUMN_OPTIONAL have no data
+  bool hollow = false;       // what is not selected is no node, and its values are noise
   uint8_t poison = 0xa5;     // what outputs hold before the call
 };
 
@@ -186,17 +187,12 @@ class Block {
   // `rows`: indices into table.rows, in any order, repeated or not. `selected`: NULL for all.
   Block(const Table& table, const std::vector<ColumnName>& columns, std::vector<uint32_t> rows,
         const std::vector<uint32_t>* selected, Layout layout)
-      : indices_(std::move(rows)), layout_(layout) {
-    for (const uint32_t index : indices_) {
-      const Row& row = table.rows[index];
-      numbers_.push_back(row.number);
-      nodes_.push_back(row.node.get());
-      std::vector<const berth_pod*> pods;
-      for (const PodHandle& pod : row.pods) pods.push_back(pod.get());
-      pods_.push_back({memory_.Copy(pods.data(), pods.size()), pods.size()});
-    }
+      : table_(table), indices_(std::move(rows)), layout_(layout) {
     if (selected != nullptr) selected_ = *selected;
-    for (const ColumnName& column : columns) columns_.push_back(MakeColumn(table, column));
+    is_selected_.assign(indices_.size(), selected == nullptr);
+    for (const uint32_t i : selected_) is_selected_[i] = true;
+    for (uint32_t i = 0; i < indices_.size(); ++i) AddNode(i);
+    for (const ColumnName& column : columns) columns_.push_back(MakeColumn(column));
     view_.struct_size = sizeof view_;
     view_.count = static_cast<uint32_t>(indices_.size());
     view_.n_selected = selected != nullptr ? static_cast<uint32_t>(selected_.size()) : view_.count;
@@ -207,8 +203,6 @@ class Block {
     view_.columns = memory_.Copy(columns_.data(), columns_.size());
     view_.nodes = memory_.Copy(nodes_.data(), nodes_.size());
     view_.pods = memory_.Copy(pods_.data(), pods_.size());
-    is_selected_.assign(indices_.size(), selected == nullptr);
-    for (const uint32_t i : selected_) is_selected_[i] = true;
   }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -218,23 +212,37 @@ class Block {
   uint32_t index(uint32_t i) const { return indices_[i]; }  // into table.rows
   bool is_selected(uint32_t i) const { return is_selected_[i]; }
   uint8_t poison() const { return layout_.poison; }
-  std::string NodeName(uint32_t i) const { return std::string(FromAbi(nodes_[i]->meta->name)); }
+  std::string NodeName(uint32_t i) const { return table_.rows[indices_[i]].node.name(); }
 
  private:
-  berth_column MakeColumn(const Table& table, const ColumnName& column) {
+  bool is_hollow(uint32_t i) const { return layout_.hollow && !is_selected_[i]; }
+
+  void AddNode(uint32_t i) {
+    const Row& row = table_.rows[indices_[i]];
+    numbers_.push_back(row.number);
+    nodes_.push_back(is_hollow(i) ? nullptr : row.node.get());
+    std::vector<const berth_pod*> pods;
+    for (const PodHandle& pod : row.pods) pods.push_back(pod.get());
+    if (is_hollow(i)) pods.clear();
+    pods_.push_back({memory_.Copy(pods.data(), pods.size()), pods.size()});
+  }
+
+  berth_column MakeColumn(const ColumnName& column) {
     const uint32_t type = ColumnType(column.name);
     const uint32_t size = ColumnSize(type);
     if (type == 0 || (column.optional && layout_.no_optional)) return {nullptr, type, 0};
     const uint32_t stride = size * (1 + layout_.padding);
     const size_t start = size_t{size} * layout_.shift;
     std::vector<std::byte> bytes(start + size_t{stride} * indices_.size(), std::byte{0xa5});
-    for (size_t i = 0; i < indices_.size(); ++i) {
-      WriteCell(column.name, table.rows[indices_[i]], *table.ids,
-                bytes.data() + start + i * stride);
+    for (uint32_t i = 0; i < indices_.size(); ++i) {
+      if (is_hollow(i)) continue;
+      WriteCell(column.name, table_.rows[indices_[i]], *table_.ids,
+                bytes.data() + start + size_t{i} * stride);
     }
     return {memory_.Copy(bytes.data(), bytes.size()) + start, type, stride};
   }
 
+  const Table& table_;
   internal::ViewMemory memory_;
   std::vector<uint32_t> indices_;
   std::vector<uint32_t> numbers_;

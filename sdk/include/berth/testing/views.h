@@ -220,7 +220,8 @@ class PodViewBuilder : public ViewBuilder {
     pod.volumes = Volumes(spec);
     pod.scheduling_gates = Each(spec.gates, [this](const std::string& gate) { return Text(gate); });
     pod.resource_claims = Each(spec.claims, [this](const ResourceClaimSpec& c) {
-      return berth_resource_claim{Text(c.name), Text(c.claim_name), Text(c.template_name), 0, 0};
+      return berth_resource_claim{Text(c.name), Text(c.claim_name), Text(c.template_name),
+                                  BitIf(c.not_needed, BERTH_CLAIM_NOT_NEEDED), 0};
     });
     SetRequests(spec, &pod);
     pod.conditions = Conditions(spec.conditions);
@@ -238,7 +239,7 @@ class PodViewBuilder : public ViewBuilder {
     pod->priority_class = IdOrNone(spec.priority_class);
     pod->runtime_class = IdOrNone(spec.runtime_class);
     pod->os = IdOrNone(spec.os);
-    pod->restart_policy = spec.restart_always ? BERTH_RESTART_ALWAYS : BERTH_RESTART_NEVER;
+    pod->restart_policy = spec.restart_policy;
     pod->pod_group = Text(spec.pod_group);
     pod->nominated_node = IdOrNone(spec.nominated_node);
     pod->phase = spec.phase;
