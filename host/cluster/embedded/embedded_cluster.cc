@@ -104,11 +104,20 @@ Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   Store& store = StoreOf(kind);
   std::string key = base.Key();
   if (store.objects.contains(key)) return AlreadyExistsError(kind, base.name());
+  if (kind == kPodKind) {
+    const auto other = pod_by_uid_.find(base.uid());
+    if (other != pod_by_uid_.end()) {
+      return InvalidError(
+          kind, base.name(), "metadata.uid",
+          "Duplicate value: \"" + other->first + "\", the uid of pod " + other->second + " too");
+    }
+  }
 
-  Entry& entry = store.objects[std::move(key)];
+  Entry& entry = store.objects[key];
   entry.object = AsCreated(std::move(object));
   const PodRef* pod = std::get_if<PodRef>(&entry.object);
   if (pod != nullptr) {
+    pod_by_uid_.emplace((*pod)->uid(), std::move(key));
     if (NeedsGatedCondition(**pod)) {
       entry.object = WithGatedCondition(*pod, options_.now_ns());
       entry.scheduled_message = kGatedMessage;
@@ -299,11 +308,20 @@ Result<EmbeddedCluster::Place> EmbeddedCluster::FindPodPlace(const PodName& name
   return place;
 }
 
+// Of a cluster like this one, a manifest may have the uids that would come next.
+std::string EmbeddedCluster::NewUid() {
+  std::string uid;
+  do {
+    uid = MakeUid(++last_uid_);
+  } while (pod_by_uid_.contains(uid));
+  return uid;
+}
+
 AnyObject EmbeddedCluster::AsCreated(AnyObject object) {
   const std::string version = NextVersion();
   ServerMeta meta = MetaOf(Base(object));
   if (!meta.uid.empty() && meta.created_ns != 0) return WithResourceVersion(object, version);
-  const std::string uid = meta.uid.empty() ? MakeUid(++last_uid_) : std::string(meta.uid);
+  const std::string uid = meta.uid.empty() ? NewUid() : std::string(meta.uid);
   meta.uid = uid;
   meta.resource_version = version;
   if (meta.created_ns == 0) meta.created_ns = options_.now_ns();
@@ -328,6 +346,9 @@ void EmbeddedCluster::Replace(Store& store, Entry& entry, AnyObject now) {
 void EmbeddedCluster::Erase(Store& store, Place place) {
   const AnyObject before = std::move(place->second.object);
   store.objects.erase(place);
+  if (std::holds_alternative<PodRef>(before)) {
+    pod_by_uid_.erase(pod_by_uid_.find(Base(before).uid()));
+  }
   const std::string version = NextVersion();
   if (!IsWatched(before)) return;
   Notify(store, {WatchType::kDeleted, WithResourceVersion(before, version), before, false});

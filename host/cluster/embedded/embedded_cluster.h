@@ -19,6 +19,7 @@
 
 #include "host/api/objects.h"
 #include "host/api/status.h"
+#include "host/api/string_map.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {
@@ -63,7 +64,7 @@ class EmbeddedCluster final : public Client {
   // A uid and a creationTimestamp that it has are kept; a resourceVersion is not. A pod with
   // scheduling gates gets the condition that an API server writes.
   // Returns: the object as stored. kAlreadyExists; kInvalidArgument without a name, or for a pod
-  //          without a namespace.
+  //          without a namespace or with the uid of another pod: who watches pods knows them by it.
   Result<AnyObject> Create(AnyObject object);
 
   // Replaces the whole object, status included. uid and timestamps stay those of the stored object.
@@ -147,6 +148,7 @@ class EmbeddedCluster final : public Client {
   Result<Place> FindPodPlace(const PodName& pod, std::string_view resource);
 
   std::string NextVersion() { return std::to_string(++resource_version_); }
+  std::string NewUid();
   AnyObject AsCreated(AnyObject object);
   void Replace(Store& store, Entry& entry, AnyObject now);
   void Erase(Store& store, Place place);
@@ -168,6 +170,7 @@ class EmbeddedCluster final : public Client {
   const Options options_;
   uint64_t resource_version_ = 0;
   uint64_t last_uid_ = 0;
+  StringMap<std::string> pod_by_uid_;  // Its key.
   std::map<std::string, Store, std::less<>> stores_;
   std::map<std::string, Lease, std::less<>> leases_;
   std::deque<Event> events_;

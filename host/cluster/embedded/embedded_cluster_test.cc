@@ -50,6 +50,23 @@ TEST_F(EmbeddedClusterTest, CountsVersionsAcrossKinds) {
   EXPECT_EQ(cluster_.resource_version(), 3u);
 }
 
+TEST_F(EmbeddedClusterTest, RefusesThePodUidOfAnotherPod) {
+  const PodRef pod = AddPod("a", "", R"(,"uid":"u1")");
+  EXPECT_EQ(cluster_.Load(MakePod("b", "", R"(,"uid":"u1")")).ToString(),
+            R"(InvalidArgument: Pod "b" is invalid: metadata.uid: Duplicate value: "u1", )"
+            "the uid of pod default/a too");
+  EXPECT_EQ(cluster_.FindPod("default", "b"), nullptr);
+  EXPECT_TRUE(cluster_.Create(MakePod("b", "", R"(,"uid":"u2")")).ok());
+  // It is free again with its pod.
+  EXPECT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
+  EXPECT_TRUE(cluster_.Create(MakePod("c", "", R"(,"uid":"u1")")).ok());
+}
+
+TEST_F(EmbeddedClusterTest, GivesNoUidThatAPodHas) {
+  AddPod("a", "", R"(,"uid":"00000000-0000-4000-8000-000000000001")");
+  EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
+}
+
 TEST_F(EmbeddedClusterTest, RefusesToCreateWhatExists) {
   AddPod("a");
   EXPECT_EQ(cluster_.Create(MakePod("a")).status().ToString(),
