@@ -125,7 +125,7 @@ Id Interner::NextId(Shard& shard) {
     return id;
   }
   const uint64_t next = next_id_.fetch_add(1, std::memory_order_relaxed);
-  BERTH_ASSERT_MSG(next <= std::numeric_limits<Id>::max(), "out of string ids");
+  BERTH_ASSERT_MSG(next < kMaxIds, "out of string ids");
   const Id id = static_cast<Id>(next);
   std::atomic<Entry*>& chunk = chunks_[PlaceOf(id).chunk];
   if (chunk.load(std::memory_order_acquire) == nullptr) {

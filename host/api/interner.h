@@ -103,6 +103,7 @@ class Interner {
   // Chunk k holds kFirstChunk << k entries; entries never move, so readers need no lock.
   static constexpr uint32_t kFirstChunk = 1024;
   static constexpr size_t kChunks = 22;
+  static constexpr uint64_t kMaxIds = ((uint64_t{1} << kChunks) - 1) * kFirstChunk;
 
   struct Place {
     size_t chunk;

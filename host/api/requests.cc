@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "host/api/objects.h"
+#include "host/api/selector.h"
 
 namespace berth::host {
 namespace {
@@ -16,33 +17,13 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-bool IsAlnum(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-// The part of a qualified name behind its prefix: [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?, at most
-// 63 characters (apimachinery: IsQualifiedName).
-bool IsNamePart(std::string_view name) {
-  if (name.empty() || name.size() > 63 || !IsAlnum(name.front()) || !IsAlnum(name.back())) {
-    return false;
-  }
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-// The label of a quota for an extended resource is "requests." + its name and must be a qualified
-// name too (v1helper.IsExtendedResourceName).
+// v1helper.IsExtendedResourceName: "requests." and the name, which is what a quota calls it, must be
+// a qualified name. `slash` is where the prefix ends.
 bool IsExtendedResource(std::string_view name, size_t slash) {
   constexpr std::string_view kQuotaPrefix = "requests.";
   constexpr size_t kMaxPrefix = 253;
-  if (name.starts_with(kQuotaPrefix)) return false;
-  const std::string_view prefix = name.substr(0, slash);
-  if (prefix.empty() || prefix.size() + kQuotaPrefix.size() > kMaxPrefix) return false;
-  const bool is_domain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '.';
-  });
-  return is_domain && IsAlnum(prefix.front()) && IsAlnum(prefix.back()) &&
-         IsNamePart(name.substr(slash + 1));
+  return !name.starts_with(kQuotaPrefix) && slash + kQuotaPrefix.size() <= kMaxPrefix &&
+         IsLabelKey(name);
 }
 
 }  // namespace

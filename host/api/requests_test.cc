@@ -268,6 +268,8 @@ TEST(ClassifyResource, ByName) {
       {"example.com/", ResourceClass::kIgnored},
       {"/gpu", ResourceClass::kIgnored},
       {"Example.com/gpu", ResourceClass::kIgnored},
+      {"example..com/gpu", ResourceClass::kIgnored},
+      {"example.-com/gpu", ResourceClass::kIgnored},
       {"example.com/a/b", ResourceClass::kIgnored},
       {"example.com/-a", ResourceClass::kIgnored},
       {full_name.c_str(), ResourceClass::kScalar},

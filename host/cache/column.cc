@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "host/api/objects.h"
+
 namespace berth::host {
 namespace {
 
@@ -69,28 +71,17 @@ void Store(void* out, T value) {
 
 uint32_t CountTaints(const berth_node& node, bool soft) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < node.taints.count; ++i) {
-    const bool prefers =
-        BERTH_AT(berth_taint, node.taints, i)->effect == BERTH_EFFECT_PREFER_NO_SCHEDULE;
-    count += prefers == soft;
+  for (const berth_taint& taint : Elements<berth_taint>(node.taints)) {
+    count += (taint.effect == BERTH_EFFECT_PREFER_NO_SCHEDULE) == soft;
   }
   return count;
-}
-
-berth_id LabelValue(const berth_meta& meta, Id key) {
-  for (uint32_t i = 0; i < meta.labels.count; ++i) {
-    const auto* label = BERTH_AT(berth_id_pair, meta.labels, i);
-    if (label->key == key) return label->value;
-  }
-  return BERTH_ID_NONE;
 }
 
 }  // namespace
 
 int64_t ScalarAmount(const berth_resources& resources, Id name) {
-  for (uint32_t i = 0; i < resources.scalars.count; ++i) {
-    const auto* scalar = BERTH_AT(berth_quantity, resources.scalars, i);
-    if (scalar->name == name) return scalar->value;
+  for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
+    if (scalar.name == name) return scalar.value;
   }
   return 0;
 }
@@ -140,7 +131,7 @@ void ColumnSpec::NodeValue(const berth_node& node, void* out) const {
     case ColumnRule::kTaints: return Store<berth_array>(out, node.taints);
     case ColumnRule::kTaintsHard: return Store<uint32_t>(out, CountTaints(node, false));
     case ColumnRule::kTaintsSoft: return Store<uint32_t>(out, CountTaints(node, true));
-    case ColumnRule::kLabel: return Store<berth_id>(out, LabelValue(*node.meta, argument_));
+    case ColumnRule::kLabel: return Store<berth_id>(out, FindValue(node.meta->labels, argument_));
     case ColumnRule::kImages: return Store<berth_array>(out, node.images);
     case ColumnRule::kFeatures: return Store<berth_array>(out, node.declared_features);
     default: BERTH_ASSERT_MSG(false, "column %s is a sum over pods", name_.c_str());

@@ -1,6 +1,7 @@
 #include "host/cache/node_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace berth::host {
@@ -82,9 +83,8 @@ Row NodeTable::NewRow(std::string_view name) {
   if (!free_rows_.empty()) {
     // The lowest free row, so that the table stays dense and its order does not depend on history
     // more than it must.
-    const auto lowest = std::ranges::min_element(free_rows_);
-    row = *lowest;
-    *lowest = free_rows_.back();
+    std::ranges::pop_heap(free_rows_, std::greater<>());
+    row = free_rows_.back();
     free_rows_.pop_back();
   } else {
     nodes_.push_back(nullptr);
@@ -111,6 +111,7 @@ void NodeTable::ReleaseRow(Row row) {
   row_by_name_.erase(names_[row]);
   names_[row].clear();
   free_rows_.push_back(row);
+  std::ranges::push_heap(free_rows_, std::greater<>());
 }
 
 // --- columns ------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class NodeTable {
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
-  std::vector<Row> free_rows_;
+  std::vector<Row> free_rows_;  // A heap, the lowest first.
   StringMap<Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null where dropped.
   StringMap<ColumnIndex> column_by_name_;

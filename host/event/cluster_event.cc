@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/api/requests.h"
+
 namespace berth::host {
 namespace {
 
@@ -124,15 +126,6 @@ bool SameConditions(const berth_array& a, const berth_array& b) {
   const auto first = Elements<berth_condition>(a);
   const auto second = Elements<berth_condition>(b);
   return AllFound(first, second) && AllFound(second, first);
-}
-
-bool SameResources(const berth_resources& a, const berth_resources& b) {
-  return a.present == b.present && a.milli_cpu == b.milli_cpu && a.memory == b.memory &&
-         a.ephemeral_storage == b.ephemeral_storage && a.pods == b.pods &&
-         AllEqual<berth_quantity>(a.scalars, b.scalars,
-                                  [](const berth_quantity& x, const berth_quantity& y) {
-                                    return x.name == y.name && x.value == y.value;
-                                  });
 }
 
 bool AnyScalarShrank(const berth_array& old, const berth_array& now) {
