@@ -259,6 +259,12 @@ TEST_F(Points, HintsAreAskedWhereAnEventIsNotAlwaysOfUse) {
   event.after = {};
   EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_QUEUE})
       << "a pod is tried in vain, never forgotten";
+  EXPECT_EQ(host_.log.size(), 1U);
+  g_orders.fail_void = false;
+  EXPECT_EQ(plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE)
+                ->pre_enqueue(plugin_.self(), &cycle_.pod, nullptr),
+            BERTH_SUCCESS)
+      << "and the plugin goes on";
 }
 
 TEST_F(Points, QueueSortWritesTheKey) {
@@ -435,7 +441,7 @@ TEST_F(Points, AFailureThatCannotBeAnsweredIsAnsweredByEveryLaterCall) {
   berth_change change = {};
   plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
   ASSERT_EQ(host_.log.size(), 1U);
-  EXPECT_EQ(host_.log[0], "4 a call that cannot fail has failed call=OnChange error=index lost");
+  EXPECT_EQ(host_.log[0], "4 a call that must not throw has thrown call=OnChange error=index lost");
   plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE)->unreserve(plugin_.self(), &cycle_.binding);
   uint8_t codes[3];
   uint64_t reasons[3];

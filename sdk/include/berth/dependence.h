@@ -119,7 +119,7 @@ struct DependenceCalls {
                                void (*put_row)(void* to, uint32_t row), void* to) noexcept {
     I& instance = *static_cast<I*>(self);
     uint32_t changed = BERTH_CHANGED_ALL;
-    GuardVoid(instance.services, "ChangedSince", [&] {
+    GuardHint(instance.services, "ChangedSince", [&] {
       const Cycle wrapped = instance.Wrap(*cycle, nullptr);
       RowSink rows(put_row, to);
       changed = static_cast<uint32_t>(instance.plugin().ChangedSince(since, wrapped, rows));

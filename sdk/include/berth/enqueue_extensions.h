@@ -96,7 +96,7 @@ struct EnqueueExtensionsPoint {
                          const berth_event* event) noexcept {
       I& instance = *static_cast<I*>(self);
       QueueingHint hint = QueueingHint::kQueue;
-      GuardVoid(instance.services, "Hint", [&] { hint = instance.plugin().Hint(*queued, *event); });
+      GuardHint(instance.services, "Hint", [&] { hint = instance.plugin().Hint(*queued, *event); });
       return static_cast<uint32_t>(hint);
     }
   };

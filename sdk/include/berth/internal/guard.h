@@ -70,15 +70,16 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
 }
 
 #if defined(__cpp_exceptions)
-[[gnu::cold, gnu::noinline]] inline void CaughtInVoid(const Services& services,
-                                                      const char* where) noexcept {
+// Logs the exception in flight. `fatal`: the instance is not to be trusted from now on.
+[[gnu::cold, gnu::noinline]] inline void CaughtInVoid(const Services& services, const char* where,
+                                                      bool fatal) noexcept {
   const auto fail = [&](std::string_view what) {
-    services.fault->Set(where, what);
+    if (fatal) services.fault->Set(where, what);
     if (services.log == nullptr) return;
     const berth_str_pair pairs[] = {{Str(std::string_view("call")), Str(std::string_view(where))},
                                     {Str(std::string_view("error")), Str(what)}};
     services.log->log(services.host, BERTH_LOG_ERROR,
-                      Str(std::string_view("a call that cannot fail has failed")), pairs, 2);
+                      Str(std::string_view("a call that must not throw has thrown")), pairs, 2);
   };
   try {
     throw;
@@ -90,19 +91,30 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
 }
 #endif
 
-// Runs `call` where there is no code to answer.
 template <class F>
-void GuardVoid(const Services& services, const char* where, F&& call) noexcept {
+void GuardLogged(const Services& services, const char* where, bool fatal, F&& call) noexcept {
 #if defined(__cpp_exceptions)
   try {
     call();
   } catch (...) {
-    CaughtInVoid(services, where);
+    CaughtInVoid(services, where, fatal);
   }
 #else
-  (void)services, (void)where;
+  (void)services, (void)where, (void)fatal;
   call();
 #endif
+}
+
+// Runs `call` where there is no code to answer, and what it was to do cannot be left undone.
+template <class F>
+void GuardVoid(const Services& services, const char* where, F&& call) noexcept {
+  GuardLogged(services, where, true, static_cast<F&&>(call));
+}
+
+// Runs `call` where the caller has an answer that is right, if slower, without it.
+template <class F>
+void GuardHint(const Services& services, const char* where, F&& call) noexcept {
+  GuardLogged(services, where, false, static_cast<F&&>(call));
 }
 
 }  // namespace berth::internal
