@@ -18,6 +18,7 @@
 #include "host/api/arena.h"
 #include "host/api/assert.h"
 #include "host/api/interner.h"
+#include "host/api/text.h"
 
 namespace berth::host {
 
@@ -32,13 +33,7 @@ using NodeRef = std::shared_ptr<const Node>;
 using ObjectRef = std::shared_ptr<const Object>;
 using AnyObject = std::variant<PodRef, NodeRef, ObjectRef>;
 
-// ---- Between the boundary's types and ours ----------------------------------------------------
-
-constexpr std::string_view Text(berth_str text) {
-  return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
-}
-
-constexpr berth_str AsStr(std::string_view text) { return {text.data(), text.size()}; }
+// ---- Between the boundary's arrays and ours ---------------------------------------------------
 
 // The elements of an array that this host made: T is the type that abi.h names for it.
 template <class T>

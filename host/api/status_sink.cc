@@ -5,27 +5,18 @@ namespace berth::host {
 StatusSink::StatusSink()
     : raw_{sizeof(berth_status), 0, this, &StatusSink::AddReason, &StatusSink::AddArgumentError} {}
 
-std::string StatusSink::JoinReasons() const {
-  std::string joined;
-  for (const std::string& reason : reasons_) {
-    if (!joined.empty()) joined.append(", ");
-    joined.append(reason);
-  }
-  return joined;
-}
-
 void StatusSink::Clear() {
   reasons_.clear();
   argument_errors_.clear();
 }
 
 void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
-  static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(ViewOf(text));
+  static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(Text(text));
 }
 
 void StatusSink::AddArgumentError(berth_status* self, berth_str path, berth_str text) noexcept {
   static_cast<StatusSink*>(self->impl)
-      ->argument_errors_.push_back({std::string(ViewOf(path)), std::string(ViewOf(text))});
+      ->argument_errors_.push_back({std::string(Text(path)), std::string(Text(text))});
 }
 
 std::string_view CodeName(berth_code code) {
@@ -45,6 +36,10 @@ std::string_view CodeName(berth_code code) {
     case BERTH_BUG: return "Bug";
     default: return "Unknown";
   }
+}
+
+std::string WhyFailed(berth_code code, std::string_view reasons) {
+  return reasons.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reasons);
 }
 
 }  // namespace berth::host

@@ -9,6 +9,8 @@
 
 #include <berth/abi.h>
 
+#include "host/api/text.h"
+
 namespace berth::host {
 
 // One thing that is wrong with a plugin's arguments.
@@ -37,8 +39,8 @@ class StatusSink {
   std::span<const std::string> reasons() const { return reasons_; }
   std::span<const ArgumentError> argument_errors() const { return argument_errors_; }
 
-  // "first, second"; empty when no reason was given.
-  std::string JoinReasons() const;
+  // "first, second", as kube-scheduler's Status.Message() has it; empty when no reason was given.
+  std::string JoinReasons() const { return Join(reasons_, ", "); }
 
   void Clear();
 
@@ -51,14 +53,12 @@ class StatusSink {
   std::vector<ArgumentError> argument_errors_;
 };
 
-// The text that `text` borrows. Lifetime: as long as what it borrows from.
-inline std::string_view ViewOf(berth_str text) {
-  return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
-}
-inline berth_str BorrowText(std::string_view text) { return {text.data(), text.size()}; }
-
 // "Unschedulable" and the like: Kubernetes' spelling for 0 to 6; "Unknown" beyond what the ABI has.
 std::string_view CodeName(berth_code code);
+
+// What is wrong, when a plugin answered `code` where it may not: its reasons, or for want of them
+// "plugin answered Error".
+std::string WhyFailed(berth_code code, std::string_view reasons);
 
 }  // namespace berth::host
 

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 TEST(StatusSink, KeepsReasonsInOrderAndCopiesThem) {
   StatusSink sink;
   std::string text = "node(s) had untolerated taint";
-  sink.raw()->add_reason(sink.raw(), BorrowText(text));
+  sink.raw()->add_reason(sink.raw(), AsStr(text));
   text.assign(text.size(), 'x');
   sink.raw()->add_reason(sink.raw(), {nullptr, 0});
   EXPECT_THAT(sink.reasons(), ElementsAre("node(s) had untolerated taint", ""));
@@ -20,16 +20,16 @@ TEST(StatusSink, KeepsReasonsInOrderAndCopiesThem) {
 
 TEST(StatusSink, KeepsEveryArgumentError) {
   StatusSink sink;
-  sink.raw()->add_argument_error(sink.raw(), BorrowText("/a"), BorrowText("expected 1, found 2"));
-  sink.raw()->add_argument_error(sink.raw(), BorrowText(""), BorrowText("unknown"));
+  sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("expected 1, found 2"));
+  sink.raw()->add_argument_error(sink.raw(), AsStr(""), AsStr("unknown"));
   EXPECT_THAT(sink.argument_errors(), ElementsAre(ArgumentError{"/a", "expected 1, found 2"},
                                                   ArgumentError{"", "unknown"}));
 }
 
 TEST(StatusSink, ClearLeavesNothingOfThePreviousCall) {
   StatusSink sink;
-  sink.raw()->add_reason(sink.raw(), BorrowText("a"));
-  sink.raw()->add_argument_error(sink.raw(), BorrowText("/a"), BorrowText("b"));
+  sink.raw()->add_reason(sink.raw(), AsStr("a"));
+  sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("b"));
   sink.Clear();
   EXPECT_THAT(sink.reasons(), IsEmpty());
   EXPECT_THAT(sink.argument_errors(), IsEmpty());
@@ -38,9 +38,9 @@ TEST(StatusSink, ClearLeavesNothingOfThePreviousCall) {
 TEST(StatusSink, JoinsReasonsWithCommas) {
   StatusSink sink;
   EXPECT_EQ(sink.JoinReasons(), "");
-  sink.raw()->add_reason(sink.raw(), BorrowText("Insufficient cpu"));
+  sink.raw()->add_reason(sink.raw(), AsStr("Insufficient cpu"));
   EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu");
-  sink.raw()->add_reason(sink.raw(), BorrowText("Insufficient memory"));
+  sink.raw()->add_reason(sink.raw(), AsStr("Insufficient memory"));
   EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu, Insufficient memory");
 }
 
@@ -55,6 +55,18 @@ TEST(CodeName, SpellsCodesAsKubernetesDoes) {
   EXPECT_EQ(CodeName(BERTH_PENDING), "Pending");
   EXPECT_EQ(CodeName(BERTH_PENDING + 1), "Unknown");
   EXPECT_EQ(CodeName(-1), "Unknown");
+}
+
+TEST(WhyFailed, NamesTheCodeForWantOfReasons) {
+  EXPECT_EQ(WhyFailed(BERTH_ERROR, "no route to host"), "no route to host");
+  EXPECT_EQ(WhyFailed(BERTH_SKIP, ""), "plugin answered Skip");
+}
+
+TEST(Join, PutsTheSeparatorBetween) {
+  const std::vector<std::string> texts = {"", "b", "c"};
+  EXPECT_EQ(Join({}, ", "), "");
+  EXPECT_EQ(Join(std::span(texts).subspan(1, 1), ", "), "b");
+  EXPECT_EQ(Join(texts, ", "), ", b, c");
 }
 
 }  // namespace

@@ -46,11 +46,7 @@ std::map<std::string, uint32_t, std::less<>> CountReasons(const Attempt& attempt
 }  // namespace
 
 std::string AbsentReason(const Attempt& attempt) {
-  std::string names;
-  for (const std::string& plugin : attempt.subset_plugins) {
-    names += (names.empty() ? "" : " ") + plugin;
-  }
-  return "node(s) didn't satisfy plugin(s) [" + names + "]";
+  return "node(s) didn't satisfy plugin(s) [" + Join(attempt.subset_plugins, " ") + "]";
 }
 
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter) {
@@ -64,9 +60,7 @@ std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter
       parts.push_back(std::to_string(count) + " " + text);
     }
     std::ranges::sort(parts);
-    std::string joined;
-    for (const std::string& part : parts) joined += (joined.empty() ? " " : ", ") + part;
-    if (!joined.empty()) message += joined + ".";
+    if (!parts.empty()) message += " " + Join(parts, ", ") + ".";
   }
   if (!post_filter.empty()) message.append(" ").append(post_filter);
   return message;

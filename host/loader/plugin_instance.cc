@@ -77,9 +77,8 @@ LoadResult<std::unique_ptr<PluginInstance>> PluginInstance::Create(const Instanc
   }
   StatusSink sink;
   berth_plugin* raw = nullptr;
-  const berth_code code =
-      options.library->entry().create(options.host, BorrowText(options.plugin),
-                                      BorrowText(options.profile), options.args, &raw, sink.raw());
+  const berth_code code = options.library->entry().create(
+      options.host, AsStr(options.plugin), AsStr(options.profile), options.args, &raw, sink.raw());
   std::unique_ptr<PluginInstance> instance;
   if (code == BERTH_SUCCESS && raw != nullptr) {
     instance.reset(new PluginInstance(options, info, raw));
@@ -215,7 +214,7 @@ std::optional<LoadError> PluginInstance::CopyReasons() {
     return Refusal(LoadErrorCode::kBadInstance, "a sound array of reasons", *fault);
   }
   for (uint32_t i = 0; i < raw_->reasons.count; ++i) {
-    reasons_.emplace_back(ViewOf(*BERTH_AT(berth_str, raw_->reasons, i)));
+    reasons_.emplace_back(Text(*BERTH_AT(berth_str, raw_->reasons, i)));
   }
   return std::nullopt;
 }

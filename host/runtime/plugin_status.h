@@ -7,6 +7,8 @@
 
 #include <berth/abi.h>
 
+#include "host/api/text.h"
+
 namespace berth::host {
 
 // A code, the plugin that gave it, and why.
@@ -22,7 +24,7 @@ struct PluginStatus {
            code == BERTH_PENDING;
   }
   // The reasons, joined with ", " as kube-scheduler's Status.Message() does.
-  std::string Message() const;
+  std::string Message() const { return Join(reasons, ", "); }
 };
 
 }  // namespace berth::host

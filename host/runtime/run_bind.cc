@@ -75,10 +75,8 @@ void BindRun::Finish(berth_code code, std::string_view reason) {
   PluginStatus status{code, plugin, {}};
   if (!reason.empty()) status.reasons.emplace_back(reason);
   if (!status.ok() && !status.rejected()) {
-    const std::string why =
-        reason.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reason);
     status.code = BERTH_ERROR;
-    status.reasons = {"running Bind plugin \"" + plugin + "\": " + why};
+    status.reasons = {"running Bind plugin \"" + plugin + "\": " + WhyFailed(code, reason)};
   }
   const Finished finished = std::move(finished_);
   finished(std::move(status));

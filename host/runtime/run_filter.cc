@@ -30,13 +30,12 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
   if (!IsVerdict(code)) {
     return Failed(plugin, "verdict " + std::to_string(code) + on + " is none that Filter may give");
   }
-  const std::string text = PluginStatus{BERTH_ERROR, "", cycle.ReasonTexts(reasons)}.Message();
+  const std::string text = Join(cycle.ReasonTexts(reasons), ", ");
   return Failed(plugin, text.empty() ? "plugin answered Error" + on : text);
 }
 
 PluginStatus CallFailed(const std::string& plugin, berth_code code, const StatusSink& sink) {
-  const std::string text = sink.JoinReasons();
-  return Failed(plugin, text.empty() ? "plugin answered " + std::string(CodeName(code)) : text);
+  return Failed(plugin, WhyFailed(code, sink.JoinReasons()));
 }
 
 // The scratch of one pass; outputs are indexed by block index.

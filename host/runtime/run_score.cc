@@ -9,8 +9,7 @@ namespace berth::host {
 namespace {
 
 std::string Why(berth_code code, const StatusSink& sink) {
-  const std::string text = sink.JoinReasons();
-  return text.empty() ? "plugin answered " + std::string(CodeName(code)) : text;
+  return WhyFailed(code, sink.JoinReasons());
 }
 
 PluginStatus Failed(const std::string& plugin, std::string text) {
@@ -28,6 +27,7 @@ PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
   for (const Selection::Block& block : attempt.feasible.blocks()) {
     const auto selected = attempt.feasible.SelectedOf(block);
     const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
+    sink.Clear();
     const berth_code code =
         instance.score()->score(instance.self(), cycle.abi(), &view, out.data(), sink.raw());
     if (code != BERTH_SUCCESS) {

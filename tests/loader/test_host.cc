@@ -27,7 +27,7 @@ berth_code GetService(const berth_host*, const char* id, const void** service) n
 const berth_host& TestHost() {
   static constexpr std::string_view kName = "berth";
   static const berth_host host = {sizeof(berth_host), BERTH_ABI_MAJOR, BERTH_ABI_MINOR, nullptr,
-                                  BorrowText(kName),  BorrowText("0"), GetService};
+                                  AsStr(kName),       AsStr("0"),      GetService};
   return host;
 }
 
