@@ -92,14 +92,11 @@ PluginStatus EmptySubset(const Attempt& attempt) {
     status.reasons = {"node(s) didn't satisfy plugin " + plugins.front()};
     return status;
   }
-  std::string names;
-  for (const std::string& plugin : plugins) names += (names.empty() ? "" : " ") + plugin;
-  status.reasons = {"node(s) didn't satisfy plugin(s) [" + names + "] simultaneously"};
+  status.reasons = {"node(s) didn't satisfy plugin(s) [" + Join(plugins, " ") + "] simultaneously"};
   return status;
 }
 
-PluginStatus Failed(const std::string& plugin, berth_code code, const std::string& text) {
-  const std::string why = text.empty() ? "plugin answered " + std::string(CodeName(code)) : text;
+PluginStatus Failed(const std::string& plugin, const std::string& why) {
   return {BERTH_ERROR, plugin, {"running PreFilter plugin \"" + plugin + "\": " + why}};
 }
 
@@ -126,10 +123,14 @@ PluginStatus RunPreFilter(Attempt& attempt) {
       const auto reasons = sink.reasons();
       attempt.pre_filter_rejection =
           PluginStatus{code, plugin.name, {reasons.begin(), reasons.end()}};
-      if (code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) return {};
-      continue;
+      if (code == BERTH_UNSCHEDULABLE) continue;
+      // Nothing else matters any more, other plugins' subsets included.
+      attempt.subset_plugins.clear();
+      return {};
     }
-    if (code != BERTH_SUCCESS) return Failed(plugin.name, code, sink.JoinReasons());
+    if (code != BERTH_SUCCESS) {
+      return Failed(plugin.name, WhyFailed(code, sink.JoinReasons()));
+    }
     if (!out.nodes().has_value()) continue;
     Intersect(attempt, plugin.name, std::move(*out.nodes()));
     if (attempt.subset->empty() && attempt.subset_unknown.empty()) {

@@ -115,6 +115,14 @@ TEST_F(FilterTest, UnresolvableStopsAndUnschedulableLetsTheOthersRun) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.C: pre_filter nodes=3"));
 }
 
+TEST_F(FilterTest, ASubsetWakesThePodUnlessALaterPluginSaysNever) {
+  const char* subset = R"({"preFilter":{"nodes":["n1"]}})";
+  With({subset, R"({"preFilter":{"code":2,"reasons":["not today"]}})"});
+  EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B"));
+  With({subset, R"({"preFilter":{"code":3,"reasons":["never"]}})"});
+  EXPECT_THAT(WhoRejected(), ElementsAre("test.B"));
+}
+
 TEST_F(FilterTest, SkipLeavesThatPluginsFilterOut) {
   const char* refuse = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
   EXPECT_EQ(With({refuse}), "Unschedulable: 0/3 nodes are available: 3 full.");
