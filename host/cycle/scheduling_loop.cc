@@ -208,8 +208,18 @@ std::optional<AttemptResult> SchedulingLoop::ScheduleNext() {
     result.node = BindPod(entity.pod, result.decision.row, result.decision);
   }
   scheduler_.attempt().End();
-  cache_.table().DropIdleColumns(parts_->options.idle_column_bytes);
+  TidyUp();
   return result;
+}
+
+// What pods bring with them, columns and texts, would pile up. A sweep looks at every text: it waits
+// until half of them are of no use, so that each pays for its own.
+void SchedulingLoop::TidyUp() {
+  constexpr size_t kWorthASweep = 4096;
+  cache_.table().DropIdleColumns(parts_->options.idle_column_bytes);
+  Interner& interner = parts_->interner;
+  const size_t unused = interner.unreferenced();
+  if (unused >= kWorthASweep && unused >= interner.size() / 2) interner.Sweep();
 }
 
 // Waits for the answer: a pod's cycle state is alive until its binding has ended.

@@ -67,6 +67,7 @@ class SchedulingLoop {
 
   // Takes the first pod of the queue through its cycle and, if a node was found, its binding. None:
   // the queue is empty. A pod that was refused leaves the queue until it changes.
+  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
   std::optional<AttemptResult> ScheduleNext();
 
   size_t pending() const { return queue_.size(); }
@@ -90,6 +91,7 @@ class SchedulingLoop {
   void OnNode(const WatchEvent& event);
   void NoteOthers(const WatchEvent& event);
   std::string BindPod(PodRef pod, Row row, Decision& decision);
+  void TidyUp();
 
   std::unique_ptr<Parts> parts_;
   Cache& cache_;

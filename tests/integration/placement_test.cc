@@ -278,6 +278,24 @@ TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
   EXPECT_EQ(harness.loop().pending(), 1U);
 }
 
+TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
+  Harness harness;
+  harness.AddNodes({"n1"});
+  ASSERT_TRUE(harness.Start(Profile()).ok());
+  size_t most = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string n = std::to_string(i);
+    const TestPod pod{
+        .name = "p",
+        .meta = R"("labels":{"a)" + n + R"(":"b)" + n + R"(","c)" + n + R"(":"d)" + n + R"("})"};
+    ASSERT_EQ(harness.Schedule(pod).node, "n1");
+    harness.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
+    harness.cluster().Deliver();
+    most = std::max(most, harness.objects().interner().size());
+  }
+  EXPECT_LT(most, 10'000U);
+}
+
 TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
   Harness harness;
   harness.AddNodes({"n"});
