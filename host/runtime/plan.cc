@@ -118,9 +118,9 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   if (!instance.ok()) return instance.error().ToStatus();
   plugin.instance = std::move(instance).value();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
-  if (Status status = BindColumns(plugin); !status.ok()) return status;
+  // First into the plan, whose destructor unpins the columns, also those before one that fails.
   plugins_.push_back(std::move(plugin));
-  return {};
+  return BindColumns(plugins_.back());
 }
 
 Status Plan::BindColumns(PlannedPlugin& plugin) {
