@@ -161,19 +161,21 @@ void SchedulingLoop::OnPod(const WatchEvent& event) {
   for (const PodStep& step : ClassifyPodEvent(event, std::array{profile_})) {
     Status status;
     switch (step.action) {
-      case PodAction::kAddToQueue: queue_.Push({step.pod, 0, parts_->options.now_ns(), 0}); break;
+      case PodAction::kAddToQueue: Enqueue(step.pod); break;
       case PodAction::kUpdateInQueue:
-        if (!queue_.Update(step.pod) && !cache_.IsAssumed(step.pod->uid())) {
-          queue_.Push({step.pod, 0, parts_->options.now_ns(), 0});
+        if (cache_.IsAssumed(step.pod->uid())) {
+          changed_in_flight_ = step.pod;
+        } else if (!queue_.Update(step.pod)) {
+          Enqueue(step.pod);
         }
         break;
       case PodAction::kTakeFromQueue:
-      case PodAction::kRemoveFromQueue: queue_.Remove(step.pod->uid()); break;
+      case PodAction::kRemoveFromQueue: TakeFromQueue(step.pod->uid()); break;
       case PodAction::kAddToCache: status = cache_.AddPod(step.pod); break;
       case PodAction::kUpdateInCache: status = cache_.UpdatePod(step.pod); break;
       case PodAction::kRemoveFromCache: status = cache_.RemovePod(step.pod->uid()); break;
       case PodAction::kRemoveAnywhere:
-        if (!queue_.Remove(step.pod->uid()) && cache_.RowOf(step.pod->uid()) != kNoRow) {
+        if (!TakeFromQueue(step.pod->uid()) && cache_.RowOf(step.pod->uid()) != kNoRow) {
           status = cache_.RemovePod(step.pod->uid());
         }
         break;
@@ -182,6 +184,15 @@ void SchedulingLoop::OnPod(const WatchEvent& event) {
       parts_->options.log(BERTH_LOG_ERROR, "", status.message());
     }
   }
+}
+
+void SchedulingLoop::Enqueue(PodRef pod) {
+  queue_.Push({std::move(pod), 0, parts_->options.now_ns(), 0});
+}
+
+bool SchedulingLoop::TakeFromQueue(std::string_view uid) {
+  if (changed_in_flight_ != nullptr && changed_in_flight_->uid() == uid) changed_in_flight_.reset();
+  return queue_.Remove(uid);
 }
 
 void SchedulingLoop::NoteOthers(const WatchEvent& event) {
@@ -225,6 +236,7 @@ void SchedulingLoop::TidyUp() {
 // Waits for the answer: a pod's cycle state is alive until its binding has ended.
 std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
   const NodeRef node = cache_.table().node(row);
+  changed_in_flight_.reset();
   std::optional<PluginStatus> answer;
   BindRun run(scheduler_.attempt(), node->view(),
               [&answer](PluginStatus status) { answer = std::move(status); });
@@ -237,6 +249,7 @@ std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
   if (Status status = cache_.ForgetPod(pod->uid()); !status.ok()) {
     if (parts_->options.log) parts_->options.log(BERTH_LOG_ERROR, "", status.message());
   }
+  if (changed_in_flight_ != nullptr) Enqueue(std::move(changed_in_flight_));
   decision = {.code = answer->code, .skipped = false, .message = answer->Message(), .row = kNoRow};
   return "";
 }

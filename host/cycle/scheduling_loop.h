@@ -90,6 +90,9 @@ class SchedulingLoop {
   void OnPod(const WatchEvent& event);
   void OnNode(const WatchEvent& event);
   void NoteOthers(const WatchEvent& event);
+  void Enqueue(PodRef pod);
+  // False: not in the queue.
+  bool TakeFromQueue(std::string_view uid);
   std::string BindPod(PodRef pod, Row row, Decision& decision);
   void TidyUp();
 
@@ -100,6 +103,7 @@ class SchedulingLoop {
   Scheduler scheduler_;
   PluginQueueOrder order_;
   ActiveQueue queue_;
+  PodRef changed_in_flight_;  // The pod that is being bound, when it changed meanwhile.
   Id profile_;
   std::set<std::string, std::less<>> others_pending_;  // uids
   std::vector<std::unique_ptr<WatchSink>> sinks_;

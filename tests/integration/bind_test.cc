@@ -163,6 +163,26 @@ TEST_F(BindTest, ARefusedPodLeavesTheQueueUntilItChanges) {
   EXPECT_EQ(harness_.loop().pending(), 1U);
 }
 
+TEST_F(BindTest, AChangeDuringItsBindingBringsARefusedPodBack) {
+  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  harness_.AddPod({.name = "p"});
+  // The loop hears of it while it waits for the answer to its binding, which the gate refuses.
+  ASSERT_TRUE(harness_.cluster()
+                  .Update(harness_.objects().Pod(
+                      {.name = "p", .spec = R"("schedulingGates":[{"name":"g"}])"}))
+                  .ok());
+  const auto result = harness_.loop().ScheduleNext();
+  ASSERT_TRUE(result.has_value());
+  EXPECT_THAT(result->decision.message, ::testing::HasSubstr("non-empty .spec.schedulingGates"));
+  EXPECT_EQ(harness_.loop().pending(), 1U);
+  // Gone while it is bound, it stays away.
+  ASSERT_TRUE(harness_.cluster().Update(harness_.objects().Pod({.name = "p"})).ok());
+  harness_.cluster().Deliver();
+  harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
+  EXPECT_EQ(harness_.loop().ScheduleNext()->node, "");
+  EXPECT_EQ(harness_.loop().pending(), 0U);
+}
+
 // --- cycle state --------------------------------------------------------------------------------
 
 TEST_F(BindTest, SlotsLiveFromPreFilterToBindAndAreDestroyed) {
