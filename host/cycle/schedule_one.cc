@@ -90,8 +90,9 @@ bool Scheduler::Filter(Decision& decision) {
 }
 
 // A node that was set aside for the pod is taken if it fits, before any other is looked at. A
-// plugin that fails on it fails again in the full pass, and is reported there. Outside the nodes that
-// PreFilter left it is none: upstream asks the Filters alone, and relies on them to say so again.
+// plugin that fails on it fails again in the full pass, and is reported there. Outside the nodes
+// that PreFilter left it is none: upstream asks the Filters alone, and relies on them to say so
+// again.
 bool Scheduler::TryNominatedNode() {
   const std::string_view nominated = attempt_.pod->nominated_node();
   if (nominated.empty()) return false;

@@ -223,8 +223,8 @@ std::optional<AttemptResult> SchedulingLoop::ScheduleNext() {
   return result;
 }
 
-// What pods bring with them, columns and texts, would pile up. A sweep looks at every text: it waits
-// until half of them are of no use, so that each pays for its own.
+// What pods bring with them, columns and texts, would pile up. A sweep looks at every text: it
+// waits until half of them are of no use, so that each pays for its own.
 void SchedulingLoop::TidyUp() {
   constexpr size_t kWorthASweep = 4096;
   cache_.table().DropIdleColumns(parts_->options.idle_column_bytes);
