@@ -137,7 +137,7 @@ struct Documented {
 };
 
 TEST(NodeResourcesBalancedAllocation, TheReadmeHasTheTable) {
-  const auto readme = std::filesystem::path(__FILE__).parent_path() / "README.md";
+  const auto readme = std::filesystem::path(BERTH_PLUGIN_FOLDER) / "README.md";
   std::ifstream file(readme);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(text.find(berth::ArgsTable<Documented>()), std::string::npos)

@@ -129,7 +129,8 @@ endfunction()
 # berth_plugin_tests(<name> [LABELS <label>...])
 #
 # The unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
-# <name>_test, labelled `plugin`. They link the plugin's own object files and berth::testing.
+# <name>_test, labelled `plugin`. They link the plugin's own object files and berth::testing, and
+# find what lies beside them in BERTH_PLUGIN_FOLDER.
 function(berth_plugin_tests name)
   if(NOT BERTH_TESTS)
     return()
@@ -141,4 +142,6 @@ function(berth_plugin_tests name)
   endif()
   berth_gtest(${name}_test SOURCES ${sources} $<TARGET_OBJECTS:${name}> DEPENDS berth::testing
               LABELS plugin ${arg_LABELS})
+  target_compile_definitions(${name}_test PRIVATE
+    BERTH_PLUGIN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/${name}")
 endfunction()
