@@ -1,6 +1,7 @@
 #include "host/api/yaml.h"
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +48,13 @@ TEST(YamlToJson, ConvertsStructure) {
   for (const auto& [yaml, json] : kCases) EXPECT_EQ(Convert(yaml), json) << yaml;
 }
 
-TEST(YamlToJson, ResolvesPlainScalarsAsKubectlDoes) {
+void ExpectPlainScalars(std::span<const std::pair<std::string, std::string>> cases) {
+  for (const auto& [yaml, json] : cases) {
+    EXPECT_EQ(Convert("v: " + yaml), json == "null" ? R"({"v":null})" : "{\"v\":" + json + "}");
+  }
+}
+
+TEST(YamlToJson, ResolvesPlainWordsAsKubectlDoes) {
   const std::pair<std::string, std::string> kCases[] = {
       {"~", "null"},
       {"null", "null"},
@@ -72,6 +79,15 @@ TEST(YamlToJson, ResolvesPlainScalarsAsKubectlDoes) {
       {"none", "\"none\""},
       {"node", "\"node\""},
       {"yess", "\"yess\""},
+      {"2026-01-10", "\"2026-01-10\""},
+      {"2026-01-10T08:00:00Z", "\"2026-01-10T08:00:00Z\""},
+      {"<<", "\"<<\""},
+  };
+  ExpectPlainScalars(kCases);
+}
+
+TEST(YamlToJson, ResolvesPlainNumbersAsKubectlDoes) {
+  const std::pair<std::string, std::string> kCases[] = {
       {"0", "0"},
       {"-0", "0"},
       {"7", "7"},
@@ -116,15 +132,10 @@ TEST(YamlToJson, ResolvesPlainScalarsAsKubectlDoes) {
       {"1Gi", "\"1Gi\""},
       {"1E", "\"1E\""},
       {"12:30:45", "\"12:30:45\""},
-      {"2026-01-10", "\"2026-01-10\""},
-      {"2026-01-10T08:00:00Z", "\"2026-01-10T08:00:00Z\""},
       {"10.0.0.1", "\"10.0.0.1\""},
       {"_1", "\"_1\""},
-      {"<<", "\"<<\""},
   };
-  for (const auto& [yaml, json] : kCases) {
-    EXPECT_EQ(Convert("v: " + yaml), json == "null" ? R"({"v":null})" : "{\"v\":" + json + "}");
-  }
+  ExpectPlainScalars(kCases);
 }
 
 TEST(YamlToJson, QuotedAndBlockScalarsAreStrings) {

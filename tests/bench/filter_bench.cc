@@ -1,5 +1,5 @@
-// What Filter costs per node through the boundary: 5,000 nodes in blocks of 256, warm, the plugins in
-// a shared object. Reports the time per_node.
+// What Filter costs per node through the boundary: 5,000 nodes in blocks of 256, warm, the plugins
+// in a shared object. Reports the time per_node.
 #include <dlfcn.h>
 
 #include <algorithm>
