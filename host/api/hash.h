@@ -48,7 +48,13 @@ inline uint64_t Load32(const char* p) {
 
 // The hash of the bytes. Never changes: tests pin its values.
 inline uint64_t HashBytes(std::string_view text) {
-  using namespace hash_internal;
+  using hash_internal::Fold;
+  using hash_internal::kP0;
+  using hash_internal::kP1;
+  using hash_internal::kP2;
+  using hash_internal::kP3;
+  using hash_internal::Load32;
+  using hash_internal::Load64;
   const char* p = text.data();
   const size_t size = text.size();
   uint64_t state = kP0;

@@ -112,7 +112,7 @@ Table ScoreTable(const Json& weights, const std::vector<FittingNode>& nodes, boo
     for (const auto& [plugin, weight] : weights.items()) {
       const std::string score = Score(node, plugin, weight);
       if (narrow) {
-        all += (all.empty() ? "" : ", ") + plugin + " " + score;
+        all.append(all.empty() ? "" : ", ").append(plugin).append(" ").append(score);
       } else {
         cells.push_back(score);
       }

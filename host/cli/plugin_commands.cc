@@ -189,6 +189,7 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
     return Described(found->second.library->description(), name);
   }
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const auto& [known_name, plugin] : known) names.push_back(known_name);
   std::string text = "there is no plugin " + name + " in " + directory + DidYouMean(name, names);
   for (const LoadError& error : plugins.broken()) text += "\nnot loaded: " + error.ToString();

@@ -1,5 +1,6 @@
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "host/api/status_sink.h"
@@ -66,9 +67,7 @@ Json Placement(const AttemptResult& attempt) {
   return placement;
 }
 
-double Rounded(double value) {
-  return static_cast<double>(static_cast<int64_t>(value * 1000 + 0.5)) / 1000;
-}
+double Rounded(double value) { return std::round(value * 1000) / 1000; }
 
 Json ToDocument(const Outcome& outcome, bool quiet) {
   Json placements = Json::array();
