@@ -17,8 +17,8 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-// v1helper.IsExtendedResourceName: "requests." and the name, which is what a quota calls it, must be
-// a qualified name. `slash` is where the prefix ends.
+// v1helper.IsExtendedResourceName: "requests." and the name, which is what a quota calls it, must
+// be a qualified name. `slash` is where the prefix ends.
 bool IsExtendedResource(std::string_view name, size_t slash) {
   constexpr std::string_view kQuotaPrefix = "requests.";
   constexpr size_t kMaxPrefix = 253;

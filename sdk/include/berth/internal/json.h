@@ -53,9 +53,10 @@ class JsonWriter {
     }
     auto whole = static_cast<int64_t>(value);
     // Not std::lround, which is no constant expression; what is rounded is not negative.
-    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    // NOLINTBEGIN(bugprone-incorrect-roundings)
     auto rest = static_cast<int64_t>(
         (value - static_cast<double>(whole)) * static_cast<double>(kScale) + 0.5);
+    // NOLINTEND(bugprone-incorrect-roundings)
     if (rest == kScale) {
       ++whole;
       rest = 0;
