@@ -21,8 +21,9 @@
 namespace berth::host {
 
 // Threading: one thread at a time; what was allocated may be read from any thread.
-// Lifetime: everything lives until the arena is destroyed or assigned to; moving the arena moves no
-// memory. No destructor is ever run, hence the restriction to trivially destructible types.
+// Lifetime: everything lives until the arena is destroyed, reset or assigned to; moving the arena
+// moves no memory. No destructor is ever run, hence the restriction to trivially destructible
+// types.
 class Arena {
  public:
   static constexpr size_t kDefaultFirstChunk = 1024;
@@ -89,6 +90,16 @@ class Arena {
     return {copy, text.size()};
   }
 
+  // Takes back everything that was handed out and keeps the first chunk for what comes next.
+  void Reset() {
+    bytes_used_ = 0;
+    if (chunks_.empty()) return;
+    chunks_.resize(1);
+    bytes_reserved_ = first_chunk_bytes_;
+    cursor_ = reinterpret_cast<uintptr_t>(chunks_.front().get());
+    end_ = cursor_ + first_chunk_bytes_;
+  }
+
   // Bytes handed out, without padding.
   size_t bytes_used() const { return bytes_used_; }
   // Bytes taken from the heap.
@@ -102,6 +113,7 @@ class Arena {
     const size_t chunk = fits ? next_chunk_ : needed;
     // Uninitialised on purpose: value-initialising would touch every byte twice.
     chunks_.push_back(std::unique_ptr<std::byte[]>(new std::byte[chunk]));
+    if (chunks_.size() == 1) first_chunk_bytes_ = chunk;
     bytes_reserved_ += chunk;
     bytes_used_ += size;
     const uintptr_t begin = reinterpret_cast<uintptr_t>(chunks_.back().get());
@@ -118,6 +130,7 @@ class Arena {
     std::swap(cursor_, other.cursor_);
     std::swap(end_, other.end_);
     std::swap(next_chunk_, other.next_chunk_);
+    std::swap(first_chunk_bytes_, other.first_chunk_bytes_);
     std::swap(bytes_used_, other.bytes_used_);
     std::swap(bytes_reserved_, other.bytes_reserved_);
     std::swap(chunks_, other.chunks_);
@@ -126,6 +139,7 @@ class Arena {
   uintptr_t cursor_ = 0;
   uintptr_t end_ = 0;
   size_t next_chunk_ = kDefaultFirstChunk;
+  size_t first_chunk_bytes_ = 0;
   size_t bytes_used_ = 0;
   size_t bytes_reserved_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;

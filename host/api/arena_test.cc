@@ -111,6 +111,22 @@ TEST(Arena, MovingKeepsTheMemoryAndEmptiesTheSource) {
   EXPECT_EQ(first.bytes_used(), 5U);
 }
 
+TEST(Arena, ResetKeepsTheFirstChunk) {
+  Arena arena(1024);
+  arena.Reset();
+  EXPECT_EQ(arena.bytes_reserved(), 0U);
+  void* first = arena.Allocate(1000, 8);
+  (void)arena.Allocate(1000, 8);
+  (void)arena.Allocate(100'000, 8);
+  arena.Reset();
+  EXPECT_EQ(arena.bytes_used(), 0U);
+  EXPECT_EQ(arena.bytes_reserved(), 1024U);
+  EXPECT_EQ(arena.Allocate(1024, 8), first);
+  EXPECT_EQ(arena.bytes_reserved(), 1024U);
+  std::memset(arena.Allocate(1, 1), 0xab, 1);
+  EXPECT_GT(arena.bytes_reserved(), 1024U);
+}
+
 TEST(ArenaDeathTest, AnAlignmentIsAPowerOfTwo) {
   Arena arena;
   EXPECT_DEATH((void)arena.Allocate(1, 3), "assertion failed");

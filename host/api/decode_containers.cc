@@ -28,7 +28,8 @@ bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
 }
 
 // A limit without a request is the request too.
-bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* container) {
+bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* container,
+                            ResourceList* requests) {
   reader.resources.Clear();
   reader.limits.Clear();
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
@@ -38,11 +39,12 @@ bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* c
       default: return true;
     }
   });
-  container->limits = reader.limits.Store(reader.arena());
-  reader.resources.Fill(*container->limits);
-  container->requests = SameResources(reader.resources.view(), *container->limits)
-                            ? container->limits
-                            : reader.resources.Store(reader.arena());
+  const ResourceList limits = reader.limits.amounts();
+  reader.resources.Fill(limits);
+  *requests = reader.resources.Copy(reader.scratch());
+  container->limits = RoundUp(limits, reader.arena());
+  container->requests =
+      SameAmounts(*requests, limits) ? container->limits : RoundUp(*requests, reader.arena());
   return ok;
 }
 
@@ -56,7 +58,8 @@ Id NormalImage(Reader& reader, std::string_view image) {
   return reader.Intern(std::string(image).append(":latest"));
 }
 
-bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container) {
+bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
+                   ResourceList* requests) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "name"_field: return reader.ReadString(v, &container->name);
@@ -67,7 +70,7 @@ bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container)
         container->image_normal = NormalImage(reader, image);
         return true;
       }
-      case "resources"_field: return ReadContainerResources(reader, v, container);
+      case "resources"_field: return ReadContainerResources(reader, v, container, requests);
       case "ports"_field: return ReadPorts(reader, v, &container->ports);
       case "restartPolicy"_field: {
         std::string_view policy;
@@ -92,7 +95,7 @@ bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* stat
       }
       case "allocatedResources"_field: return ReadResources(reader, v, &status->allocated);
       case "resources"_field:
-        status->requests = &kNoResources;
+        status->has_resources = true;
         return reader.ForEachField(v, [&](const Field& inner, JsonValue& list) {
           if (inner.hash != "requests"_field) return true;
           return ReadResources(reader, list, &status->requests);
@@ -104,18 +107,25 @@ bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* stat
 
 }  // namespace
 
-bool ReadContainers(Reader& reader, JsonValue& value, std::span<berth_container>* containers) {
+bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers) {
   const size_t mark = reader.containers.size();
+  const size_t requests_mark = reader.container_requests.size();
   const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
     berth_container container = {};
     container.requests = &kNoResources;
     container.limits = &kNoResources;
-    if (!ReadContainer(reader, element, &container)) return false;
+    ResourceList requests;
+    if (!ReadContainer(reader, element, &container, &requests)) return false;
     reader.containers.Push(container);
+    reader.container_requests.Push({.name = Text(container.name),
+                                    .sidecar = (container.flags & BERTH_CONTAINER_SIDECAR) != 0,
+                                    .requests = requests});
     return true;
   });
-  if (ok) *containers = reader.containers.Take(mark, reader.arena());
-  return ok;
+  if (!ok) return false;
+  containers->views = reader.containers.Take(mark, reader.arena());
+  containers->requests = reader.container_requests.Take(requests_mark, reader.scratch());
+  return true;
 }
 
 bool ReadContainerStatuses(Reader& reader, JsonValue& value) {

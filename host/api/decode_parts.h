@@ -24,9 +24,12 @@ bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string>
 // decode_resources.cc
 // A ResourceList. `sum` is emptied first.
 bool ReadResources(Reader& reader, JsonValue& value, ResourceSum* sum);
+// In the scratch arena.
+bool ReadResources(Reader& reader, JsonValue& value, ResourceList* resources);
+// Rounded up, in the object's arena.
 bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources);
-// What pods may request as a whole: cpu, memory, huge pages; null when it names none of them.
-bool ReadPodLevelResources(Reader& reader, JsonValue& value, const berth_resources** resources);
+// What pods may request as a whole: cpu, memory, huge pages. In the scratch arena.
+bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources);
 
 // decode_selector.cc
 bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector);
@@ -48,7 +51,11 @@ bool ReadTolerations(Reader& reader, JsonValue& value, berth_array* tolerations)
 bool ReadEffect(Reader& reader, JsonValue& value, uint32_t* effect);
 
 // decode_containers.cc
-bool ReadContainers(Reader& reader, JsonValue& value, std::span<berth_container>* containers);
+struct Containers {
+  std::span<berth_container> views;
+  std::span<const ContainerRequests> requests;  // Of each; in the scratch arena.
+};
+bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers);
 // Pushes to Reader::container_statuses.
 bool ReadContainerStatuses(Reader& reader, JsonValue& value);
 

@@ -53,21 +53,21 @@ class PodReader {
   berth_pod pod_ = {};
   berth_meta meta_ = {};
   berth_affinity affinity_ = {};
-  std::span<berth_container> containers_;
-  std::span<berth_container> init_containers_;
+  Containers containers_;
+  Containers init_containers_;
   std::span<berth_volume> volumes_;
   std::span<berth_resource_claim> claims_;
   std::span<berth_str_pair> claim_statuses_;  // Name of the claim in the pod, generated claim.
   Stack<KeyMerge> merges_;
-  const berth_resources* pod_requests_ = nullptr;
-  const berth_resources* pod_limits_ = nullptr;
-  const berth_resources* status_requests_ = nullptr;
-  const berth_resources* status_allocated_ = nullptr;
+  ResourceList overhead_;
+  ResourceList pod_requests_;
+  ResourceList pod_limits_;
+  ResourceList status_requests_;
+  ResourceList status_allocated_;
 };
 
 bool PodReader::Read(JsonObject& object) {
   pod_.restart_policy = BERTH_RESTART_ALWAYS;
-  pod_.overhead = &kNoResources;
   if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
     switch (field.hash) {
@@ -101,7 +101,7 @@ bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
     case "schedulingGates"_field: return ReadGates(v);
     case "resourceClaims"_field: return ReadClaims(v);
     case "resources"_field: return ReadPodResources(v);
-    case "overhead"_field: return ReadResources(reader_, v, &pod_.overhead);
+    case "overhead"_field: return ReadResources(reader_, v, &overhead_);
     case "schedulingGroup"_field: return ReadNestedText(v, "podGroupName"_field, &pod_.pod_group);
     default: return ReadIdentityField(field, v);
   }
@@ -245,8 +245,8 @@ void PodReader::ApplyDefaults() {
   if (pod_.scheduler_name == kNoId) pod_.scheduler_name = reader_.Intern("default-scheduler");
   if (pod_.preemption_policy == 0) pod_.preemption_policy = BERTH_PREEMPT_LOWER_PRIORITY;
   if ((pod_.flags & BERTH_POD_HOST_NETWORK) != 0) {
-    ApplyHostNetwork(containers_);
-    ApplyHostNetwork(init_containers_);
+    ApplyHostNetwork(containers_.views);
+    ApplyHostNetwork(init_containers_.views);
   }
 }
 
@@ -288,28 +288,28 @@ bool PodReader::IsResizeInfeasible() const {
 }
 
 void PodReader::SumRequests() {
-  RequestInputs inputs = {.containers = containers_,
-                          .init_containers = init_containers_,
+  RequestInputs inputs = {.containers = containers_.requests,
+                          .init_containers = init_containers_.requests,
                           .statuses = reader_.container_statuses.Since(0),
                           .pod_requests = pod_requests_,
                           .pod_status_requests = status_requests_,
                           .pod_status_allocated = status_allocated_,
-                          .overhead = pod_.overhead,
+                          .overhead = overhead_,
                           .resize_infeasible = IsResizeInfeasible()};
-  if (pod_limits_ != nullptr) {
+  if (!pod_limits_.empty()) {
     // What the API server fills in: cpu and memory as the containers request them, and the limits.
-    reader_.resources.Clear();
-    if (pod_requests_ != nullptr) reader_.resources.Set(*pod_requests_);
-    berth_resources of_containers = reader_.calculator.SumContainers(inputs);
-    of_containers.present &= BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
-    of_containers.scalars = {};
-    reader_.resources.Fill(of_containers);
-    reader_.resources.Fill(*pod_limits_);
-    inputs.pod_requests = reader_.resources.Store(reader_.arena());
+    reader_.resources.Assign(pod_requests_);
+    for (const ResourceAmount& of_containers : reader_.calculator.SumContainers(inputs)) {
+      if (of_containers.key > BERTH_RESOURCE_MEMORY) break;
+      reader_.resources.Fill({&of_containers, 1});
+    }
+    reader_.resources.Fill(pod_limits_);
+    inputs.pod_requests = reader_.resources.Copy(reader_.scratch());
   }
-  if (inputs.pod_requests != nullptr) pod_.flags |= BERTH_POD_HAS_POD_LEVEL_REQUESTS;
+  if (!inputs.pod_requests.empty()) pod_.flags |= BERTH_POD_HAS_POD_LEVEL_REQUESTS;
 
   const PodRequests sums = reader_.calculator.Calculate(inputs, reader_.arena());
+  pod_.overhead = RoundUp(overhead_, reader_.arena());
   pod_.request = sums.request;
   pod_.request_of_containers = sums.request_of_containers;
   pod_.accounted = sums.accounted;
@@ -327,8 +327,8 @@ void PodReader::CollectHostPorts() {
       }
     }
   };
-  collect(containers_, false);
-  collect(init_containers_, true);
+  collect(containers_.views, false);
+  collect(init_containers_.views, true);
   pod_.host_ports = AsArray(reader_.ports.Take(mark, reader_.arena()));
 }
 
@@ -341,8 +341,8 @@ PodRef PodReader::Finish() {
   CollectHostPorts();
   affinity_.struct_size = sizeof(affinity_);
   pod_.affinity = reader_.arena().New<berth_affinity>(affinity_);
-  pod_.containers = AsArray(containers_);
-  pod_.init_containers = AsArray(init_containers_);
+  pod_.containers = AsArray(containers_.views);
+  pod_.init_containers = AsArray(init_containers_.views);
   pod_.volumes = AsArray(volumes_);
   pod_.resource_claims = AsArray(claims_);
   reader_.size_hints.pod = reader_.SuggestSize();

@@ -28,25 +28,20 @@ bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
 // One entry of a ResourceList. `pod_level`: only what pods may request as a whole.
 bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod_level,
                   ResourceSum* sum) {
-  Quantity quantity;
-  if (!ReadQuantity(reader, value, &quantity)) return false;
+  Quantity amount;
+  if (!ReadQuantity(reader, value, &amount)) return false;
   switch (ClassifyResource(field.name)) {
-    case ResourceClass::kCpu: sum->SetAmount(BERTH_RESOURCE_CPU, quantity.MilliValue()); break;
-    case ResourceClass::kMemory: sum->SetAmount(BERTH_RESOURCE_MEMORY, quantity.Value()); break;
+    case ResourceClass::kCpu: sum->Set(BERTH_RESOURCE_CPU, amount); break;
+    case ResourceClass::kMemory: sum->Set(BERTH_RESOURCE_MEMORY, amount); break;
     case ResourceClass::kEphemeralStorage:
-      if (pod_level) break;
-      sum->SetAmount(BERTH_RESOURCE_EPHEMERAL_STORAGE, quantity.Value());
+      if (!pod_level) sum->Set(BERTH_RESOURCE_EPHEMERAL_STORAGE, amount);
       break;
     case ResourceClass::kPods:
-      if (pod_level) break;
-      sum->SetAmount(BERTH_RESOURCE_PODS, quantity.Value());
+      if (!pod_level) sum->Set(BERTH_RESOURCE_PODS, amount);
       break;
-    case ResourceClass::kHugePages:
-      sum->SetScalar(reader.Intern(field.name), quantity.Value());
-      break;
+    case ResourceClass::kHugePages: sum->Set(ScalarKey(reader.Intern(field.name)), amount); break;
     case ResourceClass::kScalar:
-      if (pod_level) break;
-      sum->SetScalar(reader.Intern(field.name), quantity.Value());
+      if (!pod_level) sum->Set(ScalarKey(reader.Intern(field.name)), amount);
       break;
     case ResourceClass::kIgnored: break;
   }
@@ -66,16 +61,21 @@ bool ReadResources(Reader& reader, JsonValue& value, ResourceSum* sum) {
   return ReadList(reader, value, false, sum);
 }
 
-bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources) {
+bool ReadResources(Reader& reader, JsonValue& value, ResourceList* resources) {
   if (!ReadList(reader, value, false, &reader.resources)) return false;
-  *resources = reader.resources.Store(reader.arena());
+  *resources = reader.resources.Copy(reader.scratch());
   return true;
 }
 
-bool ReadPodLevelResources(Reader& reader, JsonValue& value, const berth_resources** resources) {
+bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources) {
+  if (!ReadList(reader, value, false, &reader.resources)) return false;
+  *resources = RoundUp(reader.resources.amounts(), reader.arena());
+  return true;
+}
+
+bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources) {
   if (!ReadList(reader, value, true, &reader.resources)) return false;
-  const berth_resources* stored = reader.resources.Store(reader.arena());
-  *resources = stored == &kNoResources ? nullptr : stored;
+  *resources = reader.resources.Copy(reader.scratch());
   return true;
 }
 

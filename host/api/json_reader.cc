@@ -62,6 +62,7 @@ void Reader::Begin(size_t expected_bytes) {
   DropIds();
   arena_ = Arena(expected_bytes);
   ClearStacks();
+  scratch_.Reset();
   error_code_ = ErrorCode::kOk;
   error_path_.clear();
   error_message_.clear();
@@ -106,6 +107,7 @@ void Reader::ClearStacks() {
   kept_fields.Clear();
   ports.Clear();
   containers.Clear();
+  container_requests.Clear();
   tolerations.Clear();
   taints.Clear();
   spreads.Clear();

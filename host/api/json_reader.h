@@ -119,6 +119,8 @@ class Reader {
   const DecodeOptions& options() const { return options_; }
   Interner& interner() const { return interner_; }
   Arena& arena() { return arena_; }
+  // For what is only needed until the object is finished.
+  Arena& scratch() { return scratch_; }
   simdjson::ondemand::parser& parser() { return parser_; }
   // A copy of the text that simdjson may read on behind; valid until the next one.
   simdjson::padded_string_view Pad(std::string_view text);
@@ -195,6 +197,7 @@ class Reader {
   Stack<berth_field> kept_fields;
   Stack<berth_port> ports;
   Stack<berth_container> containers;
+  Stack<ContainerRequests> container_requests;
   Stack<berth_toleration> tolerations;
   Stack<berth_taint> taints;
   Stack<berth_spread> spreads;
@@ -238,6 +241,7 @@ class Reader {
   Interner& interner_;
   DecodeOptions options_;
   Arena arena_;
+  Arena scratch_;
   std::vector<Id> ids_;
   std::vector<CacheSlot> cache_;
   uint64_t object_number_ = 1;

@@ -20,6 +20,19 @@ class Quantity {
   // `nanos` is within one unit and has the sign of `units`, where neither is 0.
   constexpr Quantity(int64_t units, int32_t nanos) : units_(units), nanos_(nanos) {}
 
+  // The exact sum, at most 2^63-1 units in magnitude.
+  constexpr void Add(const Quantity& other) {
+    int64_t units = 0;
+    const bool overflows = __builtin_add_overflow(units_, other.units_, &units);
+    if (overflows || units < -kMax) [[unlikely]] {
+      *this = Quantity(units_ < 0 ? -kMax : kMax, 0);
+      return;
+    }
+    units_ = units;
+    if ((nanos_ | other.nanos_) != 0) [[unlikely]]
+      AddNanos(other.nanos_);
+  }
+
   // In units, rounded away from zero: "100m" is 1.
   constexpr int64_t Value() const {
     if (nanos_ == 0) return units_;
@@ -57,6 +70,19 @@ class Quantity {
   constexpr int64_t NanosAsMilli() const {
     const int32_t rest = nanos_ % kNanosPerMilli;
     return nanos_ / kNanosPerMilli + (rest > 0) - (rest < 0);
+  }
+
+  // `units_` is the sum of the units already.
+  constexpr void AddNanos(int32_t other) {
+    nanos_ += other;
+    if (nanos_ >= kNanosPerUnit || (nanos_ > 0 && units_ < 0)) {
+      nanos_ -= kNanosPerUnit;
+      if (units_ != kMax) ++units_;
+    } else if (nanos_ <= -kNanosPerUnit || (nanos_ < 0 && units_ > 0)) {
+      nanos_ += kNanosPerUnit;
+      if (units_ != -kMax) --units_;
+    }
+    if (units_ == kMax || units_ == -kMax) nanos_ = 0;
   }
 
   int64_t units_ = 0;

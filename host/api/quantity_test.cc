@@ -343,6 +343,74 @@ TEST(Quantity, DefaultIsZero) {
   EXPECT_EQ(Quantity().Sign(), 0);
 }
 
+TEST(Quantity, AddsExactly) {
+  constexpr int32_t kLast = 999'999'999;
+  struct {
+    Quantity a;
+    Quantity b;
+    Quantity sum;
+  } const kCases[] = {
+      {{}, {}, {}},
+      {{1, 0}, {2, 0}, {3, 0}},
+      {{1, 0}, {-2, 0}, {-1, 0}},
+      {{0, 1}, {0, 2}, {0, 3}},
+      {{0, kLast}, {0, 1}, {1, 0}},
+      {{0, kLast}, {0, kLast}, {1, kLast - 1}},
+      {{5, kLast}, {7, 2}, {13, 1}},
+      {{-5, -kLast}, {-7, -2}, {-13, -1}},
+      {{0, 1}, {0, -2}, {0, -1}},
+      {{1, 1}, {-1, -2}, {0, -1}},
+      {{2, 1}, {-1, -2}, {0, kLast}},
+      {{-2, -1}, {1, 2}, {0, -kLast}},
+      {{1, 0}, {0, -1}, {0, kLast}},
+      {{-3, 0}, {0, 1}, {-2, -kLast}},
+      {{kMax - 1, kLast}, {0, 1}, {kMax, 0}},
+      {{kMax - 1, kLast}, {0, 2}, {kMax, 0}},
+      {{kMax - 1, kLast}, {0, kLast}, {kMax, 0}},
+      {{kMax - 1, 1}, {1, 1}, {kMax, 0}},
+      {{kMax, 0}, {1, 0}, {kMax, 0}},
+      {{kMax, 0}, {kMax, 0}, {kMax, 0}},
+      {{kMax, 0}, {0, -1}, {kMax - 1, kLast}},
+      {{kMax, 0}, {-kMax, 0}, {}},
+      {{-kMax, 0}, {-1, 0}, {-kMax, 0}},
+      {{-kMax, 0}, {-2, 0}, {-kMax, 0}},
+      {{-kMax, 0}, {0, -1}, {-kMax, 0}},
+      {{-kMax, 0}, {0, 1}, {-kMax + 1, -kLast}},
+      {{-kMax + 1, -kLast}, {0, -1}, {-kMax, 0}},
+  };
+  for (const auto& c : kCases) {
+    const auto expect = [&](Quantity sum, const Quantity& other) {
+      const Quantity before = sum;
+      sum.Add(other);
+      EXPECT_EQ(sum.units(), c.sum.units()) << before.units() << " " << other.units();
+      EXPECT_EQ(sum.nanos(), c.sum.nanos()) << before.nanos() << " " << other.nanos();
+    };
+    expect(c.a, c.b);
+    expect(c.b, c.a);
+  }
+}
+
+TEST(Quantity, AddsAsWideNumbersDo) {
+  __extension__ typedef __int128 Wide;
+  constexpr int64_t kNanos = Quantity::kNanosPerUnit;
+  std::mt19937_64 random(3);
+  const auto draw = [&random] {
+    const int32_t sign = (random() & 1) != 0 ? 1 : -1;
+    const int64_t units = static_cast<int64_t>(random() >> (2 + random() % 62));
+    return Quantity(sign * units, sign * static_cast<int32_t>(random() % kNanos));
+  };
+  const auto wide = [](const Quantity& q) { return Wide{q.units()} * kNanos + q.nanos(); };
+  for (int32_t i = 0; i < 100'000; ++i) {
+    const Quantity a = draw();
+    const Quantity b = draw();
+    Quantity sum = a;
+    sum.Add(b);
+    ASSERT_TRUE(wide(sum) == wide(a) + wide(b)) << a.units() << " " << b.units();
+    ASSERT_TRUE(sum.Sign() == (wide(sum) > 0) - (wide(sum) < 0));
+    ASSERT_EQ(a < b, wide(a) < wide(b)) << a.units() << " " << b.units();
+  }
+}
+
 TEST(Quantity, ComparesByAmount) {
   const auto parse = [](std::string_view text) { return ParseQuantity(text).value(); };
   EXPECT_EQ(parse("1"), parse("1000m"));

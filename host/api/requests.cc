@@ -1,7 +1,6 @@
 #include "host/api/requests.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "host/api/objects.h"
 #include "host/api/selector.h"
@@ -10,12 +9,6 @@ namespace berth::host {
 namespace {
 
 constexpr uint32_t kMissing = BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
 
 // v1helper.IsExtendedResourceName: "requests." and the name, which is what a quota calls it, must
 // be a qualified name. `slash` is where the prefix ends.
@@ -41,107 +34,63 @@ ResourceClass ClassifyResource(std::string_view name) {
   return IsExtendedResource(name, slash) ? ResourceClass::kScalar : ResourceClass::kIgnored;
 }
 
-// ---- ResourceSum ------------------------------------------------------------------------------
+// ---- Lists of amounts -------------------------------------------------------------------------
 
-void ResourceSum::Clear() {
-  sum_ = kNoResources;
-  scalars_.clear();
+bool SameAmounts(ResourceList a, ResourceList b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-void ResourceSum::Assign(const berth_resources& from) {
-  sum_ = from;
-  const auto scalars = Elements<berth_quantity>(from.scalars);
-  scalars_.assign(scalars.begin(), scalars.end());
+const berth_resources* RoundUp(ResourceList amounts, Arena& arena) {
+  if (amounts.empty()) return &kNoResources;
+  auto* rounded = arena.New<berth_resources>(kNoResources);
+  size_t at = 0;
+  for (; at < amounts.size() && amounts[at].key < ScalarKey(kNoId); ++at) {
+    const Quantity& amount = amounts[at].amount;
+    rounded->present |= static_cast<uint32_t>(amounts[at].key);
+    switch (amounts[at].key) {
+      case BERTH_RESOURCE_CPU: rounded->milli_cpu = amount.MilliValue(); break;
+      case BERTH_RESOURCE_MEMORY: rounded->memory = amount.Value(); break;
+      case BERTH_RESOURCE_EPHEMERAL_STORAGE: rounded->ephemeral_storage = amount.Value(); break;
+      default: rounded->pods = amount.Value(); break;
+    }
+  }
+  const std::span<berth_quantity> scalars = arena.NewArray<berth_quantity>(amounts.size() - at);
+  for (berth_quantity& scalar : scalars) {
+    scalar.name = static_cast<Id>(amounts[at].key);
+    scalar.value = amounts[at++].amount.Value();
+  }
+  rounded->scalars = AsArray(std::span<const berth_quantity>(scalars));
+  return rounded;
 }
 
 template <ResourceSum::Merge kMerge>
-void ResourceSum::ApplyMember(const berth_resources& other, uint32_t bit,
-                              int64_t berth_resources::*member) {
-  if ((other.present & bit) == 0) return;
-  const bool is_new = (sum_.present & bit) == 0;
-  sum_.present |= bit;
-  int64_t& mine = sum_.*member;
-  if (is_new || kMerge == Merge::kSet) {
-    mine = other.*member;
-  } else if (kMerge == Merge::kAdd) {
-    mine = SaturatingAdd(mine, other.*member);
-  } else if (kMerge == Merge::kMax) {
-    mine = std::max(mine, other.*member);
+void ResourceSum::Apply(ResourceList other) {
+  size_t at = 0;
+  for (const ResourceAmount& theirs : other) {
+    while (at < amounts_.size() && amounts_[at].key < theirs.key) ++at;
+    if (at == amounts_.size()) {
+      amounts_.push_back(theirs);
+    } else if (amounts_[at].key != theirs.key) {
+      amounts_.insert(amounts_.begin() + static_cast<ptrdiff_t>(at), theirs);
+    } else if (kMerge == Merge::kAdd) {
+      amounts_[at].amount.Add(theirs.amount);
+    } else if (kMerge == Merge::kMax) {
+      amounts_[at].amount = std::max(amounts_[at].amount, theirs.amount);
+    } else if (kMerge == Merge::kSet) {
+      amounts_[at].amount = theirs.amount;
+    }
+    ++at;
   }
 }
 
-template <ResourceSum::Merge kMerge>
-void ResourceSum::ApplyScalar(const berth_quantity& quantity) {
-  const auto at =
-      std::lower_bound(scalars_.begin(), scalars_.end(), quantity.name,
-                       [](const berth_quantity& q, berth_id name) { return q.name < name; });
-  if (at == scalars_.end() || at->name != quantity.name) {
-    scalars_.insert(at, quantity);
-  } else if (kMerge == Merge::kAdd) {
-    at->value = SaturatingAdd(at->value, quantity.value);
-  } else if (kMerge == Merge::kMax) {
-    at->value = std::max(at->value, quantity.value);
-  } else if (kMerge == Merge::kSet) {
-    at->value = quantity.value;
-  }
-}
+void ResourceSum::Add(ResourceList other) { Apply<Merge::kAdd>(other); }
+void ResourceSum::Max(ResourceList other) { Apply<Merge::kMax>(other); }
+void ResourceSum::Set(ResourceList other) { Apply<Merge::kSet>(other); }
+void ResourceSum::Fill(ResourceList other) { Apply<Merge::kFill>(other); }
 
-template <ResourceSum::Merge kMerge>
-void ResourceSum::Apply(const berth_resources& other) {
-  ApplyMember<kMerge>(other, BERTH_RESOURCE_CPU, &berth_resources::milli_cpu);
-  ApplyMember<kMerge>(other, BERTH_RESOURCE_MEMORY, &berth_resources::memory);
-  ApplyMember<kMerge>(other, BERTH_RESOURCE_EPHEMERAL_STORAGE, &berth_resources::ephemeral_storage);
-  ApplyMember<kMerge>(other, BERTH_RESOURCE_PODS, &berth_resources::pods);
-  for (const berth_quantity& quantity : Elements<berth_quantity>(other.scalars)) {
-    ApplyScalar<kMerge>(quantity);
-  }
-}
-
-void ResourceSum::Add(const berth_resources& other) { Apply<Merge::kAdd>(other); }
-void ResourceSum::Max(const berth_resources& other) { Apply<Merge::kMax>(other); }
-void ResourceSum::Set(const berth_resources& other) { Apply<Merge::kSet>(other); }
-void ResourceSum::Fill(const berth_resources& other) { Apply<Merge::kFill>(other); }
-
-namespace {
-
-int64_t& MemberOf(berth_resources& resources, uint32_t resource) {
-  switch (resource) {
-    case BERTH_RESOURCE_CPU: return resources.milli_cpu;
-    case BERTH_RESOURCE_MEMORY: return resources.memory;
-    case BERTH_RESOURCE_EPHEMERAL_STORAGE: return resources.ephemeral_storage;
-    default: break;
-  }
-  BERTH_ASSERT(resource == BERTH_RESOURCE_PODS);
-  return resources.pods;
-}
-
-}  // namespace
-
-void ResourceSum::AddAmount(uint32_t resource, int64_t amount) {
-  int64_t& member = MemberOf(sum_, resource);
-  member = SaturatingAdd(member, amount);
-  sum_.present |= resource;
-}
-
-void ResourceSum::SetAmount(uint32_t resource, int64_t amount) {
-  MemberOf(sum_, resource) = amount;
-  sum_.present |= resource;
-}
-
-void ResourceSum::SetScalar(Id name, int64_t amount) {
-  ApplyScalar<Merge::kSet>({.name = name, .reserved = 0, .value = amount});
-}
-
-const berth_resources& ResourceSum::view() {
-  sum_.scalars = AsArray(std::span(scalars_));
-  return sum_;
-}
-
-const berth_resources* ResourceSum::Store(Arena& arena) {
-  if (sum_.present == 0 && scalars_.empty()) return &kNoResources;
-  auto* copy = arena.New<berth_resources>(sum_);
-  copy->scalars = AsArray(arena.CopyArray(std::span<const berth_quantity>(scalars_)));
-  return copy;
+const Quantity* ResourceSum::Find(ResourceKey key) const {
+  const auto found = std::ranges::lower_bound(amounts_, key, {}, &ResourceAmount::key);
+  return found != amounts_.end() && found->key == key ? &found->amount : nullptr;
 }
 
 bool SameResources(const berth_resources& a, const berth_resources& b) {
@@ -159,36 +108,35 @@ bool SameResources(const berth_resources& a, const berth_resources& b) {
 
 // ---- RequestCalculator ------------------------------------------------------------------------
 
-const berth_resources& RequestCalculator::RequestsOf(const berth_container& container,
-                                                     const RequestInputs& pod, bool use_status) {
-  if (!use_status) return *container.requests;
-  const std::string_view name = Text(container.name);
+ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
+                                           const RequestInputs& pod, bool use_status) {
+  if (!use_status) return container.requests;
   for (const ContainerStatus& status : pod.statuses) {
-    if (status.name != name) continue;
-    if (status.requests == nullptr) break;
-    if (pod.resize_infeasible) {
-      container_.Clear();
-    } else {
-      container_.Assign(*container.requests);
-    }
-    container_.Max(*status.requests);
-    if (status.allocated != nullptr) container_.Max(*status.allocated);
-    return container_.view();
+    if (status.name != container.name) continue;
+    if (!status.has_resources) break;
+    container_.Assign(pod.resize_infeasible ? ResourceList() : container.requests);
+    container_.Max(status.requests);
+    container_.Max(status.allocated);
+    return container_.amounts();
   }
-  return *container.requests;
+  return container.requests;
 }
 
 void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rules,
                                       ResourceSum& total) {
-  const auto add_to = [&rules](ResourceSum& sum, const berth_resources& requests) {
+  const auto add_to = [&rules](ResourceSum& sum, ResourceList requests) {
     sum.Add(requests);
-    const uint32_t missing = rules.defaults & ~requests.present;
-    if (missing & BERTH_RESOURCE_CPU) sum.AddAmount(BERTH_RESOURCE_CPU, kDefaultMilliCpu);
-    if (missing & BERTH_RESOURCE_MEMORY) sum.AddAmount(BERTH_RESOURCE_MEMORY, kDefaultMemory);
+    uint32_t missing = rules.defaults;
+    for (const ResourceAmount& named : requests) {
+      if (named.key > BERTH_RESOURCE_MEMORY) break;
+      missing &= ~static_cast<uint32_t>(named.key);
+    }
+    if (missing & BERTH_RESOURCE_CPU) sum.Add(BERTH_RESOURCE_CPU, kDefaultCpu);
+    if (missing & BERTH_RESOURCE_MEMORY) sum.Add(BERTH_RESOURCE_MEMORY, kDefaultMemory);
   };
 
   total.Clear();
-  for (const berth_container& container : pod.containers) {
+  for (const ContainerRequests& container : pod.containers) {
     add_to(total, RequestsOf(container, pod, rules.use_status));
   }
   if (pod.init_containers.empty()) return;
@@ -196,70 +144,70 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
   // While init container i runs, so do the sidecars before it; a sidecar runs on to the end.
   sidecars_.Clear();
   init_.Clear();
-  for (const berth_container& container : pod.init_containers) {
-    if ((container.flags & BERTH_CONTAINER_SIDECAR) != 0) {
-      const berth_resources& requests = RequestsOf(container, pod, rules.use_status);
+  for (const ContainerRequests& container : pod.init_containers) {
+    if (container.sidecar) {
+      const ResourceList requests = RequestsOf(container, pod, rules.use_status);
       add_to(total, requests);
       add_to(sidecars_, requests);
-      init_.Max(sidecars_.view());
+      init_.Max(sidecars_.amounts());
     } else {
-      phase_.Assign(sidecars_.view());
-      add_to(phase_, *container.requests);
-      init_.Max(phase_.view());
+      phase_.Assign(sidecars_.amounts());
+      add_to(phase_, container.requests);
+      init_.Max(phase_.amounts());
     }
   }
-  total.Max(init_.view());
+  total.Max(init_.amounts());
 }
 
 void RequestCalculator::ApplyPodLevel(const RequestInputs& pod, const Rules& rules,
                                       ResourceSum& total) {
-  if (!rules.use_pod_level || pod.pod_requests == nullptr) return;
-  if (!rules.use_status ||
-      (pod.pod_status_requests == nullptr && pod.pod_status_allocated == nullptr)) {
-    total.Set(*pod.pod_requests);
+  if (!rules.use_pod_level || pod.pod_requests.empty()) return;
+  if (!rules.use_status || (pod.pod_status_requests.empty() && pod.pod_status_allocated.empty())) {
+    total.Set(pod.pod_requests);
     return;
   }
-  if (pod.resize_infeasible) {
-    container_.Clear();
-  } else {
-    container_.Assign(*pod.pod_requests);
-  }
-  if (pod.pod_status_requests != nullptr) container_.Max(*pod.pod_status_requests);
-  if (pod.pod_status_allocated != nullptr) container_.Max(*pod.pod_status_allocated);
-  total.Set(container_.view());
+  container_.Assign(pod.resize_infeasible ? ResourceList() : pod.pod_requests);
+  container_.Max(pod.pod_status_requests);
+  container_.Max(pod.pod_status_allocated);
+  total.Set(container_.amounts());
 }
 
 void RequestCalculator::Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total) {
   SumContainers(pod, rules, total);
   ApplyPodLevel(pod, rules, total);
-  total.Add(*pod.overhead);
+  total.Add(pod.overhead);
 }
 
-const berth_resources& RequestCalculator::SumContainers(const RequestInputs& pod) {
+ResourceList RequestCalculator::SumContainers(const RequestInputs& pod) {
   SumContainers(pod, Rules(), request_);
-  return request_.view();
+  return request_.amounts();
 }
 
 PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena) {
   PodRequests result;
   Sum(pod, {}, request_);
-  result.request = request_.Store(arena);
+  result.request = RoundUp(request_.amounts(), arena);
 
   // Most pods come out the same each time, and then share one copy.
-  const auto store = [&](ResourceSum& sum) {
-    return SameResources(sum.view(), *result.request) ? result.request : sum.Store(arena);
+  const auto round_up = [&](const ResourceSum& sum) {
+    return SameAmounts(sum.amounts(), request_.amounts()) ? result.request
+                                                          : RoundUp(sum.amounts(), arena);
   };
   Sum(pod, {.use_pod_level = false, .defaults = kMissing}, other_);
-  result.request_of_containers = store(other_);
+  result.request_of_containers = round_up(other_);
 
   Sum(pod, {.use_status = true}, other_);
-  result.accounted = store(other_);
+  result.accounted = round_up(other_);
 
   uint32_t defaults = kMissing;
-  if (pod.pod_requests != nullptr) defaults &= ~result.accounted->present;
+  if (!pod.pod_requests.empty()) defaults &= ~result.accounted->present;
   if (defaults != 0) Sum(pod, {.use_status = true, .defaults = defaults}, other_);
-  result.nonzero_milli_cpu = other_.view().milli_cpu;
-  result.nonzero_memory = other_.view().memory;
+  if (const Quantity* cpu = other_.Find(BERTH_RESOURCE_CPU)) {
+    result.nonzero_milli_cpu = cpu->MilliValue();
+  }
+  if (const Quantity* memory = other_.Find(BERTH_RESOURCE_MEMORY)) {
+    result.nonzero_memory = memory->Value();
+  }
   return result;
 }
 

@@ -11,13 +11,14 @@
 
 #include "host/api/arena.h"
 #include "host/api/interner.h"
+#include "host/api/quantity.h"
 
 namespace berth::host {
 
 // What a container without a request for it counts as, in scores only
 // (pkg/scheduler/util/pod_resources.go).
-inline constexpr int64_t kDefaultMilliCpu = 100;
-inline constexpr int64_t kDefaultMemory = int64_t{200} * 1024 * 1024;
+inline constexpr Quantity kDefaultCpu(0, 100'000'000);
+inline constexpr Quantity kDefaultMemory(int64_t{200} * 1024 * 1024, 0);
 
 // Nothing at all. Lives for ever.
 inline constexpr berth_resources kNoResources = {.struct_size = sizeof(berth_resources),
@@ -42,62 +43,84 @@ enum class ResourceClass : uint8_t {
 // pkg/apis/core/v1/helper/helpers.go: IsScalarResourceName.
 ResourceClass ClassifyResource(std::string_view name);
 
-// Amounts under construction. A name that was added or taken with an amount of 0 is present.
-// Sums saturate at 2^63-1.
+// Names a resource in lists of exact amounts: BERTH_RESOURCE_* or ScalarKey(name).
+using ResourceKey = uint64_t;
+constexpr ResourceKey ScalarKey(Id name) { return (ResourceKey{1} << 32) | name; }
+
+struct ResourceAmount {
+  ResourceKey key = 0;
+  Quantity amount;
+
+  friend constexpr bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
+};
+
+// Exact amounts, sorted by key, each key once. A name with an amount of 0 is named.
+using ResourceList = std::span<const ResourceAmount>;
+
+bool SameAmounts(ResourceList a, ResourceList b);
+
+// The amounts as views have them, each rounded up: cpu to thousandths, all others to units. Lives
+// as long as the arena; kNoResources where there is nothing.
+const berth_resources* RoundUp(ResourceList amounts, Arena& arena);
+
+// Exact amounts under construction: rounding comes once, when all is summed up, as upstream sums
+// resource.Quantity and takes MilliValue() or Value() of what comes out. Amounts are 0 or more and
+// saturate at 2^63-1 units.
 class ResourceSum {
  public:
-  void Clear();
-  void Assign(const berth_resources& from);
+  void Clear() { amounts_.clear(); }
+  void Assign(ResourceList from) { amounts_.assign(from.begin(), from.end()); }
 
-  void Add(const berth_resources& other);   // Every name of `other`: the sum.
-  void Max(const berth_resources& other);   // Every name of `other`: the larger.
-  void Set(const berth_resources& other);   // Every name of `other`: its amount.
-  void Fill(const berth_resources& other);  // Every name of `other` that is missing here.
+  void Add(ResourceList other);   // Every name of `other`: the sum.
+  void Max(ResourceList other);   // Every name of `other`: the larger.
+  void Set(ResourceList other);   // Every name of `other`: its amount.
+  void Fill(ResourceList other);  // Every name of `other` that is missing here.
+  void Set(ResourceKey key, const Quantity& amount) { Set(One({key, amount})); }
+  void Add(ResourceKey key, const Quantity& amount) { Add(One({key, amount})); }
 
-  // BERTH_RESOURCE_*: one of cpu, memory, ephemeral storage, pods.
-  void AddAmount(uint32_t resource, int64_t amount);
-  void SetAmount(uint32_t resource, int64_t amount);
-  void SetScalar(Id name, int64_t amount);
-
+  // Null: not named. Valid until the sum changes or goes away.
+  const Quantity* Find(ResourceKey key) const;
   // Valid until the sum changes or goes away.
-  const berth_resources& view();
-  // A copy that lives as long as the arena; kNoResources where there is nothing.
-  const berth_resources* Store(Arena& arena);
+  ResourceList amounts() const { return amounts_; }
+  // A copy that lives as long as the arena.
+  ResourceList Copy(Arena& arena) const { return arena.CopyArray(amounts()); }
 
  private:
+  static ResourceList One(const ResourceAmount& amount) { return {&amount, 1}; }
   enum class Merge : uint8_t { kAdd, kMax, kSet, kFill };
   template <Merge kMerge>
-  void Apply(const berth_resources& other);
-  template <Merge kMerge>
-  void ApplyMember(const berth_resources& other, uint32_t bit, int64_t berth_resources::*member);
-  template <Merge kMerge>
-  void ApplyScalar(const berth_quantity& quantity);
+  void Apply(ResourceList other);
 
-  berth_resources sum_ = kNoResources;
-  std::vector<berth_quantity> scalars_;  // Sorted by name id.
+  std::vector<ResourceAmount> amounts_;  // Sorted by key.
 };
 
 // True when both name the same resources with the same amounts.
 bool SameResources(const berth_resources& a, const berth_resources& b);
 
+// What the spec says of a container.
+struct ContainerRequests {
+  std::string_view name;
+  bool sidecar = false;
+  ResourceList requests;
+};
+
 // What the kubelet reports of a container: status.containerStatuses and initContainerStatuses.
 struct ContainerStatus {
   std::string_view name;
-  const berth_resources* requests = nullptr;   // resources.requests; null: resources is not set.
-  const berth_resources* allocated = nullptr;  // allocatedResources; null: not set.
+  bool has_resources = false;  // resources is set.
+  ResourceList requests;       // resources.requests
+  ResourceList allocated;      // allocatedResources
 };
 
 struct RequestInputs {
-  std::span<const berth_container> containers;
-  std::span<const berth_container> init_containers;
+  std::span<const ContainerRequests> containers;
+  std::span<const ContainerRequests> init_containers;
   std::span<const ContainerStatus> statuses;  // Of both.
-  // spec.resources: cpu, memory and huge pages. Null: names none of these.
-  const berth_resources* pod_requests = nullptr;
-  const berth_resources* pod_status_requests =
-      nullptr;  // status.resources.requests; null: not set.
-  const berth_resources* pod_status_allocated =
-      nullptr;  // status.allocatedResources; null: not set.
-  const berth_resources* overhead = &kNoResources;
+  // Of the pod as a whole: cpu, memory and huge pages. Empty: names none of these.
+  ResourceList pod_requests;          // spec.resources
+  ResourceList pod_status_requests;   // status.resources.requests
+  ResourceList pod_status_allocated;  // status.allocatedResources
+  ResourceList overhead;
   bool resize_infeasible = false;  // Condition PodResizePending has the reason Infeasible.
 };
 
@@ -119,7 +142,7 @@ class RequestCalculator {
 
   // What the containers request together, without pod-level resources and overhead. Valid until
   // the next call.
-  const berth_resources& SumContainers(const RequestInputs& pod);
+  ResourceList SumContainers(const RequestInputs& pod);
 
  private:
   // How a sum is to be made.
@@ -132,8 +155,8 @@ class RequestCalculator {
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   void SumContainers(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   void ApplyPodLevel(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
-  const berth_resources& RequestsOf(const berth_container& container, const RequestInputs& pod,
-                                    bool use_status);
+  ResourceList RequestsOf(const ContainerRequests& container, const RequestInputs& pod,
+                          bool use_status);
 
   ResourceSum request_;
   ResourceSum other_;

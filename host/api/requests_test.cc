@@ -1,7 +1,9 @@
 #include "host/api/requests.h"
 
+#include <initializer_list>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "host/api/decode_testing.h"
 
@@ -32,6 +34,16 @@ class RequestsTest : public DecodeTest {
 
 constexpr int64_t kMi = 1024 * 1024;
 
+// One container per text, each requesting just that.
+std::string Containers(std::initializer_list<const char*> requests) {
+  std::string text = "'containers':[";
+  for (const char* list : requests) {
+    text.append(text.back() == '[' ? "" : ",").append("{'name':'c','resources':{'requests':{");
+    text.append(list).append("}}}");
+  }
+  return text.append("]");
+}
+
 TEST_F(RequestsTest, SumsContainers) {
   Expect("no containers", "", "", {"", "", "", 0, 0});
   Expect("one container with both",
@@ -57,6 +69,11 @@ TEST_F(RequestsTest, CountsContainersWithoutRequestsAtTheDefault) {
       "{'name':'b','resources':{'requests':{'memory':'1'}}}]",
       "",
       {"cpu=1000 memory=1", "cpu=1100 memory=209715201", "cpu=1000 memory=1", 1100, 200 * kMi + 1});
+  Expect("whatever else they name", Containers({"'example.com/x':1,'example.com/y':2,'pods':1"}),
+         "",
+         {"pods=1 example.com/x=1 example.com/y=2",
+          "cpu=100 memory=209715200 pods=1 example.com/x=1 example.com/y=2",
+          "pods=1 example.com/x=1 example.com/y=2", 100, 200 * kMi});
   Expect("init containers too",
          "'initContainers':[{'name':'i'}],"
          "'containers':[{'name':'a','resources':{'requests':{'cpu':'50m','memory':'1'}}}]",
@@ -222,7 +239,164 @@ TEST_F(RequestsTest, SharesEqualSums) {
   EXPECT_EQ(pod->view().request, pod->view().accounted);
 }
 
-TEST_F(RequestsTest, RoundsUpEachAmount) {
+TEST_F(RequestsTest, SumsFractionsExactlyAndRoundsTheSumUp) {
+  struct Case {
+    const char* what;
+    std::initializer_list<const char*> containers;
+    const char* request;
+  };
+  const Case cases[] = {
+      {"two tenths of a Gi", {"'memory':'0.1Gi'", "'memory':'0.1Gi'"}, "memory=214748365"},
+      {"five tenths of a Gi",
+       {"'memory':'0.1Gi'", "'memory':'0.1Gi'", "'memory':'0.1Gi'", "'memory':'0.1Gi'",
+        "'memory':'0.1Gi'"},
+       "memory=536870912"},
+      {"two half thousandths", {"'cpu':'0.5m'", "'cpu':'500u'"}, "cpu=1"},
+      {"three half thousandths", {"'cpu':'0.5m'", "'cpu':'0.5m'", "'cpu':'0.5m'"}, "cpu=2"},
+      {"a whole number and a nano", {"'cpu':'1'", "'cpu':'1n'"}, "cpu=1001"},
+      {"one nano short of a unit", {"'memory':'999999998n'", "'memory':'1n'"}, "memory=1"},
+      {"a unit in nanos", {"'memory':'999999999n'", "'memory':'1n'"}, "memory=1"},
+      {"one nano beyond it", {"'memory':'999999999n'", "'memory':'2n'"}, "memory=2"},
+      {"ephemeral storage",
+       {"'ephemeral-storage':'0.1Gi'", "'ephemeral-storage':'0.1Gi'"},
+       "ephemeral-storage=214748365"},
+      {"extended resources",
+       {"'example.com/x':'500m','example.com/y':'1.5'", "'example.com/y':1,'example.com/x':0.5"},
+       "example.com/x=1 example.com/y=3"},
+      {"huge pages", {"'hugepages-2Mi':'0.5Ki'", "'hugepages-2Mi':'0.3'"}, "hugepages-2Mi=513"},
+      {"attachable volumes",
+       {"'attachable-volumes-x':'0.5'", "'attachable-volumes-x':'0.5'"},
+       "attachable-volumes-x=1"},
+  };
+  for (const Case& c : cases) {
+    const PodRef pod = DecodePod(Containers(c.containers));
+    ASSERT_NE(pod, nullptr) << c.what;
+    EXPECT_EQ(Show(*pod->view().request), c.request) << c.what;
+    EXPECT_EQ(pod->view().accounted, pod->view().request) << c.what;
+  }
+}
+
+TEST_F(RequestsTest, AddsDefaultsToFractions) {
+  Expect("cpu of one container, memory of two",
+         Containers({"'cpu':'0.5m'", "'cpu':'0.5m','memory':'0.5'", "'memory':'0.5'"}), "",
+         {"cpu=1 memory=1", "cpu=101 memory=209715201", "cpu=1 memory=1", 101, 200 * kMi + 1});
+}
+
+TEST_F(RequestsTest, TakesTheLargestPhaseByFractions) {
+  const auto init = [](const char* memory, bool sidecar) {
+    return std::string("{'name':'i',") + (sidecar ? "'restartPolicy':'Always'," : "") +
+           "'resources':{'requests':{'memory':'" + memory + "'}}}";
+  };
+  struct Case {
+    const char* what;
+    std::string init;
+    std::initializer_list<const char*> containers;
+    int64_t memory;
+  };
+  const Case cases[] = {
+      {"init containers below the sum",
+       init("0.9", false),
+       {"'memory':'0.5'", "'memory':'0.5'"},
+       1},
+      {"init containers above the sum",
+       init("1.1", false),
+       {"'memory':'0.5'", "'memory':'0.5'"},
+       2},
+      {"a sidecar adds to the containers", init("0.5", true), {"'memory':'0.5'"}, 1},
+      {"a sidecar adds to the init containers behind it",
+       init("0.5", true) + "," + init("1.5", false),
+       {"'memory':'0.1'"},
+       2},
+      {"two sidecars and an init container",
+       init("0.3", true) + "," + init("0.3", true) + "," + init("0.4", false),
+       {"'memory':'0.2'"},
+       1},
+  };
+  for (const Case& c : cases) {
+    const PodRef pod = DecodePod("'initContainers':[" + c.init + "]," + Containers(c.containers));
+    ASSERT_NE(pod, nullptr) << c.what;
+    EXPECT_EQ(pod->view().request->memory, c.memory) << c.what;
+    EXPECT_EQ(pod->view().accounted->memory, c.memory) << c.what;
+  }
+}
+
+TEST_F(RequestsTest, AddsOverheadToFractions) {
+  Expect("of containers",
+         "'overhead':{'cpu':'0.5m','memory':'0.1Gi','example.com/x':'0.5'}," +
+             Containers({"'cpu':'0.5m','memory':'0.1Gi','example.com/x':'0.5'"}),
+         "",
+         {"cpu=1 memory=214748365 example.com/x=1", "cpu=1 memory=214748365 example.com/x=1",
+          "cpu=1 memory=214748365 example.com/x=1", 1, 214748365});
+  Expect("of the pod",
+         "'overhead':{'memory':'0.5'},'resources':{'requests':{'memory':'2.5'}}," +
+             Containers({"'cpu':'0.5m','memory':'0.3'", "'cpu':'0.5m','memory':'0.2'"}),
+         "", {"cpu=1 memory=3", "cpu=1 memory=1", "cpu=1 memory=3", 1, 3});
+}
+
+TEST_F(RequestsTest, PodLevelRequestsTakeTheExactSumOfContainers) {
+  Expect("where limits alone are set for the pod",
+         "'overhead':{'cpu':'0.5m','memory':'0.5'},'resources':{'limits':{'cpu':'1'}}," +
+             Containers({"'cpu':'0.75m','memory':'0.75'", "'cpu':'0.75m','memory':'0.75'"}),
+         "", {"cpu=2 memory=2", "cpu=2 memory=2", "cpu=2 memory=2", 2, 2});
+}
+
+TEST_F(RequestsTest, AccountsForResizesByFractions) {
+  const std::string spec = Containers({"'memory':'1.2'"}) + ",'overhead':{'memory':'0.7'}";
+  const auto status = [](const char* requests, const char* allocated) {
+    return std::string("'containerStatuses':[{'name':'c','resources':{'requests':{'memory':'") +
+           requests + "'}},'allocatedResources':{'memory':'" + allocated + "'}}]";
+  };
+  constexpr const char* kInfeasible =
+      "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],";
+  const auto expect = [&](const char* what, const std::string& pod_status, int64_t memory) {
+    const PodRef pod = DecodePod(spec, pod_status);
+    ASSERT_NE(pod, nullptr) << what;
+    EXPECT_EQ(pod->view().request->memory, 2) << what;
+    EXPECT_EQ(pod->view().accounted->memory, memory) << what;
+    EXPECT_EQ(pod->view().nonzero_memory, memory) << what;
+  };
+  expect("the spec is the largest", status("1.1", "1"), 2);
+  expect("by a fraction the actual size is", status("1.3", "1.25"), 2);
+  expect("enough of a fraction for one more", status("1.3001", "1.25"), 3);
+  expect("so is the allocated size", status("1.1", "1.4"), 3);
+  expect("infeasible", kInfeasible + status("0.3", "0.2"), 1);
+  expect("infeasible, allocated", kInfeasible + status("0.3", "0.4"), 2);
+}
+
+TEST_F(RequestsTest, AccountsForResizesOfThePodByFractions) {
+  const std::string spec = "'overhead':{'memory':'0.7'},'resources':{'requests':{'memory':'1.2'}}";
+  const auto accounted = [&](const std::string& status) {
+    const PodRef pod = DecodePod(spec, status);
+    EXPECT_EQ(pod->view().request->memory, 2) << status;
+    return pod->view().accounted->memory;
+  };
+  EXPECT_EQ(accounted("'resources':{'requests':{'memory':'1.3'}}"), 2);
+  EXPECT_EQ(accounted("'resources':{'requests':{'memory':'1.3'}},"
+                      "'allocatedResources':{'memory':'1.4'}"),
+            3);
+  EXPECT_EQ(accounted("'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
+                      "'resources':{'requests':{'memory':'0.3'}}"),
+            1);
+}
+
+TEST_F(RequestsTest, RoundsUpEachAmountOfAContainer) {
+  const PodRef pod = DecodePod(
+      "'containers':[{'name':'c','resources':{'requests':{'cpu':'0.5m','memory':'0.1Gi'},"
+      "'limits':{'cpu':'1.5m','memory':'0.2Gi','example.com/x':'0.5'}}}]");
+  const auto containers = Elements<berth_container>(pod->view().containers);
+  ASSERT_EQ(containers.size(), 1u);
+  EXPECT_EQ(Show(*containers[0].requests), "cpu=1 memory=107374183 example.com/x=1");
+  EXPECT_EQ(Show(*containers[0].limits), "cpu=2 memory=214748365 example.com/x=1");
+}
+
+TEST_F(RequestsTest, ForgetsThePodBefore) {
+  ASSERT_NE(DecodePod("'overhead':{'memory':'0.5'}," + Containers({"'memory':'0.5'"})), nullptr);
+  EXPECT_EQ(PodError(Containers({"'memory':'0.5'", "'memory':'x'"})).find("decoded"),
+            std::string::npos);
+  EXPECT_EQ(Show(*DecodePod(Containers({"'memory':'0.5'"}))->view().request), "memory=1");
+}
+
+TEST_F(RequestsTest, RoundsUpEachAmountOfOverhead) {
   EXPECT_EQ(Show(*DecodePod("'overhead':{'cpu':'0.1m','memory':'100m','example.com/x':'1500m',"
                             "'ephemeral-storage':'0.1Gi'}")
                       ->view()
@@ -240,6 +414,11 @@ TEST_F(RequestsTest, Saturates) {
   EXPECT_EQ(pod->view().request->memory, kMax);
   EXPECT_EQ(Elements<berth_quantity>(pod->view().request->scalars)[0].value, kMax);
   EXPECT_EQ(pod->view().nonzero_memory, kMax);
+  EXPECT_EQ(DecodePod(Containers({"'memory':'9223372036854775806'", "'memory':'500m'",
+                                  "'memory':'500m'", "'memory':'1n'"}))
+                ->view()
+                .request->memory,
+            kMax);
 }
 
 TEST(ClassifyResource, ByName) {
@@ -278,47 +457,93 @@ TEST(ClassifyResource, ByName) {
   for (const Case& c : cases) EXPECT_EQ(ClassifyResource(c.name), c.expected) << c.name;
 }
 
+constexpr Quantity Milli(int32_t milli) { return {milli / 1000, milli % 1000 * 1'000'000}; }
+
 TEST(ResourceSum, MergesByName) {
-  Interner interner;
-  const Id x = interner.Intern("example.com/x");
-  const Id y = interner.Intern("example.com/y");
+  constexpr ResourceKey kX = ScalarKey(3);
+  constexpr ResourceKey kY = ScalarKey(4);
   ResourceSum a;
-  a.SetAmount(BERTH_RESOURCE_CPU, 5);
-  a.SetScalar(y, 7);
+  a.Set(kY, Milli(7500));
+  a.Set(BERTH_RESOURCE_CPU, Milli(5500));
   ResourceSum b;
-  b.SetAmount(BERTH_RESOURCE_CPU, 3);
-  b.SetAmount(BERTH_RESOURCE_PODS, 0);
-  b.SetScalar(x, 2);
-  b.SetScalar(y, 1);
+  b.Set(kX, Milli(2000));
+  b.Set(BERTH_RESOURCE_CPU, Milli(3500));
+  b.Set(kY, Milli(1250));
+  b.Set(BERTH_RESOURCE_PODS, Milli(0));
+  const auto expect = [](const ResourceSum& sum, std::vector<ResourceAmount> amounts) {
+    EXPECT_TRUE(SameAmounts(sum.amounts(), amounts));
+  };
 
   ResourceSum sum;
-  sum.Assign(a.view());
-  sum.Add(b.view());
-  EXPECT_EQ(sum.view().milli_cpu, 8);
-  EXPECT_EQ(sum.view().present, uint32_t{BERTH_RESOURCE_CPU | BERTH_RESOURCE_PODS});
-  const auto scalars = Elements<berth_quantity>(sum.view().scalars);
-  ASSERT_EQ(scalars.size(), 2u);
-  EXPECT_LT(scalars[0].name, scalars[1].name);
-  EXPECT_EQ(scalars[0].value + scalars[1].value, 10);
+  sum.Assign(a.amounts());
+  sum.Add(b.amounts());
+  expect(sum, {{BERTH_RESOURCE_CPU, Milli(9000)},
+               {BERTH_RESOURCE_PODS, Milli(0)},
+               {kX, Milli(2000)},
+               {kY, Milli(8750)}});
+  sum.Assign(a.amounts());
+  sum.Max(b.amounts());
+  expect(sum, {{BERTH_RESOURCE_CPU, Milli(5500)},
+               {BERTH_RESOURCE_PODS, Milli(0)},
+               {kX, Milli(2000)},
+               {kY, Milli(7500)}});
+  sum.Assign(a.amounts());
+  sum.Set(b.amounts());
+  expect(sum, {{BERTH_RESOURCE_CPU, Milli(3500)},
+               {BERTH_RESOURCE_PODS, Milli(0)},
+               {kX, Milli(2000)},
+               {kY, Milli(1250)}});
+  sum.Assign(b.amounts());
+  sum.Fill(a.amounts());
+  expect(sum, {b.amounts().begin(), b.amounts().end()});
+  sum.Assign({});
+  sum.Fill(a.amounts());
+  expect(sum, {a.amounts().begin(), a.amounts().end()});
+  EXPECT_FALSE(SameAmounts(a.amounts(), b.amounts()));
+}
 
-  ResourceSum largest;
-  largest.Assign(a.view());
-  largest.Max(b.view());
-  EXPECT_EQ(largest.view().milli_cpu, 5);
-  ResourceSum set;
-  set.Assign(a.view());
-  set.Set(b.view());
-  EXPECT_EQ(set.view().milli_cpu, 3);
-  ResourceSum filled;
-  filled.Assign(a.view());
-  filled.Fill(b.view());
-  EXPECT_EQ(filled.view().milli_cpu, 5);
-  EXPECT_EQ(filled.view().scalars.count, 2u);
-  EXPECT_TRUE(SameResources(filled.view(), largest.view()));
-  EXPECT_FALSE(SameResources(filled.view(), set.view()));
-  filled.Clear();
+TEST(ResourceSum, FindsWhatIsNamed) {
+  ResourceSum sum;
+  sum.Set(BERTH_RESOURCE_MEMORY, Milli(0));
+  sum.Add(ScalarKey(1), Milli(1500));
+  EXPECT_EQ(sum.Find(BERTH_RESOURCE_CPU), nullptr);
+  ASSERT_NE(sum.Find(BERTH_RESOURCE_MEMORY), nullptr);
+  EXPECT_EQ(*sum.Find(BERTH_RESOURCE_MEMORY), Milli(0));
+  ASSERT_NE(sum.Find(ScalarKey(1)), nullptr);
+  EXPECT_EQ(*sum.Find(ScalarKey(1)), Milli(1500));
+  EXPECT_EQ(sum.Find(ScalarKey(2)), nullptr);
+  sum.Clear();
+  EXPECT_EQ(sum.Find(BERTH_RESOURCE_MEMORY), nullptr);
+}
+
+TEST(RoundUp, GivesEachNameItsPlace) {
   Arena arena;
-  EXPECT_EQ(filled.Store(arena), &kNoResources);
+  EXPECT_EQ(RoundUp({}, arena), &kNoResources);
+  const ResourceAmount amounts[] = {{BERTH_RESOURCE_CPU, Quantity(1, 1)},
+                                    {BERTH_RESOURCE_MEMORY, Quantity(2, 1)},
+                                    {BERTH_RESOURCE_EPHEMERAL_STORAGE, Quantity(3, 0)},
+                                    {BERTH_RESOURCE_PODS, Quantity()},
+                                    {ScalarKey(5), Quantity(4, 999'999'999)},
+                                    {ScalarKey(9), Quantity()}};
+  const berth_resources* all = RoundUp(amounts, arena);
+  EXPECT_EQ(all->struct_size, sizeof(berth_resources));
+  EXPECT_EQ(all->present, 15u);
+  EXPECT_EQ(all->milli_cpu, 1001);
+  EXPECT_EQ(all->memory, 3);
+  EXPECT_EQ(all->ephemeral_storage, 3);
+  EXPECT_EQ(all->pods, 0);
+  const auto scalars = Elements<berth_quantity>(all->scalars);
+  ASSERT_EQ(scalars.size(), 2u);
+  EXPECT_EQ(scalars[0].name, 5u);
+  EXPECT_EQ(scalars[0].value, 5);
+  EXPECT_EQ(scalars[1].name, 9u);
+  EXPECT_EQ(scalars[1].value, 0);
+
+  const berth_resources* one = RoundUp(std::span(amounts).subspan(5), arena);
+  EXPECT_EQ(one->present, 0u);
+  EXPECT_EQ(one->scalars.count, 1u);
+  EXPECT_FALSE(SameResources(*one, *all));
+  EXPECT_TRUE(SameResources(*one, *RoundUp(std::span(amounts).subspan(5), arena)));
 }
 
 }  // namespace
