@@ -12,8 +12,7 @@ namespace {
 template <class T>
 void SortUnique(std::vector<T>& values) {
   std::ranges::sort(values);
-  const auto repeats = std::ranges::unique(values);
-  values.erase(repeats.begin(), repeats.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 template <class T>

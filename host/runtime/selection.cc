@@ -23,13 +23,13 @@ void Selection::AssignLive(const NodeTable& table) {
 
 void Selection::AssignRows(const NodeTable& table, std::span<const Row> rows) {
   Clear();
+  for (const Row row : rows) BERTH_ASSERT(table.IsLive(row));
   std::array<uint32_t, kBlockRows> selected;
   size_t next = 0;
   while (next < rows.size()) {
     const Row first = rows[next] / kBlockRows * kBlockRows;
     uint32_t n = 0;
     for (; next < rows.size() && rows[next] < first + kBlockRows; ++next) {
-      BERTH_ASSERT(table.IsLive(rows[next]));
       selected[n++] = rows[next] - first;
     }
     Append(first, std::min(kBlockRows, table.row_count() - first), std::span(selected).first(n));
