@@ -61,6 +61,7 @@ class Quantity {
   constexpr int32_t nanos() const { return nanos_; }
 
   // By amount: "1" equals "1000m".
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 reads a 0 into it.
   friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
 
  private:
