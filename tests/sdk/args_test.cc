@@ -64,7 +64,7 @@ class Configured : public Plugin {
 
   explicit Configured(const Args& args) {
     g_given = args;
-    g_raw = args.raw["key"].absent() ? "" : args.raw["key"].String();
+    g_raw = args.raw["key"].AsString();
   }
   static void Validate(const Args& args, ArgErrors& errors) {
     if (args.percent == 13) errors.Add("/percent", "is unlucky");

@@ -105,9 +105,9 @@ static void Destroy(berth_plugin* plugin) { free(plugin->self); }
 static berth_code ReadCpuMilli(const berth_host* host, const berth_value* args, int64_t* cpu_milli,
                                berth_status* status) {
   const void* service = NULL;
-  const berth_args* reader = NULL;
+  const berth_values* reader = NULL;
   const berth_value* value = NULL;
-  if (host->get_service(host, BERTH_SERVICE_ARGS, &service) != BERTH_SUCCESS) return BERTH_ERROR;
+  if (host->get_service(host, BERTH_SERVICE_VALUES, &service) != BERTH_SUCCESS) return BERTH_ERROR;
   reader = service;
   value = reader->get(args, Str("cpuMilli"));
   if (value == NULL) return BERTH_SUCCESS;
@@ -142,7 +142,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
                                       NULL};
-static const char* const kServices[] = {BERTH_SERVICE_ARGS, NULL};
+static const char* const kServices[] = {BERTH_SERVICE_VALUES, NULL};
 static const berth_plugin_info kInfo = {
     sizeof(berth_plugin_info),
     0,

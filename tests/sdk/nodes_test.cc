@@ -190,7 +190,7 @@ TEST(Columns, SpellsTheCatalogue) {
   using All = Columns<NodeName, NodeUnschedulable, AllocCpu, AllocMemory, AllocEphemeralStorage,
                       AllocPods, Alloc<"x">, ReqCpu, ReqMemory, ReqEphemeralStorage, Req<"x">,
                       NonzeroCpu, NonzeroMemory, PodsCount, Taints, TaintsHard, TaintsSoft,
-                      Label<"x">, Images, Features>;
+                      Label<"x">, Images, Features, HostPort<"TCP/80">>;
   const std::vector<std::pair<std::string, uint32_t>> want = {
       {"name", BERTH_TYPE_ID},
       {"unschedulable", BERTH_TYPE_U8},
@@ -211,7 +211,8 @@ TEST(Columns, SpellsTheCatalogue) {
       {"taints.soft", BERTH_TYPE_U32},
       {"label:x", BERTH_TYPE_ID},
       {"images", BERTH_TYPE_ARRAY},
-      {"features", BERTH_TYPE_ARRAY}};
+      {"features", BERTH_TYPE_ARRAY},
+      {"hostport:TCP/80", BERTH_TYPE_I64}};
   ASSERT_EQ(All::kRequests.size(), want.size());
   for (std::size_t i = 0; i < want.size(); ++i) {
     EXPECT_EQ(All::kRequests[i].name, want[i].first);

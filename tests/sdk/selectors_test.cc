@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <berth/names.h>
 #include <berth/plugin.h>
 #include <berth/selectors.h>
 
@@ -37,6 +38,32 @@ class Selectors : public ::testing::Test {
     return kept;
   }();
 };
+
+TEST(Names, QualifiedNames) {
+  const std::string prefix(249, 'a');
+  for (const std::string& name :
+       {std::string("a"), std::string("A-b_c.9"), std::string("example.com/gpu"),
+        std::string("a-1.b/c"), std::string(63, 'a'), prefix + ".com/a"}) {
+    EXPECT_TRUE(IsQualifiedName(name)) << name;
+  }
+  for (const std::string& name :
+       {std::string(), std::string("-a"), std::string("a-"), std::string("a b"), std::string("/a"),
+        std::string("a/"), std::string("a/b/c"), std::string("A.com/a"), std::string("a..b/c"),
+        std::string("a_b/c"), std::string(64, 'a'), prefix + "a.com/a"}) {
+    EXPECT_FALSE(IsQualifiedName(name)) << name;
+  }
+}
+
+TEST(Names, LabelValues) {
+  for (const std::string& value :
+       {std::string(), std::string("a"), std::string("1.2-3_B"), std::string(63, 'a')}) {
+    EXPECT_TRUE(IsLabelValue(value)) << value;
+  }
+  for (const std::string& value :
+       {std::string("-1"), std::string("a/b"), std::string("a."), std::string(64, 'a')}) {
+    EXPECT_FALSE(IsLabelValue(value)) << value;
+  }
+}
 
 TEST_F(Selectors, RequirementHoldsAsKubernetesSays) {
   const struct {

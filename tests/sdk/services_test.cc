@@ -66,11 +66,13 @@ class ObjectsTest : public HostTest {
  protected:
   ObjectsTest() {
     for (std::size_t i = 0; i < 3; ++i) {
-      objects_[i].json = Str(std::string_view(names_[i]));
+      metas_[i].name = Str(std::string_view(names_[i]));
+      objects_[i].meta = &metas_[i];
       small_.objects.push_back(&objects_[i]);
     }
   }
   std::string names_[3] = {"a", "b", "c"};
+  berth_meta metas_[3] = {};
   berth_object objects_[3] = {};
 };
 
@@ -78,12 +80,13 @@ TEST_F(ObjectsTest, AreFoundAndListed) {
   EXPECT_EQ(host_.objects().Get("v1/X", "ns", "b"), &objects_[1]);
   EXPECT_EQ(host_.objects().Get("v1/X", "ns", "z"), nullptr);
   std::string seen;
-  EXPECT_TRUE(
-      host_.objects().List("v1/X", "", [&](const berth_object& o) { seen += Str(o.json); }).ok());
+  EXPECT_TRUE(host_.objects()
+                  .List("v1/X", "", [&](const berth_object& o) { seen += Str(o.meta->name); })
+                  .ok());
   EXPECT_EQ(seen, "abc");
   seen.clear();
   const Status stopped = host_.objects().List("v1/X", "", [&](const berth_object& o) {
-    seen += Str(o.json);
+    seen += Str(o.meta->name);
     return seen != "ab";
   });
   EXPECT_TRUE(stopped.ok());
@@ -107,7 +110,7 @@ TEST_F(ObjectsTest, AreKeptWhileTheyAreReferredTo) {
     EXPECT_TRUE(ref);
     EXPECT_EQ(&*ref, &objects_[0]);
     ObjectRef other = std::move(ref);
-    EXPECT_EQ(Str(other->json), "a");
+    EXPECT_EQ(Str(other->meta->name), "a");
     EXPECT_EQ(small_.retained, 1U);
   }
   EXPECT_EQ(small_.retained, 0U);

@@ -180,7 +180,7 @@ inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexce
 inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/, berth_str /*ns*/,
                                      berth_str name) noexcept {
   for (const berth_object* object : Of(host).objects) {
-    if (Str(object->json) == Str(name)) return object;
+    if (Str(object->meta->name) == Str(name)) return object;
   }
   return nullptr;
 }

@@ -203,10 +203,10 @@ TEST(MutatePart, ChangesThatPartAndNoOther) {
 
 TEST(Args, AreJsonOrALiteral) {
   const Args json(R"({"a": {"b": [1, -2.5, "x\n", true, null]}, "c": "d"})");
-  const ArgValue& root = *json.value();
+  const ValueSpec& root = *json.value();
   ASSERT_EQ(root.kind, uint32_t{BERTH_VALUE_OBJECT});
   EXPECT_THAT(root.keys, ElementsAre("a", "c"));
-  const ArgValue& list = root.items[0].items[0];
+  const ValueSpec& list = root.items[0].items[0];
   ASSERT_EQ(list.items.size(), 5u);
   EXPECT_EQ(list.items[0].number, 1);
   EXPECT_EQ(list.items[1].real, -2.5);

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 struct Found {
   const berth_host* host = nullptr;
   const berth_log* log = nullptr;
-  const berth_args* args = nullptr;
+  const berth_values* values = nullptr;
   const berth_metrics* metrics = nullptr;
   const berth_objects* objects = nullptr;
   const berth_timer* timer = nullptr;
@@ -42,7 +42,7 @@ void Find(const char* id, const T** service) {
 berth_code FindServices(const berth_host* host, const berth_value*, berth_status*) {
   found.host = host;
   Find(BERTH_SERVICE_LOG, &found.log);
-  Find(BERTH_SERVICE_ARGS, &found.args);
+  Find(BERTH_SERVICE_VALUES, &found.values);
   Find(BERTH_SERVICE_METRICS, &found.metrics);
   Find(BERTH_SERVICE_OBJECTS, &found.objects);
   Find(BERTH_SERVICE_TIMER, &found.timer);
@@ -90,8 +90,8 @@ TEST(QueueSort, MustBeStrict) {
 
 TEST(Hint, GoesByInterest) {
   static const berth_event_interest kInterests[] = {
-      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0},
-      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, nullptr, 0, 0}};
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, 0},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, nullptr, 0, 0, 0}};
   Parts parts;
   parts.enqueue_extensions = {
       sizeof(berth_enqueue_extensions),
@@ -116,6 +116,144 @@ TEST(Hint, GoesByInterest) {
             uint32_t{BERTH_HINT_QUEUE});
   EXPECT_EQ(plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_PVC, .action = BERTH_ACTION_ADD}),
             uint32_t{BERTH_HINT_SKIP});
+}
+
+Parts WithHint(const berth_event_interest (&interests)[2],
+               uint32_t (*hint)(void*, const berth_queued*, const berth_event*) noexcept) {
+  Parts parts;
+  parts.enqueue_extensions = {
+      sizeof(berth_enqueue_extensions), 0, {interests, 2, sizeof interests[0]}, hint};
+  return parts;
+}
+
+TEST(Hint, HearsOfPodsThatWaitByTheirNameAlone) {
+  for (const uint32_t resource : {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_RESOURCE_POD_ANY,
+                                  BERTH_RESOURCE_ASSIGNED_POD, BERTH_RESOURCE_WILDCARD}) {
+    const berth_event_interest interests[] = {
+        {resource, BERTH_ACTION_ALL, nullptr, 0, 0, 0},
+        {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 0, 0, 0}};
+    const SampleLibrary library(WithHint(interests, nullptr));
+    PluginUnderTest plugin(library.entry(), {});
+    EXPECT_EQ(
+        plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_POD_ANY,
+                                   .action = BERTH_ACTION_ADD,
+                                   .new_pod = {MakePod("q")}}),
+        uint32_t{resource == BERTH_RESOURCE_UNSCHEDULED_POD ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP});
+  }
+}
+
+TEST(Hint, IsToldWhichPodItIs) {
+  static const berth_event_interest kInterests[] = {
+      {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE, nullptr, 1, 0, 0},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_DELETE, nullptr, 0, 0, 0}};
+  static uint32_t resource = 0;
+  const SampleLibrary library(WithHint(
+      kInterests, [](void*, const berth_queued*, const berth_event* event) noexcept -> uint32_t {
+        resource = event->resource;
+        return BERTH_HINT_QUEUE;
+      }));
+  PluginUnderTest plugin(library.entry(), {});
+  const auto hint = [&](uint32_t action, const PodSpec& changed) {
+    resource = 0;
+    return plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_POD_ANY,
+                                      .action = action,
+                                      .old_pod = {changed},
+                                      .new_pod = {changed}});
+  };
+  EXPECT_EQ(hint(BERTH_ACTION_UPDATE, MakePod("p")), uint32_t{BERTH_HINT_QUEUE});
+  EXPECT_EQ(resource, uint32_t{BERTH_RESOURCE_TARGET_POD});
+  hint(BERTH_ACTION_UPDATE_POD_LABEL, MakePod("q").NodeName("a"));
+  EXPECT_EQ(resource, uint32_t{BERTH_RESOURCE_ASSIGNED_POD});
+  EXPECT_EQ(hint(BERTH_ACTION_DELETE, MakePod("p")), uint32_t{BERTH_HINT_QUEUE});
+  EXPECT_EQ(hint(BERTH_ACTION_DELETE, MakePod("q")), uint32_t{BERTH_HINT_SKIP});
+}
+
+TEST(Hint, AnUpdateThatIsNoneInParticularIsForThoseWhoAskedForEvery) {
+  static const berth_event_interest kInterests[] = {
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, nullptr, 0, 0, 0},
+      {BERTH_RESOURCE_PVC, BERTH_ACTION_UPDATE, nullptr, 0, 0, 0}};
+  const SampleLibrary library(WithHint(kInterests, nullptr));
+  PluginUnderTest plugin(library.entry(), {});
+  EXPECT_EQ(plugin.Hint(MakePod("p"),
+                        {.resource = BERTH_RESOURCE_TARGET_POD, .action = BERTH_ACTION_UPDATE}),
+            uint32_t{BERTH_HINT_SKIP});
+  EXPECT_EQ(
+      plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_PVC, .action = BERTH_ACTION_UPDATE}),
+      uint32_t{BERTH_HINT_QUEUE});
+}
+
+// Queues pods with a label, and says that it looks at tolerations.
+uint32_t HintByLabels(void*, const berth_queued* queued, const berth_event*) noexcept {
+  return queued->pod->meta->labels.count != 0 ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;
+}
+
+TEST(Hint, LooksAtWhatItDeclares) {
+  static const berth_event_interest kTolerations[] = {
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, BERTH_PART(TOLERATIONS)},
+      {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE, nullptr, 1, 0, BERTH_PART(TOLERATIONS)}};
+  static const berth_event_interest kLabels[] = {
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, BERTH_PART(LABELS)},
+      {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE, nullptr, 1, 0, 0}};
+  const auto node_added = [](PluginUnderTest& plugin) {
+    plugin.Hint(
+        MakePod("p"),
+        {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {MakeNode("n")}});
+  };
+  const auto gone = [](const std::string& name) {
+    return [name](PluginUnderTest& plugin) {
+      plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_POD_ANY,
+                                 .action = BERTH_ACTION_DELETE,
+                                 .old_pod = {MakePod(name).NodeName("n")}});
+    };
+  };
+  EXPECT_THAT(FindingsOf(WithHint(kTolerations, &HintByLabels), node_added),
+              ElementsAre(AllOf(HasSubstr("the hint of interest 0 for pod default/p depends on the "
+                                          "pod's LABELS, which pod_parts does not name: Skip, "
+                                          "then Queue with this part changed"),
+                                HasSubstr("kHints"))));
+  EXPECT_THAT(FindingsOf(WithHint(kTolerations, &HintByLabels), gone("q")),
+              ElementsAre(HasSubstr("the hint of interest 1")));
+  EXPECT_THAT(FindingsOf(WithHint(kTolerations, &HintByLabels), gone("p")), IsEmpty())
+      << "of the pod itself it is always asked";
+  EXPECT_THAT(FindingsOf(WithHint(kLabels, &HintByLabels), node_added), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHint(kLabels, &HintByLabels), gone("q")), IsEmpty())
+      << "nothing is declared: it is asked about each pod";
+}
+
+TEST(Hint, GetsObjects) {
+  static const berth_event_interest kInterests[] = {
+      {BERTH_RESOURCE_PVC, BERTH_ACTION_UPDATE, nullptr, 1, 0, 0}};
+  Parts parts;
+  parts.enqueue_extensions = {
+      sizeof(berth_enqueue_extensions),
+      0,
+      {kInterests, 1, sizeof kInterests[0]},
+      [](void*, const berth_queued*, const berth_event* event) noexcept -> uint32_t {
+        const auto volume = [](const berth_tagged& tagged) {
+          if (tagged.kind != BERTH_KIND_OBJECT) return berth_str{nullptr, 0};
+          const berth_value* value = static_cast<const berth_object*>(tagged.object)->value;
+          const berth_values* reader = value->reader;
+          return reader->as_string(
+              reader->get(reader->get(value, ToAbi("spec")), ToAbi("volumeName")));
+        };
+        const bool bound = volume(event->before).len == 0 && volume(event->after).len != 0;
+        return bound ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;
+      }};
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {});
+  const auto claim = [](const char* json) {
+    return MakeObject("v1/PersistentVolumeClaim", "default", "c", json);
+  };
+  const ObjectSpec open = claim("{}");
+  const ObjectSpec bound = claim(R"({"spec": {"volumeName": "pv"}})");
+  const auto hint = [&](const ObjectSpec& before, const ObjectSpec& after) {
+    return plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_PVC,
+                                      .action = BERTH_ACTION_UPDATE,
+                                      .old_object = {before},
+                                      .new_object = {after}});
+  };
+  EXPECT_EQ(hint(open, bound), uint32_t{BERTH_HINT_QUEUE});
+  EXPECT_EQ(hint(bound, open), uint32_t{BERTH_HINT_SKIP});
 }
 
 TEST(PreEnqueue, AnswersAStatus) {
@@ -251,8 +389,12 @@ TEST(Services, ObjectsAreThoseOfTheTest) {
     return found.objects->watch(
         host, ToAbi("v1/PersistentVolumeClaim"),
         [](void*, const berth_object* old, const berth_object* now) {
-          seen.push_back(std::string(old != nullptr ? FromAbi(old->json) : "-") + " " +
-                         std::string(now != nullptr ? FromAbi(now->json) : "-"));
+          const auto number = [](const berth_object* object) {
+            if (object == nullptr) return std::string("-");
+            return std::to_string(
+                found.values->as_int(found.values->get(object->value, ToAbi("n"))));
+          };
+          seen.push_back(number(old) + " " + number(now));
         },
         nullptr);
   };
@@ -260,11 +402,12 @@ TEST(Services, ObjectsAreThoseOfTheTest) {
   const auto claim = [](const char* json) {
     return MakeObject("v1/PersistentVolumeClaim", "default", "c", json);
   };
-  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}, .objects = {claim("0")}});
-  plugin.PutObject(claim("1"));
-  plugin.PutObject(claim("2"));
-  plugin.RemoveObject(claim("2"));
-  plugin.PutObject(MakeObject("v1/Other", "", "o", "3"));
+  PluginUnderTest plugin(library.entry(),
+                         {.nodes = {MakeNode("a")}, .objects = {claim(R"({"n": 0})")}});
+  plugin.PutObject(claim(R"({"n": 1})"));
+  plugin.PutObject(claim(R"({"n": 2})"));
+  plugin.RemoveObject(claim(R"({"n": 2})"));
+  plugin.PutObject(MakeObject("v1/Other", "", "o"));
   EXPECT_THAT(seen, ElementsAre("- 0", "0 1", "1 2", "2 -"));
 }
 
@@ -295,12 +438,12 @@ TEST(Services, ArgumentsAreReadInCreate) {
   Parts parts = SoundFilter();
   parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
     FindServices(host, args, status);
-    const berth_value* value = found.args->get(args, ToAbi("cpuMilli"));
-    if (found.args->kind(value) != BERTH_VALUE_INT) {
+    const berth_value* value = found.values->get(args, ToAbi("cpuMilli"));
+    if (found.values->kind(value) != BERTH_VALUE_INT) {
       status->add_argument_error(status, ToAbi("/cpuMilli"), ToAbi("expected an integer"));
       return berth_code{BERTH_BAD_ARGUMENT};
     }
-    return found.args->as_int(value) == 200 ? berth_code{BERTH_SUCCESS} : berth_code{BERTH_ERROR};
+    return found.values->as_int(value) == 200 ? berth_code{BERTH_SUCCESS} : berth_code{BERTH_ERROR};
   };
   const SampleLibrary library(parts);
   EXPECT_EQ(PluginUnderTest::Create(library.entry(), {.args = {{"cpuMilli", 200}}}), Success());

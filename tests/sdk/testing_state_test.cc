@@ -126,6 +126,21 @@ TEST(Dependence, WhatASignatureCoversIsDeclared) {
   EXPECT_THAT(ScoreFindings(WithScore(kNameLength, &kSigned)), IsEmpty());
 }
 
+TEST(Dependence, ASignatureMayCoverWhatPreFilterFoundOut) {
+  static constexpr berth_dependence kSigned{
+      sizeof(berth_dependence), BERTH_DEPENDS_NODE, 0,
+      [](void*, const berth_cycle* cycle, uint64_t* signature) noexcept -> berth_code {
+        *signature = static_cast<uint64_t>(**static_cast<int64_t**>(cycle->slots[0]));
+        return BERTH_SUCCESS;
+      },
+      nullptr};
+  Parts parts = SoundState();
+  parts.filter.dependence = &kSigned;
+  const auto findings = Findings(
+      parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
+  EXPECT_THAT(findings, IsEmpty());
+}
+
 TEST(Slots, WritingThemInFilter) {
   Parts parts = SoundState();
   parts.slots = {{sizeof(berth_slot), 8, 8, 0, "sample.counter/1", nullptr, nullptr, nullptr}};

@@ -152,7 +152,10 @@ typedef struct berth_status {
 
 typedef struct berth_host berth_host;
 typedef struct berth_plugin berth_plugin;
-typedef struct berth_value berth_value; /* arguments, read through the service berth.args/1 */
+typedef struct berth_values berth_values;
+typedef struct berth_value { /* opaque but for its reader, see BERTH_SERVICE_VALUES */
+  const berth_values* reader;
+} berth_value;
 typedef struct berth_object_ref berth_object_ref; /* a counted reference to an immutable object */
 typedef struct berth_done berth_done;             /* a promise to complete a call exactly once */
 
@@ -173,8 +176,8 @@ typedef struct berth_owner {
 /* A part of the object that no view has and that a plugin asked for by path (see
  * berth_plugin_info.fields). */
 typedef struct berth_field {
-  berth_str path; /* "/spec/hostIPC" */
-  berth_str json; /* its JSON text; empty when absent */
+  berth_str path;           /* "/spec/hostIPC" */
+  const berth_value* value; /* NULL when absent */
 } berth_field;
 
 typedef struct berth_meta {
@@ -208,9 +211,8 @@ typedef struct berth_requirement {
   int64_t number;     /* the operand of Gt and Lt */
 } berth_requirement;
 
-enum {
-  BERTH_SELECTOR_INVALID = 1
-}; /* it does not parse: matches nothing, as upstream ignores it */
+/* It does not parse: matches nothing, as upstream ignores it. */
+enum { BERTH_SELECTOR_INVALID = 1 };
 /* A label selector: all requirements hold; none means every object matches. matchLabels have become
  * In with one value. */
 typedef struct berth_selector {
@@ -295,7 +297,10 @@ typedef struct berth_port {
   berth_id host_ip;  /* 0: not set, that is 0.0.0.0 */
 } berth_port;
 
-enum { BERTH_CONTAINER_SIDECAR = 1 }; /* an init container with restartPolicy Always */
+enum {
+  BERTH_CONTAINER_SIDECAR = 1,     /* an init container with restartPolicy Always */
+  BERTH_CONTAINER_RESTARTS_ALL = 2 /* a restart rule has the action RestartAllContainers */
+};
 typedef struct berth_container {
   berth_str name;
   berth_id image;        /* as it is spelled in the spec */
@@ -444,8 +449,7 @@ typedef struct berth_pod {
   /* What a pod on a node holds: as `request`, with a resize in progress counted at its larger size.
    */
   const berth_resources* accounted;
-  int64_t
-      nonzero_milli_cpu; /* of `accounted`, with the defaults for containers without a request */
+  int64_t nonzero_milli_cpu; /* of `accounted`, with defaults for containers without a request */
   int64_t nonzero_memory;
   berth_array host_ports; /* berth_port: those of containers and sidecars with a host port */
   const berth_resources* overhead; /* never NULL */
@@ -482,7 +486,7 @@ typedef struct berth_object {
   uint32_t struct_size;
   berth_id kind; /* "v1/Namespace", "storage.k8s.io/v1/CSINode" */
   const berth_meta* meta;
-  berth_str json; /* the whole object */
+  const berth_value* value; /* the whole object as it was read, without metadata.managedFields */
 } berth_object;
 
 /* A reference that says what it refers to. Frozen. */
@@ -541,9 +545,11 @@ typedef struct berth_queued {
  *   label:<key>                ID     text       0       no      value of the node's label
  *   images                     ARRAY  -          empty   no      berth_image
  *   features                   ARRAY  -          empty   no      berth_id: status.declaredFeatures
+ *   hostport:<protocol>/<port> I64    uses       0       yes     "hostport:TCP/80", at any address
  *
  * "alloc:cpu" and "req:cpu" are other spellings of "alloc.cpu" and "req.cpu" (memory,
- * ephemeral-storage, pods alike).
+ * ephemeral-storage, pods alike). "hostport:TCP/80/10.0.0.1" counts only the uses at that address
+ * and those at all of them, 0.0.0.0.
  */
 /* clang-format on */
 enum {
@@ -593,7 +599,7 @@ typedef struct berth_nodes {
 
 /* ---- One attempt to place one pod ------------------------------------------------------------ */
 enum {
-  BERTH_CYCLE_WHAT_IF = 1 /* slots are clones; nothing that is decided here is carried out */
+  BERTH_CYCLE_WHAT_IF = 1 /* slots that AddPod changes are clones; nothing here is carried out */
 };
 typedef struct berth_cycle {
   uint32_t struct_size;
@@ -640,11 +646,10 @@ enum {
 enum { BERTH_CHANGED_NONE = 0, BERTH_CHANGED_ROWS = 1, BERTH_CHANGED_ALL = 2 };
 typedef struct berth_dependence {
   uint32_t struct_size;
-  uint32_t cluster; /* BERTH_DEPENDS_* */
-  uint64_t
-      pod_parts; /* BERTH_PART(..) | ..; cycle state built from these parts counts as they do */
-  /* What a mask cannot say: a hash of what the answers depend on in this pod. NULL: the mask says
-   * all.
+  uint32_t cluster;   /* BERTH_DEPENDS_* */
+  uint64_t pod_parts; /* BERTH_PART(..) | ..; cycle state built from them counts as they do */
+  /* What the masks cannot say: a hash of what else the answers depend on, of this pod or of what
+   * PreFilter found out for it. NULL: they say all.
    * Called: once per cycle, after PreFilter. Threading: [cycle]. Returns BERTH_SUCCESS, or
    *         BERTH_SKIP: do not reuse. */
   berth_code (*sign)(void* self, const berth_cycle* cycle, uint64_t* signature) BERTH_NOEXCEPT;
@@ -676,8 +681,9 @@ typedef struct berth_pre_enqueue {
 } berth_pre_enqueue;
 
 /* EnqueueExtensions: which events may make a pod schedulable that this plugin rejected?
- * Called:    `hint` for each parked pod that the plugin rejected, when a registered event happens.
- *            A plugin that rejects pods and has no such point gets them back at every event.
+ * Called:    `hint` when a registered event happens, for each parked pod that the plugin rejected,
+ *            or once for all that are equal in the interest's `pod_parts`. A plugin that rejects
+ *            pods and has no such point gets them back at every event.
  * Threading: [queue].
  * Returns:   BERTH_HINT_QUEUE: try the pod again; BERTH_HINT_SKIP: this event does not help it.
  * Must not:  block. */
@@ -698,9 +704,9 @@ enum {
   BERTH_RESOURCE_POD_GROUP,
   BERTH_RESOURCE_CUSTOM,
   BERTH_RESOURCE_WILDCARD,
-  BERTH_RESOURCE_ASSIGNED_POD,
-  BERTH_RESOURCE_UNSCHEDULED_POD,
-  BERTH_RESOURCE_TARGET_POD
+  BERTH_RESOURCE_ASSIGNED_POD,    /* one with a node, or whose nomination ended */
+  BERTH_RESOURCE_UNSCHEDULED_POD, /* another one came that has no node; POD_ANY does not hear it */
+  BERTH_RESOURCE_TARGET_POD       /* the parked pod itself */
 };
 enum {
   BERTH_ACTION_ADD = 1 << 0,
@@ -720,17 +726,19 @@ enum {
   BERTH_ACTION_ALL = 0x7fffffff
 };
 typedef struct berth_event_interest {
-  uint32_t resource; /* BERTH_RESOURCE_*: what changes */
+  uint32_t resource; /* BERTH_RESOURCE_*: what changes. POD_ANY: ASSIGNED_POD and TARGET_POD */
   uint32_t actions;  /* BERTH_ACTION_* */
   const char* kind;  /* for BERTH_RESOURCE_CUSTOM: as in berth_plugin_info.kinds; else NULL */
   uint32_t has_hint; /* 0: every such event queues the pod */
   uint32_t reserved;
+  /* BERTH_PART(..) | ..: the parts of the pod that the hint's answer depends on, beside the event.
+   * The host then asks once for all parked pods that are equal in them. 0: asks for each pod. */
+  uint64_t pod_parts;
 } berth_event_interest;
 typedef struct berth_event {
   uint32_t struct_size;
-  uint32_t
-      resource;     /* of a pod: ASSIGNED_POD, UNSCHEDULED_POD, or TARGET_POD for `queued` itself */
-  uint32_t actions; /* the one that happened; BERTH_ACTION_UPDATE: none in particular */
+  uint32_t resource;   /* of a pod: ASSIGNED_POD, TARGET_POD for `queued`, UNSCHEDULED_POD */
+  uint32_t actions;    /* the one that happened; BERTH_ACTION_UPDATE: none in particular */
   uint32_t interest;   /* index into berth_enqueue_extensions.interests */
   berth_tagged before; /* kind 0 for an addition */
   berth_tagged after;  /* kind 0 for a deletion */
@@ -739,8 +747,7 @@ typedef struct berth_event {
 typedef struct berth_enqueue_extensions {
   uint32_t struct_size;
   uint32_t flags;
-  berth_array
-      interests; /* berth_event_interest. None: only a flush or Activate brings such a pod back */
+  berth_array interests; /* berth_event_interest. None: only a flush or Activate helps such a pod */
   uint32_t (*hint)(void* self, const berth_queued* queued, const berth_event* event) BERTH_NOEXCEPT;
 } berth_enqueue_extensions;
 
@@ -1027,7 +1034,7 @@ typedef struct berth_change {
   uint32_t kind;
   uint32_t flags;
   uint32_t row;               /* of the node; 0 with SYNCED */
-  uint64_t sequence;          /* grows by one per change */
+  uint64_t sequence;          /* grows by one per change; REPLAY and SYNCED have the last one's */
   const berth_pod* pod;       /* POD_*: as it is now, or was last; else NULL */
   const berth_pod* old_pod;   /* POD_CHANGED: as it was; else NULL */
   const berth_node* node;     /* NODE_*: as it is now, or was last; POD_*: its node, if known */
@@ -1102,32 +1109,37 @@ typedef struct berth_columns {
                      uint32_t* index) BERTH_NOEXCEPT;
 } berth_columns;
 
-/* Arguments: the tree that the profile gives the plugin. Threading: [load]; values live until
- *            create() returns. */
+/* Values: trees as JSON has them, for arguments, objects and fields. Each knows this service.
+ * What is absent is NULL, and NULL has the kind NULL; a member that is null is absent. What has
+ * another kind than a function wants reads as 0 or empty.
+ * Threading: [any]. Lifetime: of arguments until create() returns, else that of the object. */
 enum {
   BERTH_VALUE_NULL = 0,
   BERTH_VALUE_BOOL,
   BERTH_VALUE_INT,
-  BERTH_VALUE_FLOAT,
+  BERTH_VALUE_FLOAT, /* also a whole number beyond int64_t */
   BERTH_VALUE_STRING,
   BERTH_VALUE_ARRAY,
   BERTH_VALUE_OBJECT
 };
-#define BERTH_SERVICE_ARGS "berth.args/1"
-typedef struct berth_args {
+#define BERTH_SERVICE_VALUES "berth.values/1"
+struct berth_values {
   uint32_t struct_size;
   uint32_t reserved;
-  uint32_t (*kind)(const berth_value* value) BERTH_NOEXCEPT; /* NULL has kind NULL */
+  uint32_t (*kind)(const berth_value* value) BERTH_NOEXCEPT;
   uint64_t (*size)(const berth_value* value) BERTH_NOEXCEPT; /* of an array or object */
-  const berth_value* (*get)(const berth_value* value,
-                            berth_str key)BERTH_NOEXCEPT; /* NULL when absent */
+  const berth_value* (*get)(const berth_value* object, berth_str key)BERTH_NOEXCEPT;
   const berth_value* (*at)(const berth_value* value, uint64_t index,
                            berth_str* key_or_null)BERTH_NOEXCEPT;
   int64_t (*as_int)(const berth_value* value) BERTH_NOEXCEPT;  /* INT and BOOL */
   double (*as_float)(const berth_value* value) BERTH_NOEXCEPT; /* FLOAT and INT */
   berth_str (*as_string)(const berth_value* value) BERTH_NOEXCEPT;
-  berth_str (*where)(const berth_value* value) BERTH_NOEXCEPT; /* "profiles/default.toml:12" */
-} berth_args;
+  berth_str (*where)(const berth_value* argument) BERTH_NOEXCEPT; /* "profiles/default.toml:12" */
+  /* A STRING or number as a Kubernetes quantity, in whole units and in thousandths, rounded away
+   * from 0, at most 2^63-1. BAD_ARGUMENT: it is none, and nothing is written. */
+  berth_code (*as_quantity)(const berth_value* value, int64_t* units,
+                            int64_t* milli) BERTH_NOEXCEPT;
+};
 
 /* Metrics. Defined in create() only; the host adds the labels plugin and profile. Threading: [load]
  * for define, [any]. */
@@ -1180,8 +1192,8 @@ typedef struct berth_objects {
   void (*release)(const berth_host* host, berth_object_ref* ref) BERTH_NOEXCEPT;
 } berth_objects;
 
-/* What if: would the pod of this cycle fit, were other pods there or gone? One private row; the
- * state of every plugin is cloned with it. `status` is the plugin's own, or NULL.
+/* What if: would the pod of this cycle fit, were other pods there or gone? One private row, with
+ * clones of the state that AddPod and RemovePod change. `status` is the plugin's own, or NULL.
  * Threading: [cycle], within PostFilter.
  * Lifetime:  until `end`, and no longer than the call of PostFilter. */
 typedef struct berth_whatif_row berth_whatif_row;
@@ -1291,28 +1303,25 @@ typedef struct berth_completion {
 
 /* ---- What a library exports ------------------------------------------------------------------ */
 
-/* What a plugin is, before there is an instance of it. Constant data. */
+/* What a plugin is, before there is an instance of it. Constant data; lists end with NULL. */
 enum { BERTH_PLUGIN_BLOCKS_IN_BIND = 1 };
 typedef struct berth_plugin_info {
   uint32_t struct_size;
   uint32_t flags;
-  const char* name;            /* "NodeResourcesFit", "acme.RackPower": what a profile names */
-  const char* version;         /* "1.4.0" */
-  const char* about;           /* one sentence */
-  const char* const* points;   /* NULL-terminated ids of extension points; those that this host
-                                  does not know are passed over */
-  const char* const* services; /* NULL-terminated ids of services that it cannot do without */
-  const char* const* kinds;    /* NULL-terminated, for berth.objects/1: "v1/Namespace",
-                                  "storage.k8s.io/v1/CSINode" */
-  const char* const*
-      fields; /* NULL-terminated "Pod:/spec/hostIPC": parts of pods and nodes to keep as JSON */
-  const char* const* pod_fields; /* NULL-terminated "/spec/tolerations": what it answers for */
+  const char* name;              /* "NodeResourcesFit", "acme.RackPower": what a profile names */
+  const char* version;           /* "1.4.0" */
+  const char* about;             /* one sentence */
+  const char* const* points;     /* ids of extension points; those that this host does not know
+                                  are passed over */
+  const char* const* services;   /* ids of services that it cannot do without */
+  const char* const* kinds;      /* for berth.objects/1: "v1/Namespace" */
+  const char* const* fields;     /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
+  const char* const* pod_fields; /* what it answers for: "/spec/tolerations" */
   const char* args_schema;       /* JSON Schema of the arguments; "{}" or NULL: takes none */
 } berth_plugin_info;
 
-enum {
-  BERTH_COLUMN_OPTIONAL = 1
-}; /* the plugin works without it: data is NULL when the host has no such column */
+/* The plugin works without it: data is NULL when the host has no such column. */
+enum { BERTH_COLUMN_OPTIONAL = 1 };
 typedef struct berth_column_request {
   uint32_t struct_size;
   uint32_t flags;

@@ -86,6 +86,10 @@ struct Alloc : Column<int64_t, internal::Literal(internal::kJoined<"alloc:", kRe
 template <internal::Literal kResource>
 struct Req : Column<int64_t, internal::Literal(internal::kJoined<"req:", kResource>.text)> {};
 
+// How often pods on the node use a host port: HostPort<"TCP/80">, HostPort<"TCP/80/10.0.0.1">.
+template <internal::Literal kPort>
+struct HostPort : Column<int64_t, internal::Literal(internal::kJoined<"hostport:", kPort>.text)> {};
+
 // A column that the plugin can do without: where the host has no such column, all values are 0, all
 // arrays empty, and Block::Has<> is false.
 template <class C>

@@ -29,7 +29,8 @@ constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "unschedulable") return BERTH_TYPE_U8;
   if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
   if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
-  for (const std::string_view prefix : {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods."}) {
+  for (const std::string_view prefix :
+       {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods.", "hostport:"}) {
     if (name.starts_with(prefix)) return BERTH_TYPE_I64;
   }
   return 0;

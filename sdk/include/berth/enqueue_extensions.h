@@ -50,6 +50,9 @@ struct EventInterest {
   uint32_t actions = 0;        // BERTH_ACTION_*
   bool always = false;         // Queue the pod without asking Hint.
   const char* kind = nullptr;  // With BERTH_RESOURCE_CUSTOM: "group/version/Kind", a literal.
+  // BERTH_PART(..) | ..: all that Hint looks at in a parked pod. Pods that are equal in these parts
+  // are then asked about once, which is what keeps events cheap when many pods wait. 0: each pod.
+  uint64_t pod_parts = 0;
 };
 
 namespace internal {
@@ -86,7 +89,7 @@ struct EnqueueExtensionsPoint {
     explicit Table(const I& instance) {
       for (const EventInterest& interest : instance.plugin().EventsToRegister()) {
         interests.push_back({interest.resource, interest.actions, interest.kind,
-                             kHints && !interest.always ? 1U : 0U, 0});
+                             kHints && !interest.always ? 1U : 0U, 0, interest.pod_parts});
       }
       abi.interests = {interests.data(), static_cast<uint32_t>(interests.size()),
                        sizeof(berth_event_interest)};

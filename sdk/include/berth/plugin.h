@@ -84,7 +84,7 @@ class Plugin {
   static constexpr std::array<const char*, 0> kServices{};
   // Kinds to keep for Host::objects, as "v1/PersistentVolumeClaim".
   static constexpr std::array<const char*, 0> kKinds{};
-  // Parts of pods and nodes to keep as JSON, as "Pod:/spec/hostIPC"; read with Pod::Field.
+  // Parts of pods and nodes to keep, as "Pod:/spec/hostIPC"; read with Pod::Field.
   static constexpr std::array<const char*, 0> kFields{};
   // Fields of a pod that this plugin answers for, as "/spec/tolerations".
   static constexpr std::array<const char*, 0> kPodFields{};

@@ -11,6 +11,7 @@
 
 #include <berth/abi.h>
 #include <berth/span.h>
+#include <berth/value.h>
 
 namespace berth {
 
@@ -29,6 +30,14 @@ inline berth_id FindLabel(Labels labels, berth_id key) {
     }
   }
   return low < labels.size() && labels[low].key == key ? labels[low].value : BERTH_ID_NONE;
+}
+
+// A part that the plugin asked for in kFields; absent where the object has none.
+inline Value FindField(const berth_meta& meta, std::string_view path) {
+  for (const berth_field& field : Span<const berth_field>(meta.fields)) {
+    if (Str(field.path) == path) return Value(field.value);
+  }
+  return Value();
 }
 
 class Pod {
@@ -50,13 +59,8 @@ class Pod {
   Span<const berth_owner> owners() const { return Span<const berth_owner>(pod_->meta->owners); }
   // The value of label `key`, or 0.
   berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
-  // The JSON of a part that the plugin asked for in kFields, by its path: "/spec/hostIPC".
-  std::string_view Field(std::string_view path) const {
-    for (const berth_field& field : Span<const berth_field>(pod_->meta->fields)) {
-      if (Str(field.path) == path) return Str(field.json);
-    }
-    return {};
-  }
+  // A part that the plugin asked for in kFields, by its path: "/spec/hostIPC".
+  Value Field(std::string_view path) const { return FindField(*pod_->meta, path); }
 
   Labels node_selector() const { return Labels(pod_->node_selector); }
   const berth_affinity& affinity() const { return *pod_->affinity; }
@@ -110,6 +114,8 @@ class NodeView {
   Span<const berth_str_pair> annotations() const {
     return Span<const berth_str_pair>(node_->meta->annotations);
   }
+  // As Pod::Field: "/spec/podCIDR" for "Node:/spec/podCIDR".
+  Value Field(std::string_view path) const { return FindField(*node_->meta, path); }
   Span<const berth_taint> taints() const { return Span<const berth_taint>(node_->taints); }
   const berth_resources& allocatable() const { return *node_->allocatable; }
   Span<const berth_condition> conditions() const {

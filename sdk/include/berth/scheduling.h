@@ -52,8 +52,8 @@ class StatusSink {
 
 }  // namespace internal
 
-// One node as it would be, were other pods there or gone. The state of every plugin is cloned with
-// it.
+// One node as it would be, were other pods there or gone, with clones of the state that AddPod and
+// RemovePod change.
 // Threading: [cycle].
 class WhatIfRow {
  public:

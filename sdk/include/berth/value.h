@@ -1,12 +1,22 @@
-// Value: one argument as the profile wrote it: a tree of objects, arrays and scalars.
+// Value: a tree of objects, arrays and scalars: an argument as the profile wrote it, or an object
+// of a kind that no view covers.
+//
+//   const berth::Value claim = berth::ValueOf(host().objects().Get(kClaim, ns, name));
+//   const std::string_view volume = claim["spec"]["volumeName"].AsString();
+//
+// What is not there is absent, and reads as empty or 0; so does what has another kind than is asked
+// for. A way through a tree needs no test but one at its end.
 //
 // A member of Args of this type takes anything; the plugin reads it in its constructor.
-// Threading: [load].
-// Lifetime:  until the constructor returns.
+// Threading: [any].
+// Lifetime:  of an argument until the constructor returns; else that of the object.
 #ifndef BERTH_VALUE_H_
 #define BERTH_VALUE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -14,46 +24,88 @@
 
 namespace berth {
 
+// An amount as Kubernetes writes it ("1Gi", "500m"), rounded up.
+struct Quantity {
+  int64_t units = 0;
+  int64_t milli = 0;  // Thousandths.
+};
+
 class Value {
  public:
   Value() = default;  // Absent.
-  Value(const berth_args* args, const berth_value* value) : args_(args), value_(value) {}
+  explicit Value(const berth_value* value) : value_(value) {}
 
   // BERTH_VALUE_*; an absent value is BERTH_VALUE_NULL.
   uint32_t kind() const {
-    return args_ == nullptr ? uint32_t{BERTH_VALUE_NULL} : args_->kind(value_);
+    return value_ == nullptr ? uint32_t{BERTH_VALUE_NULL} : value_->reader->kind(value_);
   }
   bool absent() const { return kind() == BERTH_VALUE_NULL; }
   // Of an array or object; 0 for all else.
-  uint64_t size() const {
-    const bool many = kind() == BERTH_VALUE_ARRAY || kind() == BERTH_VALUE_OBJECT;
-    return many ? args_->size(value_) : 0;
-  }
+  uint64_t size() const { return value_ == nullptr ? 0 : value_->reader->size(value_); }
   // The member of an object; absent where there is none.
   Value operator[](std::string_view key) const {
-    return kind() == BERTH_VALUE_OBJECT ? Value(args_, args_->get(value_, Str(key))) : Value();
+    return value_ == nullptr ? Value() : Value(value_->reader->get(value_, Str(key)));
   }
-  // REQUIRES: i < size().
-  Value At(uint64_t i) const { return {args_, args_->at(value_, i, nullptr)}; }
+  // An element of an array, or a member of an object; absent for `i` of size() or more.
+  Value At(uint64_t i) const {
+    return value_ == nullptr ? Value() : Value(value_->reader->at(value_, i, nullptr));
+  }
   std::string_view KeyAt(uint64_t i) const {
     berth_str key = {nullptr, 0};
-    args_->at(value_, i, &key);
+    if (value_ != nullptr) value_->reader->at(value_, i, &key);
     return Str(key);
   }
-  // Each REQUIRES the kind that it names; Float takes integers too.
-  bool Bool() const { return args_->as_int(value_) != 0; }
-  int64_t Int() const { return args_->as_int(value_); }
-  double Float() const { return args_->as_float(value_); }
-  std::string_view String() const { return Str(args_->as_string(value_)); }
-  // Where it was written: "profiles/default.toml:12".
+  bool AsBool() const { return kind() == BERTH_VALUE_BOOL && AsInt() != 0; }
+  // Of INT and BOOL.
+  int64_t AsInt() const { return value_ == nullptr ? 0 : value_->reader->as_int(value_); }
+  // Of FLOAT and INT.
+  double AsFloat() const { return value_ == nullptr ? 0 : value_->reader->as_float(value_); }
+  std::string_view AsString() const {
+    return value_ == nullptr ? std::string_view() : Str(value_->reader->as_string(value_));
+  }
+  // Nothing where it is no quantity.
+  std::optional<Quantity> AsQuantity() const {
+    Quantity amount;
+    if (value_ == nullptr) return std::nullopt;
+    const berth_code code = value_->reader->as_quantity(value_, &amount.units, &amount.milli);
+    return code == BERTH_SUCCESS ? std::optional(amount) : std::nullopt;
+  }
+  // Where an argument was written: "profiles/default.toml:12".
   std::string_view where() const {
-    return args_ == nullptr ? std::string_view() : Str(args_->where(value_));
+    return value_ == nullptr ? std::string_view() : Str(value_->reader->where(value_));
   }
 
+  // for (const Value element : value): the elements of an array, or the members of an object.
+  class Iterator {
+   public:
+    using value_type = Value;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+
+    Iterator() = default;
+    Iterator(const berth_value* of, uint64_t at) : of_(of), at_(at) {}
+    Value operator*() const { return Value(of_).At(at_); }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return {of_, at_++}; }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const berth_value* of_ = nullptr;
+    uint64_t at_ = 0;
+  };
+  Iterator begin() const { return {value_, 0}; }
+  Iterator end() const { return {value_, size()}; }
+
+  const berth_value* abi() const { return value_; }
+
  private:
-  const berth_args* args_ = nullptr;
   const berth_value* value_ = nullptr;
 };
+
+// All of an object, as ObjectIn and Objects::Get give it; absent where that is null.
+inline Value ValueOf(const berth_object* object) {
+  return object == nullptr ? Value() : Value(object->value);
+}
 
 }  // namespace berth
 

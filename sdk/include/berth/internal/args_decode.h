@@ -86,10 +86,10 @@ inline std::string FloatText(double value) {
 // What stands there: `string "10%"`, `integer 7`.
 inline std::string FoundText(const Value& value) {
   switch (value.kind()) {
-    case BERTH_VALUE_BOOL: return value.Bool() ? "true" : "false";
-    case BERTH_VALUE_INT: return "integer " + std::to_string(value.Int());
-    case BERTH_VALUE_FLOAT: return "number " + FloatText(value.Float());
-    case BERTH_VALUE_STRING: return "string \"" + std::string(value.String()) + "\"";
+    case BERTH_VALUE_BOOL: return value.AsBool() ? "true" : "false";
+    case BERTH_VALUE_INT: return "integer " + std::to_string(value.AsInt());
+    case BERTH_VALUE_FLOAT: return "number " + FloatText(value.AsFloat());
+    case BERTH_VALUE_STRING: return "string \"" + std::string(value.AsString()) + "\"";
     case BERTH_VALUE_ARRAY: return "an array";
     case BERTH_VALUE_OBJECT: return "an object";
     default: return "nothing";
@@ -135,25 +135,26 @@ bool DecodeScalar(const Value& value, const ArgLimits& limits, const N& names, T
   const uint32_t kind = value.kind();
   if constexpr (std::same_as<T, bool>) {
     if (kind != BERTH_VALUE_BOOL) return false;
-    out = value.Bool();
+    out = value.AsBool();
   } else if constexpr (IntegerArg<T>) {
     const Range<int64_t> range = IntegerRange<T>(limits);
-    if (kind != BERTH_VALUE_INT || value.Int() < range.min || value.Int() > range.max) return false;
-    out = static_cast<T>(value.Int());
+    if (kind != BERTH_VALUE_INT || value.AsInt() < range.min || value.AsInt() > range.max)
+      return false;
+    out = static_cast<T>(value.AsInt());
   } else if constexpr (std::same_as<T, double>) {
     if (kind != BERTH_VALUE_INT && kind != BERTH_VALUE_FLOAT) return false;
-    const double number = value.Float();
+    const double number = value.AsFloat();
     if (limits.ranged && !(number >= limits.floats.min && number <= limits.floats.max)) {
       return false;
     }
     out = number;
   } else if constexpr (std::same_as<T, std::string>) {
     if (kind != BERTH_VALUE_STRING) return false;
-    out = value.String();
+    out = value.AsString();
   } else {
     if (kind != BERTH_VALUE_STRING) return false;
     const auto name = std::find_if(names.names.begin(), names.names.end(),
-                                   [&](const auto& n) { return n.text == value.String(); });
+                                   [&](const auto& n) { return n.text == value.AsString(); });
     if (name == names.names.end()) return false;
     out = name->value;
   }
@@ -170,7 +171,7 @@ void Mismatch(const Value& value, const ArgLimits& limits, const N& names, const
   std::string text = "expected " + ExpectedText<T>(limits, names) + ", found " + FoundText(value);
   if constexpr (std::is_enum_v<T>) {
     if (value.kind() == BERTH_VALUE_STRING) {
-      Suggestion suggestion(value.String());
+      Suggestion suggestion(value.AsString());
       for (const auto& name : names.names) suggestion.Offer(name.text);
       text += suggestion.Text();
     }
@@ -249,14 +250,9 @@ void DecodeObject(const Value& value, const Rows& rows, const std::string& path,
 
 // Fills in `out`; false when there were errors, all of which are in `status`.
 template <class P>
-bool DecodeArgs(const berth_args* service, const berth_value* value, typename P::Args& out,
-                berth_status* status) {
+bool DecodeArgs(const Value& value, typename P::Args& out, berth_status* status) {
   ArgErrors errors(status);
-  if (value != nullptr && service == nullptr) {
-    errors.Add("", "this host does not serve " BERTH_SERVICE_ARGS);
-    return false;
-  }
-  DecodeObject(Value(service, value), RowsOf<P>(), "", out, errors);
+  DecodeObject(value, RowsOf<P>(), "", out, errors);
   if constexpr (kHasValidate<P>) {
     if (errors.count() == 0) P::Validate(std::as_const(out), errors);
   }

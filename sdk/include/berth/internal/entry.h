@@ -67,12 +67,8 @@ berth_code CreateInstance(const berth_host* host, const berth_value* args, berth
                           berth_status* status) noexcept {
   return Guard(status, [&]() -> berth_code {
     if (const berth_code code = FindServices<P>(host, status); code != BERTH_SUCCESS) return code;
-    const void* service = nullptr;
-    host->get_service(host, BERTH_SERVICE_ARGS, &service);
     typename P::Args decoded{};
-    if (!DecodeArgs<P>(static_cast<const berth_args*>(service), args, decoded, status)) {
-      return BERTH_BAD_ARGUMENT;
-    }
+    if (!DecodeArgs<P>(Value(args), decoded, status)) return BERTH_BAD_ARGUMENT;
     auto instance = std::make_unique<Instance<P>>(host, decoded);
     *out = instance.release()->abi();
     return BERTH_SUCCESS;

@@ -62,7 +62,6 @@ struct Services {
   const berth_log* log = nullptr;
   const berth_strings* strings = nullptr;
   const berth_columns* columns = nullptr;
-  const berth_args* args = nullptr;
   const berth_metrics* metrics = nullptr;
   const berth_objects* objects = nullptr;
   const berth_whatif* whatif = nullptr;
@@ -81,7 +80,6 @@ struct Services {
         log(Find<berth_log>(BERTH_SERVICE_LOG)),
         strings(Find<berth_strings>(BERTH_SERVICE_STRINGS)),
         columns(Find<berth_columns>(BERTH_SERVICE_COLUMNS)),
-        args(Find<berth_args>(BERTH_SERVICE_ARGS)),
         metrics(Find<berth_metrics>(BERTH_SERVICE_METRICS)),
         objects(Find<berth_objects>(BERTH_SERVICE_OBJECTS)),
         whatif(Find<berth_whatif>(BERTH_SERVICE_WHATIF)),

@@ -11,6 +11,7 @@
 
 #include <berth/testing/ids.h>
 #include <berth/testing/node_spec.h>
+#include <berth/testing/object_spec.h>
 #include <berth/testing/parts.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/views.h>

@@ -31,12 +31,14 @@
 #include <berth/testing/builders.h>
 #include <berth/testing/check_blocks.h>
 #include <berth/testing/check_dependence.h>
+#include <berth/testing/check_hints.h>
 #include <berth/testing/check_leaks.h>
 #include <berth/testing/check_shape.h>
 #include <berth/testing/check_what_if.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/placement.h>
+#include <berth/testing/queued.h>
 #include <berth/testing/report.h>
 #include <berth/testing/services.h>
 #include <berth/testing/table.h>
@@ -53,25 +55,6 @@ struct Scenario {
   std::vector<Check> without = {};                   // promises that this plugin is not held to
   std::map<std::string, const void*> services = {};  // the test's own, by id, in place of the kit's
   std::function<void(const std::string&)> on_failure = {};
-};
-
-// An event for Hint(). A pod or node that is not there was not there before, or is gone.
-struct EventSpec {
-  uint32_t resource = 0;              // BERTH_RESOURCE_*
-  uint32_t action = 0;                // BERTH_ACTION_*
-  std::vector<PodSpec> old_pod = {};  // one or none
-  std::vector<PodSpec> new_pod = {};
-  std::vector<NodeSpec> old_node = {};
-  std::vector<NodeSpec> new_node = {};
-};
-
-// What the queue knows of a pod.
-struct QueuedSpec {
-  PodSpec pod;
-  std::string group = "";
-  uint32_t attempts = 0;
-  int64_t queued_ns = 0;
-  int64_t first_attempt_ns = 0;
 };
 
 using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
@@ -131,7 +114,7 @@ class PluginUnderTest {
     Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
     SortKey keys[2] = {};
     for (SortKey& key : keys) {
-      WithQueued(queued, [&](const berth_queued& view) {
+      WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
         const CallScope scope(&reporter_, "QueueSort", kQueue);
         instance_->queue_sort->key(instance_->self(), &view, key.data());
       });
@@ -151,21 +134,25 @@ class PluginUnderTest {
     return Flushed(less);
   }
 
-  // What the plugin answers to an event for a pod that it rejected: BERTH_HINT_QUEUE also where it
-  // has no hint for it; BERTH_HINT_SKIP where it did not ask for such events.
+  // What the plugin answers to an event for a pod that it rejected, and whether it looks at more of
+  // the pod than it says: BERTH_HINT_QUEUE also where it has no hint for it; BERTH_HINT_SKIP where
+  // it did not ask for such events.
   uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
     Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
-    const berth_array& interests = instance_->enqueue_extensions->interests;
-    for (uint32_t i = 0; i < interests.count; ++i) {
-      const auto* interest = BERTH_AT(berth_event_interest, interests, i);
-      if (interest->resource != event.resource || (interest->actions & event.action) == 0) continue;
-      if (interest->has_hint == 0) return BERTH_HINT_QUEUE;
-      const uint32_t hint = AskHint(pod, event, i);
-      if (hint > BERTH_HINT_QUEUE)
-        reporter_.Fail(Check::kCodes, "hint answers " + std::to_string(hint));
-      return Flushed(hint);
+    HintAsker asker(instance_.get(), world_.ids.get());
+    const EventSpec seen = HintAsker::SeenFrom(pod, event);
+    uint32_t hint = BERTH_HINT_SKIP;
+    for (uint32_t i = 0; i < asker.count(); ++i) {
+      if (!asker.IsFor(seen, i)) continue;
+      uint32_t answer = BERTH_HINT_QUEUE;
+      if (asker.interest(i).has_hint != 0) {
+        answer = asker.Ask(pod, seen, i);
+        if (reporter_.Wants(Check::kHints)) HintChecker(asker, known_).Run(pod, seen, i, answer);
+      }
+      hint = std::max(hint, answer);
     }
-    return BERTH_HINT_SKIP;
+    Remember(pod);
+    return Flushed(hint);
   }
 
   // --- the scheduling cycle ---
@@ -344,56 +331,15 @@ class PluginUnderTest {
     return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
   }
 
-  template <class Use>
-  void WithQueued(const QueuedSpec& spec, Use use) {
-    const PodHandle pod(spec.pod, *world_.ids);
-    berth_queued queued{};
-    queued.struct_size = sizeof queued;
-    queued.kind = spec.group.empty() ? BERTH_QUEUED_POD : BERTH_QUEUED_GROUP;
-    queued.pod = pod.get();
-    queued.group = ToAbi(spec.group);
-    queued.priority = pod->priority;
-    queued.attempts = spec.attempts;
-    queued.queued_ns = spec.queued_ns;
-    queued.first_attempt_ns = spec.first_attempt_ns;
-    use(queued);
-  }
-
   bool AskLess(const QueuedSpec& a, const QueuedSpec& b) {
     bool less = false;
-    WithQueued(a, [&](const berth_queued& first) {
-      WithQueued(b, [&](const berth_queued& second) {
+    WithQueued(a, *world_.ids, [&](const berth_queued& first) {
+      WithQueued(b, *world_.ids, [&](const berth_queued& second) {
         const CallScope scope(&reporter_, "QueueSort", kQueue);
         less = instance_->queue_sort->less(instance_->self(), &first, &second) != 0;
       });
     });
     return less;
-  }
-
-  uint32_t AskHint(const PodSpec& pod, const EventSpec& spec, uint32_t interest) {
-    berth_event event{};
-    event.struct_size = sizeof event;
-    event.resource = spec.resource;
-    event.actions = spec.action;
-    event.interest = interest;
-    std::vector<PodHandle> pods;
-    std::vector<NodeHandle> nodes;
-    const auto tag = [&](const std::vector<PodSpec>& of_pod,
-                         const std::vector<NodeSpec>& of_node) -> berth_tagged {
-      if (!of_pod.empty())
-        return {BERTH_KIND_POD, 0, pods.emplace_back(of_pod.front(), *world_.ids).get()};
-      if (!of_node.empty())
-        return {BERTH_KIND_NODE, 0, nodes.emplace_back(of_node.front(), *world_.ids).get()};
-      return {0, 0, nullptr};
-    };
-    event.before = tag(spec.old_pod, spec.old_node);
-    event.after = tag(spec.new_pod, spec.new_node);
-    uint32_t hint = BERTH_HINT_QUEUE;
-    WithQueued({pod}, [&](const berth_queued& queued) {
-      const CallScope scope(&reporter_, "hint", kQueue);
-      hint = instance_->enqueue_extensions->hint(instance_->self(), &queued, &event);
-    });
-    return hint;
   }
 
   static Answer LeftOut(const Cycle& cycle, const Row& row) {

@@ -230,12 +230,12 @@ class Instance {
     // Arguments live until create() returns: so does this copy, and a sanitizer sees who reads them
     // later.
     const auto args =
-        world.args.value() != nullptr ? std::make_unique<ArgValue>(*world.args.value()) : nullptr;
+        world.args.value() != nullptr ? std::make_unique<ValueSpec>(*world.args.value()) : nullptr;
     Status status;
     const CallScope scope(&reporter_, "create", kLoad);
-    const berth_code code = world.library.entry().create(
-        services_.host(), ToAbi(world.info->name), ToAbi(world.profile),
-        reinterpret_cast<const berth_value*>(args.get()), &plugin_, status.abi());
+    const berth_code code =
+        world.library.entry().create(services_.host(), ToAbi(world.info->name),
+                                     ToAbi(world.profile), args.get(), &plugin_, status.abi());
     created_ = status.With(code);
     if (created_.ok() && plugin_ == nullptr) {
       reporter_.Fail(Check::kShape, "create answers Success and sets no plugin");
@@ -273,7 +273,10 @@ class Instance {
   void Deliver(berth_change change) {
     if (!changes) return;
     change.struct_size = sizeof change;
-    change.sequence = ++sequence_;
+    const bool is_change =
+        (change.flags & BERTH_CHANGE_REPLAY) == 0 && change.kind != BERTH_CHANGE_SYNCED;
+    if (is_change) ++sequence_;
+    change.sequence = sequence_;
     const CallScope scope(&reporter_, "change", kEvent);
     changes->change(self(), &change);
   }

@@ -141,12 +141,13 @@ inline PartHashes HashParts(const PodSpec& pod) {
   hashes[BERTH_PART_SPREAD] = HashOf(pod.spreads);
   hashes[BERTH_PART_REQUESTS] = HashOf(PodRequest(pod, {}), PodRequest(pod, of_containers),
                                        PodRequest(pod, {.allocated = true}), NonzeroRequest(pod));
-  hashes[BERTH_PART_CONTAINERS] = HashOf(
-      HashOfContainers(pod,
-                       [](const ContainerSpec& c, Hasher* hasher) {
-                         hasher->PutAll(c.name, c.sidecar, c.requests, c.limits, c.allocated);
-                       }),
-      pod.overhead, pod.pod_requests);
+  hashes[BERTH_PART_CONTAINERS] =
+      HashOf(HashOfContainers(pod,
+                              [](const ContainerSpec& c, Hasher* hasher) {
+                                hasher->PutAll(c.name, c.sidecar, c.restarts_all, c.requests,
+                                               c.limits, c.allocated);
+                              }),
+             pod.overhead, pod.pod_requests);
   hashes[BERTH_PART_PORTS] = HashOfContainers(
       pod, [](const ContainerSpec& c, Hasher* hasher) { hasher->PutAll(c.ports, c.sidecar); });
   hashes[BERTH_PART_IMAGES] =

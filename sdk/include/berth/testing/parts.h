@@ -137,6 +137,7 @@ inline void ChangeContainers(PodSpec* pod) {
   for (auto* list : {&pod->containers, &pod->init_containers}) {
     for (ContainerSpec& container : *list) {
       container.name += "-changed";
+      container.restarts_all = !container.restarts_all;
       container.limits["cpu"] += 10'000'000;
     }
   }
@@ -236,6 +237,14 @@ inline void ChangePart(int part, PodSpec* pod) {
     case BERTH_PART_FIELDS: pod->Field("/berthTestAdded", "true"); return;
     default: Misuse("no part " + std::to_string(part));
   }
+}
+
+// Whether one of `parts` (BERTH_PART(..) | ..) is another.
+inline bool DifferIn(uint64_t parts, const PartHashes& a, const PartHashes& b) {
+  for (size_t part = 0; part < a.size(); ++part) {
+    if ((parts >> part & 1) != 0 && a[part] != b[part]) return true;
+  }
+  return false;
 }
 
 struct Mutation {

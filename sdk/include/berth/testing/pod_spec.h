@@ -139,6 +139,7 @@ struct PodSpec : MetaSpec<PodSpec> {
   PodSpec& Allocated(const std::string& resource, std::string_view quantity) {
     return Last().allocated[resource] = ParseAmount(resource, quantity), *this;
   }
+  PodSpec& RestartsAll() { return Last().restarts_all = true, *this; }
   PodSpec& Image(std::string text) { return Last().image = std::move(text), *this; }
   PodSpec& Port(PortSpec port) { return Last().ports.push_back(std::move(port)), *this; }
   PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP,

@@ -52,14 +52,14 @@ inline const QuantitySuffix* FindQuantitySuffix(std::string_view text) {
   return nullptr;
 }
 
-}  // namespace internal
+struct ReadAmount {
+  int64_t value = 0;
+  const char* wrong = nullptr;  // Why it is no quantity; NULL when it is one.
+  bool too_large = false;
+};
 
-// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G
-// T P Ki Mi Gi Ti Pi. Anything else ends the test.
-inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
-  const auto refuse = [text](const char* why) {
-    Misuse("\"" + std::string(text) + "\" is no quantity: " + why);
-  };
+// See ParseQuantity.
+inline ReadAmount ReadQuantity(std::string_view text, int64_t scale) {
   int64_t numerator = 0;
   int64_t denominator = 1;
   bool seen_digit = false;
@@ -76,18 +76,30 @@ inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
     if (__builtin_mul_overflow(numerator, int64_t{10}, &numerator) ||
         __builtin_add_overflow(numerator, c - '0', &numerator) ||
         (seen_point && __builtin_mul_overflow(denominator, int64_t{10}, &denominator))) {
-      refuse("too many digits");
+      return {0, "too many digits", true};
     }
   }
-  if (!seen_digit) refuse("expected digits such as in \"500m\" or \"1.5Gi\"");
-  const auto* suffix = internal::FindQuantitySuffix(text.substr(i));
-  if (suffix == nullptr) refuse("expected no suffix or one of n u m k M G T P Ki Mi Gi Ti Pi");
+  if (!seen_digit) return {0, "expected digits such as in \"500m\" or \"1.5Gi\""};
+  const auto* suffix = FindQuantitySuffix(text.substr(i));
+  if (suffix == nullptr) return {0, "expected no suffix or one of n u m k M G T P Ki Mi Gi Ti Pi"};
   if (__builtin_mul_overflow(numerator, suffix->numerator, &numerator) ||
       __builtin_mul_overflow(numerator, scale, &numerator) ||
       __builtin_mul_overflow(denominator, suffix->denominator, &denominator)) {
-    refuse("too large");
+    return {0, "too large", true};
   }
-  return numerator / denominator + (numerator % denominator != 0 ? 1 : 0);
+  return {numerator / denominator + (numerator % denominator != 0 ? 1 : 0)};
+}
+
+}  // namespace internal
+
+// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G
+// T P Ki Mi Gi Ti Pi. Anything else ends the test.
+inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
+  const internal::ReadAmount read = internal::ReadQuantity(text, scale);
+  if (read.wrong != nullptr) {
+    Misuse("\"" + std::string(text) + "\" is no quantity: " + read.wrong);
+  }
+  return read.value;
 }
 
 // The amount of resource `name` that `text` says, in the resource's unit.

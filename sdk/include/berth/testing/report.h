@@ -27,6 +27,7 @@ enum class Check : uint32_t {
   kRepeat,       // nor on being asked again
   kWhatIf,       // AddPod and RemovePod come to what a cluster with, or without, the pod would
   kDependence,   // answers depend on what is declared, and on nothing else
+  kHints,        // hints look at what is declared of a parked pod, and at nothing else
   kSlots,  // cycle state keeps to its memory, is read-only in blocks, and clones go their own ways
   kLeaks,  // nothing is left behind by destroy
 };
@@ -34,7 +35,7 @@ enum class Check : uint32_t {
 inline std::string_view CheckName(Check check) {
   static constexpr std::string_view kNames[] = {
       "kShape",  "kThreads", "kOutputs",    "kCodes", "kBlocks", "kConcurrency",
-      "kRepeat", "kWhatIf",  "kDependence", "kSlots", "kLeaks"};
+      "kRepeat", "kWhatIf",  "kDependence", "kHints", "kSlots",  "kLeaks"};
   return kNames[static_cast<size_t>(check)];
 }
 

@@ -17,11 +17,11 @@
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
-#include <berth/testing/args.h>
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
+#include <berth/testing/values.h>
 #include <berth/testing/views.h>
 
 namespace berth::testing {
@@ -224,51 +224,6 @@ class Services {
     return BERTH_SUCCESS;
   }
 
-  // args: a value does not know its host; the call that is on its way knows whom to tell.
-  static const ArgValue* Arg(const berth_value* value) {
-    if (const CallScope* call = CallScope::current(); call != nullptr) {
-      ExpectWord(call->reporter(), "args", kLoad);
-    }
-    return reinterpret_cast<const ArgValue*>(value);
-  }
-  static const berth_value* Abi(const ArgValue* value) {
-    return reinterpret_cast<const berth_value*>(value);
-  }
-  static uint32_t Kind(const berth_value* value) noexcept {
-    return value == nullptr ? uint32_t{BERTH_VALUE_NULL} : Arg(value)->kind;
-  }
-  static uint64_t Size(const berth_value* value) noexcept {
-    return value == nullptr ? 0 : Arg(value)->items.size();
-  }
-  static const berth_value* Get(const berth_value* value, berth_str key) noexcept {
-    if (Kind(value) != BERTH_VALUE_OBJECT) return nullptr;
-    const auto& keys = Arg(value)->keys;
-    const auto found = std::find(keys.begin(), keys.end(), FromAbi(key));
-    return found == keys.end() ? nullptr
-                               : Abi(&Arg(value)->items[static_cast<size_t>(found - keys.begin())]);
-  }
-  static const berth_value* At(const berth_value* value, uint64_t index,
-                               berth_str* key_or_null) noexcept {
-    if (index >= Size(value)) return nullptr;
-    if (key_or_null != nullptr) {
-      *key_or_null = Kind(value) == BERTH_VALUE_OBJECT ? ToAbi(Arg(value)->keys[index])
-                                                       : berth_str{nullptr, 0};
-    }
-    return Abi(&Arg(value)->items[index]);
-  }
-  static int64_t AsInt(const berth_value* value) noexcept {
-    return value == nullptr ? 0 : Arg(value)->number;
-  }
-  static double AsFloat(const berth_value* value) noexcept {
-    return value == nullptr ? 0 : Arg(value)->real;
-  }
-  static berth_str AsString(const berth_value* value) noexcept {
-    return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Arg(value)->text);
-  }
-  static berth_str Where(const berth_value* value) noexcept {
-    return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Arg(value)->where);
-  }
-
   // metrics
   static berth_code Define(const berth_host* host, const berth_metric* metric,
                            uint32_t* index) noexcept {
@@ -406,8 +361,6 @@ class Services {
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
-  static constexpr berth_args kArgs{sizeof(berth_args), 0,         &Kind, &Size, &Get, &At, &AsInt,
-                                    &AsFloat,           &AsString, &Where};
   static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
   static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
                                           &WatchObjects,         &Retain, &ViewOf,    &Release};
@@ -416,7 +369,7 @@ class Services {
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
       {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
-      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_ARGS, &kArgs},
+      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_VALUES, &internal::kValues},
       {BERTH_SERVICE_METRICS, &kMetrics}, {BERTH_SERVICE_OBJECTS, &kObjects},
       {BERTH_SERVICE_TIMER, &kTimer},     {BERTH_SERVICE_COMPLETION, &kCompletion}};
 

@@ -101,6 +101,7 @@ struct ContainerSpec {
   Amounts allocated =
       {};  // status.containerStatuses[].allocatedResources, while a resize is in progress
   std::vector<PortSpec> ports = {};
+  bool restarts_all = false;  // a restart rule with the action RestartAllContainers
 };
 
 struct VolumeSpec {
@@ -153,7 +154,7 @@ struct MetaSpec {
   std::map<std::string, std::string> labels;
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<OwnerSpec> owners;
-  std::vector<std::pair<std::string, std::string>> fields;  // path, JSON
+  std::vector<std::pair<std::string, std::string>> fields;  // path, JSON; empty: absent
 
   Self& Uid(std::string text) { return uid = std::move(text), self(); }
   Self& ResourceVersion(std::string text) { return resource_version = std::move(text), self(); }

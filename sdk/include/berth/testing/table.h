@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,8 +73,11 @@ inline uint32_t ColumnType(std::string_view given) {
   if (name == "unschedulable") return BERTH_TYPE_U8;
   if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
   if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
-  const bool amount = internal::HasPrefix(name, "alloc:") || internal::HasPrefix(name, "req:");
-  return amount ? uint32_t{BERTH_TYPE_I64} : 0;
+  for (const char* prefix :
+       {"alloc:", "req:", "hostport:TCP/", "hostport:UDP/", "hostport:SCTP/"}) {
+    if (internal::HasPrefix(name, prefix)) return BERTH_TYPE_I64;
+  }
+  return 0;
 }
 
 inline uint32_t ColumnSize(uint32_t type) {
@@ -109,6 +113,24 @@ int64_t SumOverPods(const Row& row, Get get) {
   return sum;
 }
 
+// Of "TCP/80", or "TCP/80/10.0.0.1".
+inline int64_t PortUses(const berth_pod& pod, std::string_view port, const Ids& ids) {
+  constexpr const char* kProtocols[] = {"", "TCP/", "UDP/", "SCTP/"};
+  int64_t uses = 0;
+  for (uint32_t i = 0; i < pod.host_ports.count; ++i) {
+    const auto* used = BERTH_AT(berth_port, pod.host_ports, i);
+    if (used->protocol >= std::size(kProtocols)) continue;
+    const std::string number = kProtocols[used->protocol] + std::to_string(used->host_port);
+    const std::string_view ip = ids.Text(used->host_ip);
+    const bool at_all = ip.empty() || ip == "0.0.0.0";
+    if (number == port || (at_all && HasPrefix(port, number + "/")) ||
+        number + "/" + std::string(ip) == port) {
+      ++uses;
+    }
+  }
+  return uses;
+}
+
 inline int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids) {
   if (HasPrefix(name, "alloc.") || HasPrefix(name, "alloc:")) {
     return AmountOf(*row.node->allocatable, name.substr(6), ids);
@@ -116,6 +138,9 @@ inline int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids)
   if (HasPrefix(name, "req.") || HasPrefix(name, "req:")) {
     return SumOverPods(
         row, [&](const berth_pod& p) { return AmountOf(*p.accounted, name.substr(4), ids); });
+  }
+  if (HasPrefix(name, "hostport:")) {
+    return SumOverPods(row, [&](const berth_pod& p) { return PortUses(p, name.substr(9), ids); });
   }
   if (name == "nonzero.cpu") {
     return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_milli_cpu; });

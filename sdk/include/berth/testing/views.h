@@ -16,29 +16,13 @@
 
 #include <berth/testing/ids.h>
 #include <berth/testing/node_spec.h>
+#include <berth/testing/object_spec.h>
 #include <berth/testing/part_hash.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/requests.h>
+#include <berth/testing/values.h>
 
 namespace berth::testing {
-
-// An object of a kind that no view covers: MakeObject("v1/PersistentVolumeClaim", "default",
-// "data", R"({...})").
-struct ObjectSpec : MetaSpec<ObjectSpec> {
-  std::string kind;
-  std::string json;
-};
-
-inline ObjectSpec MakeObject(std::string kind, std::string ns, std::string name,
-                             std::string json = "{}") {
-  ObjectSpec object;
-  object.uid = "uid-" + name;
-  object.name = std::move(name);
-  object.ns = std::move(ns);
-  object.kind = std::move(kind);
-  object.json = std::move(json);
-  return object;
-}
 
 namespace internal {
 
@@ -63,6 +47,9 @@ class ViewMemory {
     if (items.empty()) return {nullptr, 0, sizeof(T)};
     return {Copy(items.data(), items.size()), static_cast<uint32_t>(items.size()), sizeof(T)};
   }
+  const berth_value* Value(ValueSpec value) {
+    return values_.emplace_back(std::make_unique<ValueSpec>(std::move(value))).get();
+  }
   berth_str Text(std::string_view text) {
     if (text.empty()) return {nullptr, 0};
     return {Copy(text.data(), text.size()), text.size()};
@@ -70,6 +57,7 @@ class ViewMemory {
 
  private:
   std::vector<std::unique_ptr<std::byte[]>> pieces_;
+  std::vector<std::unique_ptr<ValueSpec>> values_;
 };
 
 inline uint32_t BitIf(bool set, uint32_t bit) { return set ? bit : 0; }
@@ -120,7 +108,9 @@ class ViewBuilder {
                          owner.controller ? 1u : 0u, 0};
     });
     meta.fields = Each(spec.fields, [this](const auto& field) {
-      return berth_field{Text(field.first), Text(field.second)};
+      const std::string& json = field.second;
+      return berth_field{Text(field.first),
+                         json.empty() ? nullptr : memory_.Value(JsonReader::Read(json))};
     });
     return memory_.One(meta);
   }
@@ -278,7 +268,8 @@ class PodViewBuilder : public ViewBuilder {
       out.image = Id(spec.image);
       out.image_normal = Id(NormalImageName(spec.image));
     }
-    out.flags = BitIf(spec.sidecar, BERTH_CONTAINER_SIDECAR);
+    out.flags = BitIf(spec.sidecar, BERTH_CONTAINER_SIDECAR) |
+                BitIf(spec.restarts_all, BERTH_CONTAINER_RESTARTS_ALL);
     out.requests = Resources(spec.requests);
     out.limits = Resources(spec.limits);
     out.ports = Each(spec.ports, [this](const PortSpec& port) { return Port(port); });
@@ -356,7 +347,7 @@ class ObjectViewBuilder : public ViewBuilder {
   using ViewBuilder::ViewBuilder;
 
   berth_object Build(const ObjectSpec& spec) {
-    return {sizeof(berth_object), Id(spec.kind), Meta(spec), Text(spec.json)};
+    return {sizeof(berth_object), Id(spec.kind), Meta(spec), memory().Value(WholeObject(spec))};
   }
 };
 

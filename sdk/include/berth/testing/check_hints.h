@@ -1,0 +1,56 @@
+// Hints look at what berth_event_interest names in a parked pod, and at nothing else of it.
+#ifndef BERTH_TESTING_CHECK_HINTS_H_
+#define BERTH_TESTING_CHECK_HINTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <berth/testing/parts.h>
+#include <berth/testing/queued.h>
+
+namespace berth::testing {
+
+// For one pod and one event. Nothing declared: nothing checked, for each pod is asked about; so it
+// is when the event is about the pod itself.
+class HintChecker {
+ public:
+  // `others`: pods whose parts are tried on this one.
+  HintChecker(HintAsker& asker, std::span<const PodSpec> others) : asker_(asker), others_(others) {}
+
+  // `answer`: what interest `i` was answered for the pod.
+  void Run(const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer) {
+    const uint64_t declared = asker_.interest(i).pod_parts;
+    if (declared == 0 || event.resource == BERTH_RESOURCE_TARGET_POD) return;
+    for (int part = 0; part < BERTH_PART_COUNT; ++part) {
+      if ((declared >> part & 1) == 0) CheckPart(part, pod, event, i, answer);
+    }
+  }
+
+ private:
+  void CheckPart(int part, const PodSpec& pod, const EventSpec& event, uint32_t i,
+                 uint32_t answer) {
+    const PartHashes before = HashParts(pod);
+    for (const Mutation& mutation : MutatePart(part, pod, others_)) {
+      if (DifferIn(asker_.interest(i).pod_parts, before, HashParts(mutation.pod))) continue;
+      if (event.pod() != nullptr && event.pod()->uid == mutation.pod.uid) continue;
+      const uint32_t now = asker_.Ask(mutation.pod, event, i);
+      if (now == answer) continue;
+      asker_.reporter().Fail(
+          Check::kHints, "the hint of interest " + std::to_string(i) + " for pod " + pod.ns + "/" +
+                             pod.name + " depends on the pod's " + std::string(PartName(part)) +
+                             ", which pod_parts does not name: " + Name(answer) + ", then " +
+                             Name(now) + " with this part " + mutation.how);
+      return;
+    }
+  }
+
+  static std::string Name(uint32_t hint) { return hint == BERTH_HINT_SKIP ? "Skip" : "Queue"; }
+
+  HintAsker& asker_;
+  const std::span<const PodSpec> others_;
+};
+
+}  // namespace berth::testing
+
+#endif  // BERTH_TESTING_CHECK_HINTS_H_
