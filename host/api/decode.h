@@ -18,10 +18,10 @@ namespace berth::host {
 struct DecodeOptions {
   // Limits. What is beyond one of them is refused with kOutOfRange.
   size_t max_object_bytes = size_t{4} << 20;  // JSON text of one object; etcd holds 1.5 MiB.
-  uint32_t max_depth = 64;                    // Nesting of what is kept as JSON text.
+  uint32_t max_depth = 64;                    // Nesting of what is kept as a tree.
   uint32_t max_elements = 65'536;             // Of one array or map within an object.
 
-  // Parts of pods and nodes that are kept as JSON text in berth_meta.fields, as JSON pointers:
+  // Parts of pods and nodes that are kept in berth_meta.fields, as JSON pointers:
   // "/spec/hostIPC".
   std::vector<std::string> pod_fields;
   std::vector<std::string> node_fields;
@@ -75,7 +75,7 @@ class Decoder {
   // The JSON text of one object. Without `kind` and `apiVersion` in it, it is a Pod or a Node.
   Result<PodRef> DecodePod(std::string_view json);
   Result<NodeRef> DecodeNode(std::string_view json);
-  // Of any kind but Pod and Node: its metadata and its compact text.
+  // Of any kind but Pod and Node: its metadata and all of it as a tree.
   Result<ObjectRef> DecodeObject(std::string_view json);
   // Whatever `kind` and `apiVersion` say that it is.
   Result<AnyObject> Decode(std::string_view json);

@@ -58,6 +58,18 @@ Id NormalImage(Reader& reader, std::string_view image) {
   return reader.Intern(std::string(image).append(":latest"));
 }
 
+bool ReadRestartRules(Reader& reader, JsonValue& value, uint32_t* flags) {
+  return reader.ForEachElement(value, [&](JsonValue& element) {
+    return reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
+      if (field.hash != "action"_field) return true;
+      std::string_view action;
+      if (!reader.ReadText(v, &action)) return false;
+      if (action == "RestartAllContainers") *flags |= BERTH_CONTAINER_RESTARTS_ALL;
+      return true;
+    });
+  });
+}
+
 bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
                    ResourceList* requests) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
@@ -75,9 +87,10 @@ bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
       case "restartPolicy"_field: {
         std::string_view policy;
         if (!reader.ReadText(v, &policy)) return false;
-        container->flags = policy == "Always" ? BERTH_CONTAINER_SIDECAR : 0;
+        if (policy == "Always") container->flags |= BERTH_CONTAINER_SIDECAR;
         return true;
       }
+      case "restartPolicyRules"_field: return ReadRestartRules(reader, v, &container->flags);
       default: return true;
     }
   });

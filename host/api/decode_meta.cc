@@ -60,11 +60,13 @@ std::string Unescaped(std::string_view segment) {
   return name;
 }
 
-// The text of the value at `pointer`; left empty where there is none, or null. After an error
+// Reads the value at `pointer`; `tree` stays as it is where there is none, or null. After an error
 // nothing more can be read.
-simdjson::error_code FindJson(JsonObject object, std::string_view pointer, std::string_view* json) {
+bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
+              const berth_value** tree) {
+  const std::string_view path = pointer;
   JsonValue value;
-  if (!pointer.starts_with('/')) return simdjson::SUCCESS;
+  if (!pointer.starts_with('/')) return true;
   for (bool first = true; !pointer.empty(); first = false) {
     pointer.remove_prefix(1);
     const std::string_view segment = pointer.substr(0, pointer.find('/'));
@@ -72,13 +74,13 @@ simdjson::error_code FindJson(JsonObject object, std::string_view pointer, std::
     auto error = first ? simdjson::SUCCESS : value.get_object().get(object);
     if (!error) error = object.find_field(Unescaped(segment)).get(value);
     if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE) {
-      return simdjson::SUCCESS;
+      return true;
     }
-    if (error) return error;
+    if (error) return reader.FailSyntax(error);
   }
-  const auto error = WholeJson(value, json);
-  if (*json == "null") *json = {};
-  return error;
+  if (!ReadTree(reader, value, tree)) return reader.UnderPointer(path);
+  if (Value::Of(*tree)->kind() == BERTH_VALUE_NULL) *tree = nullptr;
+  return true;
 }
 
 }  // namespace
@@ -146,15 +148,10 @@ bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string>
                 berth_array* fields) {
   const size_t mark = reader.kept_fields.size();
   for (const std::string& path : paths) {
-    berth_field field = {reader.CopyText(path), {}};
+    berth_field field = {reader.CopyText(path), nullptr};
     bool more = false;
     if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
-    std::string_view json;
-    if (const auto error = FindJson(object, path, &json)) return reader.FailSyntax(error);
-    if (!json.empty() && !reader.CopyJson(json, &field.json)) {
-      reader.UnderPointer(path);
-      return false;
-    }
+    if (!FindTree(reader, object, path, &field.value)) return false;
     reader.kept_fields.Push(field);
   }
   if (!paths.empty()) {

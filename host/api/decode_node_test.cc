@@ -76,7 +76,7 @@ class DecodeObjectTest : public DecodeTest {
   }
 };
 
-TEST_F(DecodeObjectTest, KeepsMetadataAndCompactText) {
+TEST_F(DecodeObjectTest, KeepsMetadataAndTheWhole) {
   const Result<ObjectRef> object = decoder_.DecodeObject(
       Json("{ 'apiVersion' : 'storage.k8s.io/v1',\n 'kind':'CSINode','metadata':{'name':'n',"
            "'uid':'u','resourceVersion':'5','labels':{'a':'b'}},'spec':{'drivers':[ 1.50, null ]}} "
@@ -86,10 +86,10 @@ TEST_F(DecodeObjectTest, KeepsMetadataAndCompactText) {
   EXPECT_EQ((*object)->Key(), "n");
   EXPECT_EQ((*object)->uid(), "u");
   EXPECT_EQ(ShowPairs((*object)->meta().labels), "a=b");
-  EXPECT_EQ((*object)->json(),
-            Json("{'apiVersion':'storage.k8s.io/v1','kind':'CSINode','metadata':{'name':'n',"
-                 "'uid':'u','resourceVersion':'5','labels':{'a':'b'}},'spec':{'drivers':"
-                 "[1.50,null]}}"));
+  EXPECT_EQ(Show((*object)->value()),
+            "{'apiVersion':'storage.k8s.io/v1','kind':'CSINode','metadata':{'name':'n',"
+            "'uid':'u','resourceVersion':'5','labels':{'a':'b'}},'spec':{'drivers':"
+            "[1.5f,null]}}");
   EXPECT_EQ((*object)->view().struct_size, sizeof(berth_object));
 }
 
@@ -139,11 +139,83 @@ TEST_F(DecodeObjectTest, SaysWhereAndWhatIsWrong) {
             "/metadata/name: expected a name, found nothing");
   EXPECT_EQ(Error("{'apiVersion':'v1','kind':3,'metadata':{}}"),
             "/kind: expected a string, found 3");
-  EXPECT_NE(Error("{'apiVersion':'v1','kind':'A','metadata':{'name':'x'},'data':tru}"), "decoded")
-      << "text that plugins get is checked";
-  EXPECT_EQ(Error("{'apiVersion':'v1','kind':'A','metadata':{'name':'x'},'d':" +
-                  std::string(64, '[') + std::string(64, ']') + "}"),
-            "/: nested deeper than 64 levels");
+}
+
+class DecodeTreeTest : public DecodeObjectTest {
+ protected:
+  // The member `d` of an object, or what is wrong with it.
+  std::string Tree(std::string_view text) {
+    const std::string whole =
+        "{'apiVersion':'v1','kind':'A','metadata':{'name':'x'},'d':" + std::string(text) + "}";
+    const Result<ObjectRef> object = decoder_.DecodeObject(Json(whole));
+    if (!object.ok()) return std::string(object.status().message());
+    return Show(ValuesService()->get((*object)->value(), AsStr("d")));
+  }
+};
+
+TEST_F(DecodeTreeTest, KeepsValuesAsTheyAre) {
+  constexpr std::pair<const char*, const char*> kTable[] = {
+      {"true", "true"},
+      {"false", "false"},
+      {"null", "absent"},
+      {"[ null ]", "[null]"},
+      {"0", "0"},
+      {"-7", "-7"},
+      {"9223372036854775807", "9223372036854775807"},
+      {"-9223372036854775808", "-9223372036854775808"},
+      {"9223372036854775808", "9223372036854775808f"},
+      {"18446744073709551616", "18446744073709551616f"},
+      {"1e3", "1000f"},
+      {"-0.25", "-0.25f"},
+      {"''", "''"},
+      {"'a\\u00e9\\n'", "'a\xc3\xa9\n'"},
+      {"[]", "[]"},
+      {"{}", "{}"},
+      {"{'b':1,'a':{'':[2,'c']}}", "{'b':1,'a':{'':[2,'c']}}"},
+  };
+  for (const auto& [text, tree] : kTable) EXPECT_EQ(Tree(text), tree) << text;
+}
+
+TEST_F(DecodeTreeTest, OfAKeyThatComesTwiceTheLastCounts) {
+  EXPECT_EQ(Tree("{'a':1,'b':2,'a':3,'c':4,'a':5}"), "{'b':2,'c':4,'a':5}");
+  EXPECT_EQ(Tree("{'a':1,'a':null}"), "{'a':1}");
+  std::string many = "{'k7':'first'";
+  for (int32_t i = 0; i < 40; ++i) {
+    many += ",'k" + std::to_string(i % 20) + "':" + std::to_string(i);
+  }
+  std::string expected;
+  for (int32_t i = 20; i < 40; ++i) {
+    expected +=
+        (expected.empty() ? "{'k" : ",'k") + std::to_string(i % 20) + "':" + std::to_string(i);
+  }
+  EXPECT_EQ(Tree(many + "}"), expected + "}");
+}
+
+TEST_F(DecodeTreeTest, LeavesOutTheBookkeepingOfServersAlone) {
+  const Result<ObjectRef> object = decoder_.DecodeObject(
+      Json("{'managedFields':1,'apiVersion':'v1','kind':'A','metadata':{'managedFields':[{'a':{}}],"
+           "'name':'x','annotations':{'managedFields':'2'}},'spec':{'managedFields':3}}"));
+  ASSERT_TRUE(object.ok()) << object.status().ToString();
+  EXPECT_EQ(Show((*object)->value()),
+            "{'managedFields':1,'apiVersion':'v1','kind':'A','metadata':{'name':'x',"
+            "'annotations':{'managedFields':'2'}},'spec':{'managedFields':3}}");
+}
+
+TEST_F(DecodeTreeTest, SaysWhereAndWhatIsWrong) {
+  EXPECT_EQ(Tree("tru"), "/d: expected true or false, found tru");
+  EXPECT_EQ(Tree("[0,{'a/b':nul}]"), "/d/1/a~1b: expected a JSON value, found nul");
+  EXPECT_EQ(Tree("{'a':01}"), "/d/a: expected a JSON value, found 01");
+  EXPECT_EQ(Tree("1e999"), "/d: expected a JSON value, found 1e999");
+  EXPECT_EQ(Tree("'\\ud800'").substr(0, 19), "/d: malformed JSON:");
+  EXPECT_EQ(Tree("{'a' 1}").substr(0, 19), "/d: malformed JSON:");
+  const auto nested = [](size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  EXPECT_EQ(Tree(nested(63)), nested(63)) << "one level is the object itself";
+  std::string path = "/d";
+  for (int32_t i = 0; i < 63; ++i) path += "/0";
+  EXPECT_EQ(Tree(nested(64)), path + ": nested deeper than 64 levels");
+  EXPECT_EQ(Tree(nested(100'000)), path + ": nested deeper than 64 levels");
 }
 
 }  // namespace

@@ -47,10 +47,8 @@ void ApplyDefaults(Reader& reader, std::string_view kind, berth_meta* meta) {
 }
 
 bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_meta* meta,
-               berth_str* json) {
-  std::string_view whole;
-  if (const auto error = object.raw_json().get(whole)) return reader.FailSyntax(error);
-  if (!reader.CopyJson(whole, json)) return false;
+               const berth_value** tree) {
+  if (!ReadWhole(reader, object, tree)) return false;
   bool more = false;
   if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
@@ -84,7 +82,7 @@ bool ReadObject(Reader& reader, JsonObject& object, const TypeMeta& type, Object
   reader.Begin(reader.size_hints.object);
   berth_object view = {};
   berth_meta meta = {};
-  if (!ReadParts(reader, object, type, &meta, &view.json)) return false;
+  if (!ReadParts(reader, object, type, &meta, &view.value)) return false;
   const std::string kind = std::string(type.api_version).append("/").append(type.kind);
   ApplyDefaults(reader, kind, &meta);
   view.kind = reader.Intern(kind);

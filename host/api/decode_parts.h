@@ -21,6 +21,12 @@ bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions);
 bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string> paths,
                 berth_array* fields);
 
+// decode_tree.cc
+// A tree in the object's arena.
+bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree);
+// The whole of an object, which is at its beginning, but for metadata.managedFields.
+bool ReadWhole(Reader& reader, JsonObject& object, const berth_value** tree);
+
 // decode_resources.cc
 // A ResourceList. `sum` is emptied first.
 bool ReadResources(Reader& reader, JsonValue& value, ResourceSum* sum);

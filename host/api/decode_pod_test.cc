@@ -140,7 +140,10 @@ TEST_F(DecodePodTest, ReadsContainers) {
       "{'name':'i','restartPolicy':'Never'}],"
       "'containers':[{'name':'c','image':'app:1.2',"
       "'resources':{'requests':{'cpu':'1'},'limits':{'cpu':'2','memory':'3'}}},"
-      "{'name':'d','image':'busybox'},{'name':'e','image':'x@sha256:00ff'}]");
+      "{'name':'d','image':'busybox','restartPolicyRules':[{'action':'Restart'}]},"
+      "{'name':'e','image':'x@sha256:00ff','restartPolicy':'Never','restartPolicyRules':["
+      "{'action':'Restart','exitCodes':{'operator':'In','values':[1]}},"
+      "{'action':'RestartAllContainers'}]}]");
   const auto init = Elements<berth_container>(pod->view().init_containers);
   ASSERT_EQ(init.size(), 2u);
   EXPECT_EQ(init[0].flags, uint32_t{BERTH_CONTAINER_SIDECAR});
@@ -152,6 +155,8 @@ TEST_F(DecodePodTest, ReadsContainers) {
   const auto containers = Elements<berth_container>(pod->view().containers);
   ASSERT_EQ(containers.size(), 3u);
   EXPECT_EQ(Text(containers[0].name), "c");
+  EXPECT_EQ(containers[1].flags, 0u);
+  EXPECT_EQ(containers[2].flags, uint32_t{BERTH_CONTAINER_RESTARTS_ALL});
   EXPECT_EQ(Show(containers[0].image_normal), "'app:1.2'");
   EXPECT_EQ(Show(containers[1].image_normal), "'busybox:latest'");
   EXPECT_EQ(Show(containers[2].image_normal), "'x@sha256:00ff'");
@@ -292,16 +297,16 @@ TEST_F(DecodePodTest, KeepsFieldsThatAreAskedFor) {
   const auto fields = Elements<berth_field>((*pod)->meta().fields);
   ASSERT_EQ(fields.size(), 8u);
   EXPECT_EQ(Text(fields[0].path), "/spec/hostIPC");
-  EXPECT_EQ(Text(fields[0].json), "true");
-  EXPECT_EQ(Text(fields[1].json), "1.5");
-  EXPECT_EQ(Text(fields[2].json), "[1,{\"a\":\" b \"}]");
-  EXPECT_EQ(Text(fields[3].json), "");
-  EXPECT_EQ(Text(fields[4].json), "\"p\"");
-  for (size_t i = 5; i < fields.size(); ++i) EXPECT_EQ(Text(fields[i].json), "");
+  EXPECT_EQ(Show(fields[0].value), "true");
+  EXPECT_EQ(Show(fields[1].value), "1.5f");
+  EXPECT_EQ(Show(fields[2].value), "[1,{'a':' b '}]");
+  EXPECT_EQ(fields[3].value, nullptr);
+  EXPECT_EQ(Show(fields[4].value), "'p'");
+  for (size_t i = 5; i < fields.size(); ++i) EXPECT_EQ(fields[i].value, nullptr);
   const Result<NodeRef> node =
       decoder.DecodeNode(ObjectText("n", "'podCIDR':'10.0.0.0/24'", "", ""));
   ASSERT_TRUE(node.ok());
-  EXPECT_EQ(Text(Elements<berth_field>((*node)->meta().fields)[0].json), "\"10.0.0.0/24\"");
+  EXPECT_EQ(Show(Elements<berth_field>((*node)->meta().fields)[0].value), "'10.0.0.0/24'");
 }
 
 TEST_F(DecodePodTest, SaysWhereAndWhatIsWrong) {
@@ -400,8 +405,9 @@ TEST_F(DecodePodTest, KeepsToItsLimits) {
             "OutOfRange: /spec/tolerations: more than 3 elements");
   EXPECT_EQ(decode(PodText("'nodeSelector':{'a':'','b':'','c':'','d':''}")),
             "OutOfRange: /spec/nodeSelector: more than 3 elements");
-  EXPECT_EQ(decode(PodText("'x':[[[[1]]]]")), "decoded");
-  EXPECT_EQ(decode(PodText("'x':[[[[[1]]]]]")), "OutOfRange: /spec/x: nested deeper than 5 levels");
+  EXPECT_EQ(decode(PodText("'x':[[[[[1]]]]]")), "decoded");
+  EXPECT_EQ(decode(PodText("'x':[[[{'a':[[1]]}]]]")),
+            "OutOfRange: /spec/x/0/0/0/a/0: nested deeper than 5 levels");
   std::string fits = PodText("");
   fits.insert(1, 200 - fits.size(), ' ');
   EXPECT_EQ(decode(fits), "decoded");

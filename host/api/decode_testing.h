@@ -3,6 +3,8 @@
 #define BERTH_HOST_API_DECODE_TESTING_H_
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "host/api/decode.h"
 #include "host/api/interner.h"
 #include "host/api/objects.h"
+#include "host/api/value.h"
 
 namespace berth::host {
 
@@ -61,6 +64,35 @@ class DecodeTest : public ::testing::Test {
   std::string NodeError(std::string_view spec, std::string_view status = "") {
     const Result<NodeRef> node = decoder_.DecodeNode(ObjectText("n", spec, status, ""));
     return node.ok() ? "decoded" : std::string(node.status().message());
+  }
+
+  // JSON with single quotes, an f behind floating-point numbers; "absent" for none.
+  static std::string Show(const berth_value* value) {
+    const berth_values& values = *ValuesService();
+    switch (values.kind(value)) {
+      case BERTH_VALUE_BOOL: return values.as_int(value) != 0 ? "true" : "false";
+      case BERTH_VALUE_INT: return std::to_string(values.as_int(value));
+      case BERTH_VALUE_FLOAT: {
+        std::array<char, 32> digits = {};
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), values.as_float(value));
+        return std::string(digits.data(), end.ptr) + "f";
+      }
+      case BERTH_VALUE_STRING:
+        return std::string("'").append(Text(values.as_string(value))).append("'");
+      default: break;
+    }
+    if (values.kind(value) == BERTH_VALUE_NULL) return value == nullptr ? "absent" : "null";
+    const bool object = values.kind(value) == BERTH_VALUE_OBJECT;
+    std::string text = object ? "{" : "[";
+    for (uint64_t i = 0; i < values.size(value); ++i) {
+      berth_str key = {nullptr, 0};
+      const berth_value* part = values.at(value, i, &key);
+      text.append(i == 0 ? "" : ",");
+      if (object) text.append("'").append(Text(key)).append("':");
+      text.append(Show(part));
+    }
+    return text.append(object ? "}" : "]");
   }
 
   // "-" for kNoId.

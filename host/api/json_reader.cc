@@ -32,22 +32,6 @@ std::string Describe(JsonValue& value) {
 
 }  // namespace
 
-simdjson::error_code WholeJson(JsonValue& value, std::string_view* json) {
-  *json = value.raw_json_token();
-  simdjson::error_code error = simdjson::SUCCESS;
-  if (json->starts_with('{')) {
-    JsonObject object;
-    error = value.get_object().get(object);
-    if (!error) error = object.raw_json().get(*json);
-  } else if (json->starts_with('[')) {
-    simdjson::ondemand::array array;
-    error = value.get_array().get(array);
-    if (!error) error = array.raw_json().get(*json);
-  }
-  if (!error) *json = WithoutSpaces(*json);
-  return error;
-}
-
 Reader::Reader(Interner& interner, DecodeOptions options)
     : interner_(interner), options_(std::move(options)), cache_(kCacheSlots) {}
 
@@ -105,6 +89,7 @@ void Reader::ClearStacks() {
   pod_terms.Clear();
   owners.Clear();
   kept_fields.Clear();
+  members.Clear();
   ports.Clear();
   containers.Clear();
   container_requests.Clear();
@@ -274,35 +259,6 @@ bool Reader::ReadStrings(JsonValue& value, berth_array* texts) {
   });
   if (ok) *texts = AsArray(strs.Take(mark, arena_));
   return ok;
-}
-
-// ---- JSON text --------------------------------------------------------------------------------
-
-bool Reader::CopyJson(std::string_view json, berth_str* compact) {
-  json = WithoutSpaces(json);
-  if (json.size() > options_.max_object_bytes) {
-    return Fail(ErrorCode::kOutOfRange,
-                "more than " + std::to_string(options_.max_object_bytes) + " bytes");
-  }
-  if (checker_.capacity() < json.size() || checker_.max_depth() != options_.max_depth) {
-    if (const auto error = checker_.allocate(std::bit_ceil(json.size()), options_.max_depth)) {
-      return FailSyntax(error);
-    }
-  }
-  // The text around `json` is the padding.
-  const auto error = checker_.parse(json.data(), json.size(), false).error();
-  if (error == simdjson::DEPTH_ERROR) {
-    return Fail(ErrorCode::kOutOfRange,
-                "nested deeper than " + std::to_string(options_.max_depth) + " levels");
-  }
-  if (error) return FailSyntax(error);
-  char* copy = static_cast<char*>(arena_.Allocate(json.size(), 1));
-  size_t size = 0;
-  if (const auto failed = simdjson::minify(json.data(), json.size(), copy, size)) {
-    return FailSyntax(failed);
-  }
-  *compact = AsStr({copy, size});
-  return true;
 }
 
 // ---- Errors -----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@
 #include "host/api/objects.h"
 #include "host/api/requests.h"
 #include "host/api/status.h"
+#include "host/api/value.h"
 
 namespace berth::host {
 
@@ -71,10 +72,6 @@ consteval uint64_t operator""_field(const char* name, size_t size) {
   });
 }
 
-// The text of the value as it stands, without spaces behind it. Consumes objects and arrays. After
-// an error nothing more can be read.
-simdjson::error_code WholeJson(JsonValue& value, std::string_view* json);
-
 struct Field {
   std::string_view name;
   uint64_t hash;  // FieldHash(name)
@@ -99,6 +96,8 @@ class Stack {
     elements_.resize(mark);
     return copy;
   }
+  // Drops what was pushed last, down to `size`.
+  void Shrink(size_t size) { elements_.resize(size); }
   void Clear() { elements_.clear(); }
 
  private:
@@ -167,11 +166,6 @@ class Reader {
   Id Intern(std::string_view text);
   berth_str CopyText(std::string_view text) { return AsStr(arena_.CopyString(text)); }
 
-  // ---- JSON text ----
-  // Checks that `json`, a part of the padded text, is JSON within the limits, and copies it
-  // without spaces.
-  bool CopyJson(std::string_view json, berth_str* compact);
-
   // ---- Errors ----
   // All return false.
   bool Fail(ErrorCode code, std::string message);
@@ -195,6 +189,7 @@ class Reader {
   Stack<berth_pod_term> pod_terms;
   Stack<berth_owner> owners;
   Stack<berth_field> kept_fields;
+  Stack<Member> members;
   Stack<berth_port> ports;
   Stack<berth_container> containers;
   Stack<ContainerRequests> container_requests;
@@ -246,7 +241,6 @@ class Reader {
   std::vector<CacheSlot> cache_;
   uint64_t object_number_ = 1;
   simdjson::ondemand::parser parser_;
-  simdjson::dom::parser checker_;
   std::vector<char> padded_;
   ErrorCode error_code_ = ErrorCode::kOk;
   std::string error_path_;

@@ -37,13 +37,7 @@ class Scanner {
   bool Fail(std::string_view expected) {
     message_ = "expected ";
     message_.append(expected).append(", found ");
-    if (at_ >= text_.size()) {
-      message_.append("the end of the text");
-    } else if (text_[at_] >= ' ' && text_[at_] < 0x7f) {
-      message_.append("'").append(1, text_[at_]).append("'");
-    } else {
-      message_.append("byte ").append(std::to_string(static_cast<uint8_t>(text_[at_])));
-    }
+    message_ += at_ < text_.size() ? DescribeCharacter(text_[at_]) : "the end of the text";
     return false;
   }
 
@@ -208,6 +202,11 @@ size_t EndOfValue(std::string_view text) {
     }
   }
   return text.size();
+}
+
+std::string DescribeCharacter(char c) {
+  if (c >= ' ' && c < 0x7f) return {'\'', c, '\''};
+  return "byte " + std::to_string(static_cast<uint8_t>(c));
 }
 
 int32_t LineAt(std::string_view text, size_t offset) {

@@ -23,6 +23,9 @@ std::optional<SyntaxError> FindSyntaxError(std::string_view text);
 // counting brackets; text.size() when it does not end.
 size_t EndOfValue(std::string_view text);
 
+// "'x'", or "byte 7" for what cannot be printed: for messages.
+std::string DescribeCharacter(char c);
+
 // The line that `offset` is on, counted from 1.
 int32_t LineAt(std::string_view text, size_t offset);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,13 +20,18 @@ Id FindValue(const berth_array& id_pairs, Id key) {
   return kNoId;
 }
 
-ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids)
-    : arena_(std::move(arena)), interner_(&interner), ids_(arena_.CopyArray(ids)) {}
+ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
+                           std::shared_ptr<const void> shared)
+    : arena_(std::move(arena)),
+      interner_(&interner),
+      ids_(arena_.CopyArray(ids)),
+      shared_(std::move(shared)) {}
 
 ObjectMemory::ObjectMemory(ObjectMemory&& other) noexcept
     : arena_(std::move(other.arena_)),
       interner_(other.interner_),
-      ids_(std::exchange(other.ids_, {})) {}
+      ids_(std::exchange(other.ids_, {})),
+      shared_(std::move(other.shared_)) {}
 
 ObjectMemory::~ObjectMemory() {
   for (const Id id : ids_) interner_->Release(id);
@@ -124,8 +131,8 @@ class PodDeriver {
     changed_ |= BERTH_PART(NOMINATION);
   }
 
-  void SetPodScheduled(const PodStatusPatch::Condition& patch) {
-    const Id type = derivation_.Intern("PodScheduled");
+  void SetCondition(std::string_view name, const PodStatusPatch::Condition& patch) {
+    const Id type = derivation_.Intern(name);
     const auto before = Elements<berth_condition>(view_.conditions);
     const auto found = std::find_if(before.begin(), before.end(),
                                     [type](const berth_condition& c) { return c.type == type; });
@@ -205,7 +212,8 @@ PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
   PodDeriver deriver(pod);
   deriver.SetResourceVersion(resource_version);
   if (patch.nominated_node) deriver.SetNominatedNode(*patch.nominated_node);
-  if (patch.pod_scheduled) deriver.SetPodScheduled(*patch.pod_scheduled);
+  if (patch.pod_scheduled) deriver.SetCondition("PodScheduled", *patch.pod_scheduled);
+  if (patch.disruption_target) deriver.SetCondition("DisruptionTarget", *patch.disruption_target);
   return deriver.Finish();
 }
 
@@ -238,16 +246,21 @@ ObjectRef Object::Make(ObjectMemory memory, const berth_object& view, const bert
 
 Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
                ObjectRef root)
-    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
-  view_.struct_size = sizeof(view_);
-  view_.meta = &meta_;
+    : ObjectBase(std::move(memory), meta), view_{view, this}, root_(std::move(root)) {
+  view_.abi.struct_size = sizeof(view_.abi);
+  view_.abi.meta = &meta_;
+}
+
+ObjectRef Object::Of(const berth_object& view) {
+  static_assert(std::is_standard_layout_v<View> && offsetof(View, abi) == 0);
+  return reinterpret_cast<const View&>(view).object->shared_from_this();
 }
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version) {
   Derivation derivation(object->interner());
   berth_meta meta = object->meta();
   meta.resource_version = derivation.Copy(resource_version);
-  return std::make_shared<Object>(Object::Private(), derivation.Finish(), object->view_, meta,
+  return std::make_shared<Object>(Object::Private(), derivation.Finish(), object->view(), meta,
                                   object->root_ ? object->root_ : object);
 }
 

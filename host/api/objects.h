@@ -58,8 +58,10 @@ Id FindValue(const berth_array& id_pairs, Id key);
 // Must not: outlive the interner.
 class ObjectMemory {
  public:
-  // Takes over one reference for each element of `ids`; an id may be there several times.
-  ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids);
+  // Takes over one reference for each element of `ids`; an id may be there several times. `shared`
+  // is what else the view points into.
+  ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
+               std::shared_ptr<const void> shared = nullptr);
   ~ObjectMemory();
   ObjectMemory(ObjectMemory&& other) noexcept;
   ObjectMemory(const ObjectMemory&) = delete;
@@ -74,6 +76,7 @@ class ObjectMemory {
   Arena arena_;
   Interner* interner_;
   std::span<const Id> ids_;  // In the arena.
+  std::shared_ptr<const void> shared_;
 };
 
 // What the three kinds have in common.
@@ -144,8 +147,9 @@ struct PodStatusPatch {
     std::string_view message;
     int64_t transition_ns = 0;  // Used when the status differs from the present one.
   };
-  std::optional<std::string_view> nominated_node;  // Empty: clears it.
-  std::optional<Condition> pod_scheduled;          // Replaces the condition of type PodScheduled.
+  std::optional<std::string_view> nominated_node;   // Empty: clears it.
+  std::optional<Condition> pod_scheduled;           // Replaces the condition of type PodScheduled.
+  std::optional<Condition> disruption_target = {};  // Of type DisruptionTarget.
 };
 
 // The same object as it is after a change. The new one shares the memory of the pod that was
@@ -183,7 +187,7 @@ NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_versi
 
 // ---- Objects of all other kinds ---------------------------------------------------------------
 
-class Object final : public ObjectBase {
+class Object final : public ObjectBase, public std::enable_shared_from_this<Object> {
  private:
   struct Private {
     explicit Private() = default;
@@ -196,17 +200,24 @@ class Object final : public ObjectBase {
   Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
          ObjectRef root);
 
-  const berth_object& view() const { return view_; }
+  const berth_object& view() const { return view_.abi; }
+  // The object of a view, held. REQUIRES: it is that of an object, which somebody holds.
+  static ObjectRef Of(const berth_object& view);
   // "v1/Namespace", "storage.k8s.io/v1/CSINode".
-  std::string_view kind() const { return Name(view_.kind); }
-  // Compact JSON text. Its metadata.resourceVersion is that of the object as it was decoded; the
-  // view's is the present one.
-  std::string_view json() const { return Text(view_.json); }
+  std::string_view kind() const { return Name(view_.abi.kind); }
+  // The whole object as it was decoded; what a change derived since is in the view alone.
+  const berth_value* value() const { return view_.abi.value; }
 
  private:
   friend ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
-  berth_object view_;
+  // The view leads back to its object.
+  struct View {
+    berth_object abi;
+    const Object* object;
+  };
+
+  View view_;
   ObjectRef root_;
 };
 

@@ -139,7 +139,7 @@ TEST_F(DerivedPodTest, DerivesNodesAndObjects) {
   ASSERT_TRUE(object.ok());
   const ObjectRef changed = WithResourceVersion(*object, "7");
   EXPECT_EQ(changed->resource_version(), "7");
-  EXPECT_EQ(changed->json(), (*object)->json());
+  EXPECT_EQ(changed->value(), (*object)->value());
   EXPECT_EQ(Base(AnyObject(changed)).Key(), "x/s");
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/api/hash.h"
 #include "host/api/objects.h"
+#include "host/api/value.h"
 
 namespace berth::host {
 namespace {
@@ -253,7 +254,7 @@ void HashTextPairs(const berth_array& pairs, Hasher& hasher) {
 void HashFields(const berth_array& fields, Hasher& hasher) {
   hasher.List<berth_field>(fields, [&](const berth_field& field) {
     hasher.Text(field.path);
-    hasher.Text(field.json);
+    hasher.Number(HashValue(field.value));
   });
 }
 
