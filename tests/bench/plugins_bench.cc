@@ -16,7 +16,8 @@ namespace {
 constexpr uint32_t kNodes = 5000;
 constexpr uint32_t kBlock = 256;
 
-// One node in ten is tainted, every hundredth cordoned, one in five has devices.
+// One node in ten is tainted, every hundredth cordoned, one in five has devices. Each has labels, 30
+// pods, and host ports: one in common, one in ten also port 8080.
 std::vector<NodeSpec> MakeNodes() {
   std::vector<NodeSpec> nodes;
   for (uint32_t i = 0; i < kNodes; ++i) {
@@ -26,7 +27,13 @@ std::vector<NodeSpec> MakeNodes() {
     if (i % 10 == 5) node.Taint("slow", "", BERTH_EFFECT_PREFER_NO_SCHEDULE);
     if (i % 5 == 0) node.Allocatable("example.com/gpu", int64_t{8});
     if (i % 100 == 0) node.Unschedulable();
+    node.Label("zone", "z" + std::to_string(i % 3)).Label("cores", std::to_string(32 + i % 7 * 8));
+    node.Label("kubernetes.io/hostname", node.name).Feature("ExtendWebSocketsToKubelet");
+    if (i % 2 == 0) node.Feature("RestartAllContainersOnContainerExits");
     node.Pod(MakePod("a").CpuMilli(i % 29 * 1000).Memory((int64_t{i} % 31) << 30));
+    node.Pod(MakePod("exporter").HostPort(9100, BERTH_PROTOCOL_TCP, "10.0.0.1"));
+    if (i % 10 == 3) node.Pod(MakePod("ingress").HostPort(8080));
+    while (node.pods.size() < 30) node.Pod(MakePod("b" + std::to_string(node.pods.size())));
     nodes.push_back(node.Pod(MakePod("b").CpuMilli(250).Memory("512Mi")));
   }
   return nodes;
@@ -109,6 +116,16 @@ void BM_Score(benchmark::State& state, const char* plugin, const char* args, con
   PerNode(state);
 }
 
+// A pod that may run in two of three zones, on all but the smallest nodes.
+PodSpec MakeSelective() {
+  return MakeIncoming().NodeAffinity({In("zone", {"z0", "z1"}), NotIn("cores", {"32"})});
+}
+PodSpec MakePreferring() {
+  return MakeIncoming()
+      .PreferredNodeAffinity(10, {In("zone", {"z0", "z1"})})
+      .PreferredNodeAffinity(1, {Exists("gpu")});
+}
+
 constexpr const char* kMost = R"({"scoringStrategy": {"type": "MostAllocated"}})";
 constexpr const char* kRatio = R"({"scoringStrategy": {"type": "RequestedToCapacityRatio",
     "requestedToCapacityRatio": {"shape": [{"utilization": 0, "score": 0},
@@ -119,10 +136,21 @@ constexpr const char* kThree = R"({"resources": [{"name": "cpu"}, {"name": "memo
 BENCHMARK_CAPTURE(BM_Filter, NodeUnschedulable, "node_unschedulable", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, NodeName, "node_name", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, TaintToleration, "taint_toleration", "", MakeIncoming());
+BENCHMARK_CAPTURE(BM_Filter, NodeSelector, "node_affinity", "",
+                  MakeIncoming().NodeSelector("zone", "z1"));
+BENCHMARK_CAPTURE(BM_Filter, NodeAffinity, "node_affinity", "", MakeSelective());
+BENCHMARK_CAPTURE(BM_Filter, NodeAffinityGt, "node_affinity", "",
+                  MakeIncoming().NodeAffinity({Gt("cores", 40)}));
+BENCHMARK_CAPTURE(BM_Filter, NodePorts, "node_ports", "", MakeIncoming().HostPort(8080));
+BENCHMARK_CAPTURE(BM_Filter, NodePortsAtAddress, "node_ports", "",
+                  MakeIncoming().HostPort(9100, BERTH_PROTOCOL_TCP, "10.0.0.2"));
+BENCHMARK_CAPTURE(BM_Filter, NodeDeclaredFeatures, "node_declared_features", "",
+                  MakeIncoming().RestartsAll());
 BENCHMARK_CAPTURE(BM_Filter, Fit, "node_resources_fit", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, FitDevices, "node_resources_fit", "",
                   MakeIncoming().Request("example.com/gpu", "1"));
 BENCHMARK_CAPTURE(BM_Score, TaintToleration, "taint_toleration", "", MakeIncoming());
+BENCHMARK_CAPTURE(BM_Score, NodeAffinity, "node_affinity", "", MakePreferring());
 BENCHMARK_CAPTURE(BM_Score, FitLeast, "node_resources_fit", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Score, FitMost, "node_resources_fit", kMost, MakeIncoming());
 BENCHMARK_CAPTURE(BM_Score, FitRatio, "node_resources_fit", kRatio, MakeIncoming());

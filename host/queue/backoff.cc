@@ -1,0 +1,33 @@
+#include "host/queue/backoff.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+}  // namespace
+
+int64_t Backoff::DurationNs(const QueuedEntity& entity) const {
+  const uint32_t count = entity.error_count > 0 ? entity.error_count : entity.rejected_count;
+  if (count == 0) return 0;
+  const uint32_t doublings = count - 1;
+  if (doublings >= 63 || initial_ns_ > (max_ns_ >> doublings)) return max_ns_;
+  return initial_ns_ << doublings;
+}
+
+int64_t Backoff::UntilNs(const QueuedEntity& entity) const {
+  const int64_t duration = DurationNs(entity);
+  return duration == 0 ? 0 : Align(entity.queued_ns + duration);
+}
+
+bool Backoff::IsOn(int64_t until_ns, int64_t now_ns) const {
+  return until_ns != 0 && until_ns >= Align(now_ns);
+}
+
+int64_t Backoff::TickAfter(int64_t until_ns) { return until_ns - until_ns % kSecondNs + kSecondNs; }
+
+int64_t Backoff::Align(int64_t at_ns) const {
+  return has_windows_ ? at_ns - at_ns % kSecondNs : at_ns;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,67 @@
+#include "host/queue/event_log.h"
+
+#include <utility>
+
+namespace berth::host {
+
+void EventLog::Start(QueueEntry& entry) {
+  BERTH_ASSERT(!entry.is_recording);
+  entry.is_recording = true;
+  entry.log_start = first_ + records_.size();
+  recorders_.PushBack(entry);
+}
+
+void EventLog::Stop(QueueEntry& entry) {
+  if (!entry.is_recording) return;
+  entry.is_recording = false;
+  recorders_.Remove(entry);
+  Trim();
+}
+
+void EventLog::Append(const QueueEvent& event, const EntityFilter* which) {
+  if (recorders_.empty()) return;
+  Record record{.event = event, .only = nullptr, .except = {}};
+  if (which != nullptr) {
+    for (const QueueEntry* entry = recorders_.front(); entry != nullptr; entry = entry->next) {
+      if (!(*which)(entry->entity)) record.except.push_back(entry);
+    }
+    if (record.except.size() == recorders_.size()) return;
+  }
+  Add(std::move(record));
+}
+
+void EventLog::AppendFor(const QueueEntry& entry, const QueueEvent& event) {
+  if (entry.is_recording) Add({.event = event, .only = &entry, .except = {}});
+}
+
+void EventLog::Add(Record record) {
+  records_.push_back(std::move(record));
+  if (records_.size() <= max_events_) return;
+  records_.pop_front();
+  ++first_;
+  while (!recorders_.empty() && recorders_.front()->log_start < first_) {
+    recorders_.front()->is_recording = false;
+    recorders_.Remove(*recorders_.front());
+  }
+  Trim();
+}
+
+void EventLog::Trim() {
+  const uint64_t seen =
+      recorders_.empty() ? first_ + records_.size() : recorders_.front()->log_start;
+  for (; first_ < seen; ++first_) records_.pop_front();
+}
+
+void EventLog::CheckInvariants() const {
+  BERTH_ASSERT(records_.size() <= max_events_);
+  BERTH_ASSERT(records_.empty() || !recorders_.empty());
+  uint64_t start = first_;
+  for (const QueueEntry* entry = recorders_.front(); entry != nullptr; entry = entry->next) {
+    BERTH_ASSERT(entry->is_recording && entry->log_start >= start);
+    BERTH_ASSERT(entry->entity.place == QueuePlace::kInFlight);
+    start = entry->log_start;
+  }
+  BERTH_ASSERT(recorders_.empty() || recorders_.front()->log_start == first_);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,183 @@
+#include "host/queue/event_log.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "host/queue/test_queue.h"
+
+namespace berth::host {
+namespace {
+
+class EventLogTest : public ::testing::Test {
+ protected:
+  QueueEntry& Make(const std::string& name) {
+    QueueEntry& entry = entries_.emplace_back();
+    entry.entity.pod = objects_.Pod({.name = name});
+    entry.entity.place = QueuePlace::kInFlight;
+    return entry;
+  }
+  // The number of the event is its action.
+  static QueueEvent Event(uint32_t number) {
+    return {.resource = BERTH_RESOURCE_NODE, .action = number};
+  }
+  // "1 2 3"
+  std::string Replayed(const QueueEntry& entry) const {
+    std::string numbers;
+    log_.Replay(entry, [&](const QueueEvent& event) {
+      numbers.append(numbers.empty() ? "" : " ").append(std::to_string(event.action));
+      return true;
+    });
+    return numbers;
+  }
+
+  TestObjects objects_;
+  std::deque<QueueEntry> entries_;
+  EventLog log_{4};
+};
+
+TEST_F(EventLogTest, KeepsNothingForNobody) {
+  log_.Append(Event(1));
+  EXPECT_EQ(log_.size(), 0U);
+}
+
+TEST_F(EventLogTest, ReplaysWhatCameSinceInOrder) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.Append(Event(1));
+  log_.Start(b);
+  log_.Append(Event(2));
+  log_.Append(Event(3));
+  EXPECT_EQ(Replayed(a), "1 2 3");
+  EXPECT_EQ(Replayed(b), "2 3");
+  EXPECT_EQ(log_.size(), 3U) << "each is kept once";
+  log_.CheckInvariants();
+}
+
+TEST_F(EventLogTest, ReplayStopsWhenItIsTold) {
+  QueueEntry& a = Make("a");
+  log_.Start(a);
+  for (uint32_t i = 1; i <= 3; ++i) log_.Append(Event(i));
+  uint32_t last = 0;
+  log_.Replay(a, [&](const QueueEvent& event) {
+    last = event.action;
+    return last < 2;
+  });
+  EXPECT_EQ(last, 2U);
+}
+
+TEST_F(EventLogTest, DropsWhatNobodyWaitsFor) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.Append(Event(1));
+  log_.Start(b);
+  log_.Append(Event(2));
+  log_.Stop(a);
+  EXPECT_EQ(log_.size(), 1U);
+  EXPECT_EQ(Replayed(b), "2");
+  log_.Stop(b);
+  EXPECT_EQ(log_.size(), 0U);
+  log_.Stop(b);
+  EXPECT_EQ(log_.recorders(), 0U);
+  log_.CheckInvariants();
+}
+
+TEST_F(EventLogTest, TheOldestMayStayLongest) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.Append(Event(1));
+  log_.Start(b);
+  log_.Append(Event(2));
+  log_.Stop(b);
+  EXPECT_EQ(Replayed(a), "1 2");
+  EXPECT_EQ(log_.size(), 2U);
+}
+
+TEST_F(EventLogTest, AnEventMayBeForSome) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.Start(b);
+  const EntityFilter not_a = [](const QueuedEntity& entity) { return entity.pod->name() != "a"; };
+  const EntityFilter nobody = [](const QueuedEntity&) { return false; };
+  log_.Append(Event(1), &not_a);
+  log_.Append(Event(2), &nobody);
+  log_.AppendFor(a, Event(3));
+  EXPECT_EQ(Replayed(a), "3");
+  EXPECT_EQ(Replayed(b), "1");
+  EXPECT_EQ(log_.size(), 2U) << "what nobody is told of is not kept";
+}
+
+TEST_F(EventLogTest, WhatIsForOneWhoDoesNotRecordIsNotKept) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.AppendFor(b, Event(1));
+  EXPECT_EQ(log_.size(), 0U);
+}
+
+TEST_F(EventLogTest, KeepsObjectsAlive) {
+  QueueEntry& a = Make("a");
+  log_.Start(a);
+  NodeRef node = objects_.Node({.name = "n"});
+  log_.Append({.resource = BERTH_RESOURCE_NODE,
+               .action = BERTH_ACTION_ADD,
+               .before = NodeRef(),
+               .after = node});
+  const std::weak_ptr<const Node> watched = node;
+  node.reset();
+  EXPECT_FALSE(watched.expired());
+  log_.Stop(a);
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST_F(EventLogTest, AtItsBoundNothingIsMissed) {
+  QueueEntry& a = Make("a");
+  log_.Start(a);
+  for (uint32_t i = 1; i <= 4; ++i) log_.Append(Event(i));
+  EXPECT_TRUE(a.is_recording);
+  EXPECT_EQ(Replayed(a), "1 2 3 4");
+}
+
+TEST_F(EventLogTest, BeyondItWhoHadNotSeenTheOldestRecordsNoMore) {
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  log_.Append(Event(1));
+  log_.Start(b);
+  for (uint32_t i = 2; i <= 5; ++i) log_.Append(Event(i));
+  EXPECT_FALSE(a.is_recording);
+  EXPECT_EQ(Replayed(b), "2 3 4 5");
+  log_.CheckInvariants();
+  log_.Append(Event(6));
+  EXPECT_FALSE(b.is_recording);
+  EXPECT_EQ(log_.size(), 0U) << "nobody is left";
+  log_.Start(a);
+  log_.Append(Event(7));
+  EXPECT_EQ(Replayed(a), "7");
+  log_.CheckInvariants();
+}
+
+TEST_F(EventLogTest, ABoundOfNothingKeepsNothing) {
+  EventLog log(0);
+  QueueEntry& a = Make("a");
+  log.Start(a);
+  EXPECT_TRUE(a.is_recording);
+  log.Append(Event(1));
+  EXPECT_FALSE(a.is_recording);
+  log.CheckInvariants();
+}
+
+TEST_F(EventLogTest, StartingTwiceIsABug) {
+  QueueEntry& a = Make("a");
+  log_.Start(a);
+  EXPECT_DEATH(log_.Start(a), "is_recording");
+}
+
+}  // namespace
+}  // namespace berth::host

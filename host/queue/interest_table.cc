@@ -1,0 +1,75 @@
+#include "host/queue/interest_table.h"
+
+#include "host/api/part_hash.h"
+
+namespace berth::host {
+namespace {
+
+// What an interest names: a kind that has a resource of its own is that resource, however it was
+// spelled.
+uint32_t ResourceOf(const Interest& interest) {
+  if (interest.resource != BERTH_RESOURCE_CUSTOM) return interest.resource;
+  return interest.kind == "v1/Pod" ? uint32_t{BERTH_RESOURCE_POD_ANY}
+                                   : EventResourceOf(interest.kind);
+}
+
+// Of pods that wait hears only who names them: there are as many as there are pods.
+bool Covers(uint32_t interest, uint32_t event) {
+  if (interest == event) return true;
+  if (interest == BERTH_RESOURCE_WILDCARD) return event != BERTH_RESOURCE_UNSCHEDULED_POD;
+  return interest == BERTH_RESOURCE_POD_ANY &&
+         (event == BERTH_RESOURCE_ASSIGNED_POD || event == BERTH_RESOURCE_TARGET_POD);
+}
+
+// The second half keeps an update that is none in particular from those who wait for particular
+// ones.
+bool CoversAction(uint32_t interest, uint32_t event) {
+  return (interest & event) != 0 && event <= interest;
+}
+
+}  // namespace
+
+void InterestTable::Build(std::span<const Interest> interests) {
+  for (auto& list : by_resource_) list.clear();
+  by_kind_.clear();
+  parts_.clear();
+  // Kinds first: an interest in everything is in the list of each.
+  for (const Interest& interest : interests) {
+    if (ResourceOf(interest) == BERTH_RESOURCE_CUSTOM) by_kind_.try_emplace(interest.kind);
+  }
+  for (const Interest& interest : interests) {
+    const uint32_t named = ResourceOf(interest);
+    for (uint32_t resource = 0; resource < kResourceCount; ++resource) {
+      const bool is_kind = named == BERTH_RESOURCE_CUSTOM;
+      if (!is_kind && Covers(named, resource)) by_resource_[resource].push_back(&interest);
+    }
+    for (auto& [kind, list] : by_kind_) {
+      const bool is_this = named == BERTH_RESOURCE_CUSTOM && interest.kind == kind;
+      if (is_this || named == BERTH_RESOURCE_WILDCARD) list.push_back(&interest);
+    }
+    if (!interest.has_hint) continue;
+    Parts& parts = parts_[interest.plugin];
+    parts.mask |= interest.pod_parts & kAllParts;
+    // A part that we do not know may hold anything.
+    if (interest.pod_parts == 0 || (interest.pod_parts & ~kAllParts) != 0) parts.each_pod = true;
+  }
+}
+
+void InterestTable::Find(const QueueEvent& event, std::vector<const Interest*>& out) const {
+  if (event.resource == BERTH_RESOURCE_WILDCARD || event.resource >= kResourceCount) return;
+  const std::vector<const Interest*>* list = &by_resource_[event.resource];
+  if (event.resource == BERTH_RESOURCE_CUSTOM) {
+    const auto found = by_kind_.find(KindOf(event));
+    if (found != by_kind_.end()) list = &found->second;
+  }
+  for (const Interest* interest : *list) {
+    if (CoversAction(interest->actions, event.action)) out.push_back(interest);
+  }
+}
+
+InterestTable::Parts InterestTable::PartsOf(PluginId plugin) const {
+  const auto found = parts_.find(plugin);
+  return found != parts_.end() ? found->second : Parts{};
+}
+
+}  // namespace berth::host

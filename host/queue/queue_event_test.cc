@@ -1,0 +1,98 @@
+#include "host/queue/queue_event.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+
+namespace berth::host {
+namespace {
+
+struct KindCase {
+  const char* kind;
+  uint32_t resource;
+};
+
+constexpr KindCase kKinds[] = {
+    {"v1/Node", BERTH_RESOURCE_NODE},
+    {"v1/PersistentVolume", BERTH_RESOURCE_PV},
+    {"v1/PersistentVolumeClaim", BERTH_RESOURCE_PVC},
+    {"storage.k8s.io/v1/CSINode", BERTH_RESOURCE_CSI_NODE},
+    {"storage.k8s.io/v1/CSIDriver", BERTH_RESOURCE_CSI_DRIVER},
+    {"storage.k8s.io/v1/VolumeAttachment", BERTH_RESOURCE_VOLUME_ATTACHMENT},
+    {"storage.k8s.io/v1/CSIStorageCapacity", BERTH_RESOURCE_CSI_STORAGE_CAPACITY},
+    {"storage.k8s.io/v1beta1/CSIStorageCapacity", BERTH_RESOURCE_CSI_STORAGE_CAPACITY},
+    {"storage.k8s.io/v1/StorageClass", BERTH_RESOURCE_STORAGE_CLASS},
+    {"resource.k8s.io/v1/ResourceClaim", BERTH_RESOURCE_RESOURCE_CLAIM},
+    {"resource.k8s.io/v1beta2/ResourceSlice", BERTH_RESOURCE_RESOURCE_SLICE},
+    {"resource.k8s.io/v1/DeviceClass", BERTH_RESOURCE_DEVICE_CLASS},
+    {"scheduling.k8s.io/v1alpha2/PodGroup", BERTH_RESOURCE_POD_GROUP},
+    {"v1/Namespace", BERTH_RESOURCE_CUSTOM},
+    {"policy/v1/PodDisruptionBudget", BERTH_RESOURCE_CUSTOM},
+    {"acme.io/v1/Node", BERTH_RESOURCE_CUSTOM},
+    {"acme.io/v1/PodGroup", BERTH_RESOURCE_CUSTOM},
+    {"Node", BERTH_RESOURCE_NODE},
+    {"", BERTH_RESOURCE_CUSTOM},
+};
+
+TEST(QueueEventTest, KindsAreResources) {
+  for (const KindCase& c : kKinds) EXPECT_EQ(EventResourceOf(c.kind), c.resource) << c.kind;
+}
+
+struct LabelCase {
+  uint32_t resource;
+  uint32_t action;
+  const char* label;
+};
+
+constexpr LabelCase kLabels[] = {
+    {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, "AssignedPodDelete"},
+    {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_UPDATE, "AssignedPodUpdate"},
+    {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, "UnschedulablePodAdd"},
+    {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, "TargetPodUpdatePodLabel"},
+    {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, "NodeAdd"},
+    {BERTH_RESOURCE_NODE, BERTH_ACTION_UPDATE_NODE_TAINT, "NodeUpdateNodeTaint"},
+    {BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_UPDATE, "storage.k8s.io/CSINodeUpdate"},
+    {BERTH_RESOURCE_PVC, 1U << 20, "PersistentVolumeClaimUpdate"},
+    {BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL, "UnschedulableTimeout"},
+};
+
+TEST(QueueEventTest, LabelsAreKubeSchedulers) {
+  for (const LabelCase& c : kLabels) {
+    EXPECT_EQ(EventLabel({.resource = c.resource, .action = c.action}), c.label);
+  }
+}
+
+TEST(QueueEventTest, ACustomEventIsCalledByItsKind) {
+  TestObjects objects;
+  const ObjectRef thing =
+      objects.ObjectFrom(R"({"apiVersion":"acme.io/v1","kind":"Thing","metadata":{"name":"t"}})");
+  const QueueEvent added{.resource = BERTH_RESOURCE_CUSTOM,
+                         .action = BERTH_ACTION_ADD,
+                         .before = ObjectRef(),
+                         .after = thing};
+  EXPECT_EQ(KindOf(added), "acme.io/v1/Thing");
+  EXPECT_EQ(EventLabel(added), "acme.io/v1/ThingAdd");
+  const QueueEvent gone{.resource = BERTH_RESOURCE_CUSTOM,
+                        .action = BERTH_ACTION_DELETE,
+                        .before = thing,
+                        .after = ObjectRef()};
+  EXPECT_EQ(KindOf(gone), "acme.io/v1/Thing");
+  EXPECT_EQ(KindOf(QueueEvent()), "");
+}
+
+TEST(QueueEventTest, AWildcardMayBeForOnePod) {
+  TestObjects objects;
+  const PodRef pod = objects.Pod({.name = "a"});
+  QueueEvent event;
+  EXPECT_EQ(OnlyFor(event), nullptr);
+  event.after = pod;
+  EXPECT_EQ(OnlyFor(event), pod.get());
+  EXPECT_EQ(EventLabel(event), "ForceActivate");
+  event.resource = BERTH_RESOURCE_ASSIGNED_POD;
+  EXPECT_EQ(OnlyFor(event), nullptr);
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,407 @@
+#include "host/queue/scheduling_queue.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host/api/assert.h"
+#include "host/api/hash.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kFlushEveryNs = 30 * kSecondNs;
+
+constexpr size_t IndexOf(QueuePlace place) { return static_cast<size_t>(place); }
+
+// Whether an entity may go from `from` to `to`. A pod enters at active or gated.
+constexpr bool MayMove(QueuePlace from, QueuePlace to) {
+  constexpr auto kBit = [](QueuePlace place) { return 1U << IndexOf(place); };
+  constexpr uint32_t kReady = kBit(QueuePlace::kActive) | kBit(QueuePlace::kGated);
+  switch (from) {
+    case QueuePlace::kActive: return to == QueuePlace::kInFlight;
+    case QueuePlace::kBackoff: return to == QueuePlace::kInFlight || (kReady & kBit(to)) != 0;
+    case QueuePlace::kErrorBackoff: return (kReady & kBit(to)) != 0;
+    case QueuePlace::kUnschedulable: return to == QueuePlace::kBackoff || (kReady & kBit(to)) != 0;
+    case QueuePlace::kGated: return to != QueuePlace::kInFlight && to != QueuePlace::kUnschedulable;
+    case QueuePlace::kInFlight: return to != QueuePlace::kInFlight;
+  }
+  return false;
+}
+
+void SortUnique(std::vector<PluginId>& plugins) {
+  std::sort(plugins.begin(), plugins.end());
+  plugins.erase(std::unique(plugins.begin(), plugins.end()), plugins.end());
+}
+
+}  // namespace
+
+size_t SchedulingQueue::UidHash::operator()(std::string_view uid) const { return HashBytes(uid); }
+
+size_t SchedulingQueue::UidHash::operator()(const std::unique_ptr<QueueEntry>& entry) const {
+  return HashBytes(entry->entity.pod->uid());
+}
+
+SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order,
+                                 std::function<int64_t()> now_ns, Options options)
+    : policy_(policy),
+      now_ns_(std::move(now_ns)),
+      options_(options),
+      backoff_(options.initial_backoff_ns, options.max_backoff_ns, options.pop_from_backoff),
+      active_(order),
+      backing_off_(order),
+      error_backing_off_(order),
+      log_(options.max_logged_events),
+      next_flush_ns_(now_ns_() + kFlushEveryNs) {
+  interests_.Build(policy_.interests());
+}
+
+SchedulingQueue::~SchedulingQueue() = default;
+
+// --- entities -----------------------------------------------------------------------------------
+
+QueueEntry* SchedulingQueue::Entry(std::string_view uid) const {
+  const auto found = entries_.find(uid);
+  return found != entries_.end() ? found->get() : nullptr;
+}
+
+QueueEntry& SchedulingQueue::EntryInFlight(std::string_view uid) const {
+  QueueEntry* entry = Entry(uid);
+  BERTH_ASSERT_MSG(entry != nullptr && entry->entity.place == QueuePlace::kInFlight,
+                   "pod %.*s is not in flight", static_cast<int>(uid.size()), uid.data());
+  return *entry;
+}
+
+const QueuedEntity* SchedulingQueue::Find(std::string_view uid) const {
+  const QueueEntry* entry = Entry(uid);
+  return entry != nullptr ? &entry->entity : nullptr;
+}
+
+void SchedulingQueue::Create(PodRef pod) {
+  auto owned = std::make_unique<QueueEntry>();
+  QueueEntry& entry = *owned;
+  entry.entity.pod = std::move(pod);
+  entry.entity.queued_ns = now_ns_();
+  entry.sequence = ++sequence_;
+  entries_.insert(std::move(owned));
+  nominator_.Add(entry.entity.pod, entry.entity.pod->nominated_node());
+  Requeue(entry, Requeueing::kImmediately);
+  OfferArrival(entry.entity.pod);
+}
+
+void SchedulingQueue::Forget(QueueEntry& entry) {
+  Leave(entry);
+  entries_.erase(entries_.find(entry.entity.pod->uid()));
+}
+
+// --- places -------------------------------------------------------------------------------------
+
+EntityHeap& SchedulingQueue::HeapOf(QueuePlace place) {
+  switch (place) {
+    case QueuePlace::kBackoff: return backing_off_;
+    case QueuePlace::kErrorBackoff: return error_backing_off_;
+    default: BERTH_ASSERT(place == QueuePlace::kActive); return active_;
+  }
+}
+
+void SchedulingQueue::Move(QueueEntry& entry, QueuePlace to) {
+  if (entry.is_placed) {
+    const QueuePlace from = entry.entity.place;
+    BERTH_ASSERT_MSG(MayMove(from, to), "from place %zu to %zu", IndexOf(from), IndexOf(to));
+    Leave(entry);
+  } else {
+    BERTH_ASSERT(to == QueuePlace::kActive || to == QueuePlace::kGated);
+  }
+  Enter(entry, to);
+}
+
+void SchedulingQueue::Enter(QueueEntry& entry, QueuePlace to) {
+  QueuedEntity& entity = entry.entity;
+  entity.place = to;
+  entry.is_placed = true;
+  ++counts_[IndexOf(to)];
+  if (to != QueuePlace::kGated) entity.gate.reset();
+  switch (to) {
+    case QueuePlace::kActive:
+      if (entity.first_attempt_ns == 0) entity.first_attempt_ns = now_ns_();
+      active_.Push(entry);
+      break;
+    case QueuePlace::kBackoff:
+    case QueuePlace::kErrorBackoff:
+      entity.backoff_until_ns = backoff_.UntilNs(entity);
+      HeapOf(to).Push(entry, entity.backoff_until_ns);
+      break;
+    case QueuePlace::kUnschedulable:
+    case QueuePlace::kGated: parked_.Add(entry, now_ns_()); break;
+    case QueuePlace::kInFlight: log_.Start(entry); break;
+  }
+}
+
+void SchedulingQueue::Leave(QueueEntry& entry) {
+  const QueuePlace from = entry.entity.place;
+  --counts_[IndexOf(from)];
+  entry.is_placed = false;
+  switch (from) {
+    case QueuePlace::kActive:
+    case QueuePlace::kBackoff:
+    case QueuePlace::kErrorBackoff: HeapOf(from).Remove(entry); break;
+    case QueuePlace::kUnschedulable:
+    case QueuePlace::kGated: parked_.Remove(entry); break;
+    case QueuePlace::kInFlight: log_.Stop(entry); break;
+  }
+  entry.entity.backoff_until_ns = 0;
+}
+
+// With pop_from_backoff a pod may be popped from a backoff at any time: PreEnqueue is asked on the
+// way in, and not again. Otherwise it is asked on the way out.
+void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushed) {
+  QueuedEntity& entity = entry.entity;
+  const bool was_asked =
+      options_.pop_from_backoff && entry.is_placed &&
+      (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
+  const bool backs_off =
+      how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), now_ns_());
+  const bool asks = !was_asked && (!backs_off || options_.pop_from_backoff);
+  if (asks && IsHeldBack(entry)) return;
+  entity.was_flushed = was_flushed;
+  if (!backs_off) return Move(entry, QueuePlace::kActive);
+  Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
+}
+
+bool SchedulingQueue::IsHeldBack(QueueEntry& entry) {
+  QueuedEntity& entity = entry.entity;
+  std::optional<PluginId> first;
+  if (entity.gate.has_value()) first = entity.gate->plugin;
+  std::optional<Gate> gate = policy_.PreEnqueue(entity.pod, first);
+  if (!gate.has_value()) return false;
+  entity.was_flushed = false;
+  entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
+  entity.gate = std::move(gate);
+  Move(entry, QueuePlace::kGated);
+  return true;
+}
+
+// --- what the cluster says ----------------------------------------------------------------------
+
+void SchedulingQueue::Add(PodRef pod) {
+  if (Entry(pod->uid()) != nullptr) return Update(std::move(pod));
+  Create(std::move(pod));
+}
+
+void SchedulingQueue::Update(PodRef pod) {
+  QueueEntry* entry = Entry(pod->uid());
+  if (entry == nullptr) return Create(std::move(pod));
+  const PodRef old = entry->entity.pod;
+  const std::string node(nominator_.NodeOf(pod->uid()));
+  const QueuePlace place = entry->entity.place;
+  // Who is in flight has been assumed, and is nominated no more.
+  if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
+  switch (place) {
+    case QueuePlace::kActive:
+    case QueuePlace::kBackoff:
+    case QueuePlace::kErrorBackoff:
+      entry->entity.pod = pod;
+      HeapOf(place).Update(*entry);
+      break;
+    case QueuePlace::kUnschedulable:
+      parked_.Update(*entry, pod);
+      OfferChange(*entry, old);
+      break;
+    case QueuePlace::kGated:
+      parked_.Update(*entry, pod);
+      Requeue(*entry, Requeueing::kAfterBackoff);
+      break;
+    case QueuePlace::kInFlight:
+      entry->is_removed = false;
+      entry->entity.pod = pod;
+      OfferChange(*entry, old);
+      break;
+  }
+  const std::string_view named = old->nominated_node();
+  if (!node.empty() && nominator_.NodeOf(pod->uid()) != node) {
+    OnNominationGone(old, node);
+  } else if (!named.empty() && named != pod->nominated_node()) {
+    OnNominationGone(old, named);
+  }
+}
+
+bool SchedulingQueue::Remove(std::string_view uid) {
+  QueueEntry* entry = Entry(uid);
+  if (entry == nullptr || entry->is_removed) return false;
+  const PodRef pod = entry->entity.pod;
+  const std::string node(nominator_.NodeOf(uid));
+  nominator_.Remove(pod->uid());
+  if (entry->entity.place == QueuePlace::kInFlight) {
+    entry->is_removed = true;
+  } else {
+    Forget(*entry);
+  }
+  if (!node.empty()) OnNominationGone(pod, node);
+  return true;
+}
+
+// --- what cycles do -----------------------------------------------------------------------------
+
+bool SchedulingQueue::has_ready() const {
+  return !active_.empty() || (options_.pop_from_backoff && !backing_off_.empty());
+}
+
+const QueuedEntity* SchedulingQueue::Pop() {
+  if (!has_ready()) return nullptr;
+  QueueEntry& entry = active_.empty() ? backing_off_.front() : active_.front();
+  Move(entry, QueuePlace::kInFlight);
+  QueuedEntity& entity = entry.entity;
+  ++entity.attempts;
+  entity.rejection = {};
+  return &entity;
+}
+
+bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
+  QueueEntry& entry = EntryInFlight(uid);
+  if (entry.is_removed) {
+    Forget(entry);
+    return false;
+  }
+  QueuedEntity& entity = entry.entity;
+  SortUnique(rejection.plugins);
+  SortUnique(rejection.pending);
+  entity.rejection = std::move(rejection);
+  if (entity.rejection.empty()) {
+    ++entity.error_count;
+  } else {
+    ++entity.rejected_count;
+    entity.error_count = 0;
+  }
+  entity.queued_ns = now_ns_();
+  entity.was_flushed = false;
+  entry.sequence = ++sequence_;
+  const Requeueing how = JudgeFlight(entry);
+  if (how == Requeueing::kSkip) {
+    Move(entry, QueuePlace::kUnschedulable);
+  } else {
+    Requeue(entry, how);
+  }
+  return true;
+}
+
+void SchedulingQueue::StopRecording(std::string_view uid) { log_.Stop(EntryInFlight(uid)); }
+
+void SchedulingQueue::Done(std::string_view uid) {
+  QueueEntry& entry = EntryInFlight(uid);
+  nominator_.Remove(entry.entity.pod->uid());
+  Forget(entry);
+}
+
+void SchedulingQueue::Activate(std::string_view uid) {
+  QueueEntry* entry = Entry(uid);
+  if (entry == nullptr) return;
+  switch (entry->entity.place) {
+    case QueuePlace::kActive: break;
+    case QueuePlace::kInFlight: log_.AppendFor(*entry, QueueEvent()); break;
+    default: Requeue(*entry, Requeueing::kImmediately);
+  }
+}
+
+bool SchedulingQueue::NoteReported(std::string_view uid, std::string_view reason,
+                                   std::string_view message) {
+  QueueEntry* entry = Entry(uid);
+  BERTH_ASSERT(entry != nullptr);
+  uint64_t hash = HashBytes(std::string(reason).append(1, '\0').append(message));
+  if (hash == 0) hash = 1;
+  return std::exchange(entry->entity.reported, hash) != hash;
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+// As of the last whole second, so that when it is called does not matter.
+void SchedulingQueue::Tick() {
+  const int64_t now_ns = now_ns_();
+  MoveReady(backing_off_, now_ns - now_ns % kSecondNs);
+  MoveReady(error_backing_off_, now_ns - now_ns % kSecondNs);
+  Flush(now_ns);
+}
+
+void SchedulingQueue::MoveReady(EntityHeap& heap, int64_t at_ns) {
+  while (!heap.empty() && !backoff_.IsOn(heap.front_window(), at_ns)) {
+    QueueEntry& entry = heap.front();
+    Requeue(entry, Requeueing::kImmediately, entry.entity.was_flushed);
+  }
+}
+
+// As of the last point of the 30 s grid. It is no event for pods in flight: they are being tried.
+void SchedulingQueue::Flush(int64_t now_ns) {
+  if (now_ns < next_flush_ns_) return;
+  const int64_t at_ns = now_ns - (now_ns - next_flush_ns_) % kFlushEveryNs;
+  next_flush_ns_ = at_ns + kFlushEveryNs;
+  while (QueueEntry* entry = parked_.entries().front()) {
+    if (at_ns - entry->parked_ns <= options_.flush_after_ns) return;
+    Requeue(*entry, Requeueing::kAfterBackoff, /*was_flushed=*/true);
+  }
+}
+
+std::optional<int64_t> SchedulingQueue::NextTickNs() const {
+  std::optional<int64_t> next;
+  const auto consider = [&next](int64_t at_ns) { next = std::min(next.value_or(at_ns), at_ns); };
+  for (const EntityHeap* heap : {&backing_off_, &error_backing_off_}) {
+    if (!heap->empty()) consider(Backoff::TickAfter(heap->front_window()));
+  }
+  if (const QueueEntry* entry = parked_.entries().front(); entry != nullptr) {
+    const int64_t late_ns = entry->parked_ns + options_.flush_after_ns - next_flush_ns_;
+    const int64_t rounds = late_ns < 0 ? 0 : late_ns / kFlushEveryNs + 1;
+    consider(next_flush_ns_ + rounds * kFlushEveryNs);
+  }
+  return next;
+}
+
+// --- the rest -----------------------------------------------------------------------------------
+
+void SchedulingQueue::PolicyChanged() {
+  interests_.Build(policy_.interests());
+  active_.Rebuild();
+  backing_off_.Rebuild();
+  error_backing_off_.Rebuild();
+  parked_.Rebuild();
+}
+
+size_t SchedulingQueue::size() const { return entries_.size(); }
+
+size_t SchedulingQueue::CountIn(QueuePlace place) const { return counts_[IndexOf(place)]; }
+
+void SchedulingQueue::ForEach(const std::function<void(const QueuedEntity&)>& each) const {
+  for (const auto& entry : entries_) each(entry->entity);
+}
+
+void SchedulingQueue::CheckInvariants() const {
+  std::array<size_t, 6> counts{};
+  for (const auto& owned : entries_) {
+    const QueueEntry& entry = *owned;
+    const QueuedEntity& entity = entry.entity;
+    BERTH_ASSERT(entry.is_placed);
+    ++counts[IndexOf(entity.place)];
+    const bool is_parked =
+        entity.place == QueuePlace::kUnschedulable || entity.place == QueuePlace::kGated;
+    BERTH_ASSERT(active_.Contains(entry) == (entity.place == QueuePlace::kActive));
+    BERTH_ASSERT(backing_off_.Contains(entry) == (entity.place == QueuePlace::kBackoff));
+    BERTH_ASSERT(error_backing_off_.Contains(entry) == (entity.place == QueuePlace::kErrorBackoff));
+    BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
+    BERTH_ASSERT(entity.gate.has_value() == (entity.place == QueuePlace::kGated));
+    BERTH_ASSERT(entity.place == QueuePlace::kInFlight ||
+                 (!entry.is_recording && !entry.is_removed));
+    BERTH_ASSERT(entity.first_attempt_ns != 0 || entity.attempts == 0);
+  }
+  BERTH_ASSERT(counts == counts_);
+  BERTH_ASSERT(active_.size() == CountIn(QueuePlace::kActive));
+  BERTH_ASSERT(backing_off_.size() == CountIn(QueuePlace::kBackoff));
+  BERTH_ASSERT(error_backing_off_.size() == CountIn(QueuePlace::kErrorBackoff));
+  BERTH_ASSERT(parked_.entries().size() ==
+               CountIn(QueuePlace::kUnschedulable) + CountIn(QueuePlace::kGated));
+  active_.CheckInvariants();
+  backing_off_.CheckInvariants();
+  error_backing_off_.CheckInvariants();
+  parked_.CheckInvariants();
+  log_.CheckInvariants();
+  BERTH_ASSERT(helped_.empty() && matching_.empty());
+}
+
+}  // namespace berth::host

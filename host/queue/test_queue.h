@@ -1,0 +1,352 @@
+// A scheduling queue for tests: with plugins that do as the test says, a clock that stands still,
+// and stories told in words.
+#ifndef BERTH_HOST_QUEUE_TEST_QUEUE_H_
+#define BERTH_HOST_QUEUE_TEST_QUEUE_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/api/test_clock.h"
+#include "host/api/test_objects.h"
+#include "host/queue/scheduling_queue.h"
+
+namespace berth::host {
+
+// Higher priority first, then as they entered the queue.
+class TestOrder final : public QueueOrder {
+ public:
+  bool has_key() const override { return uses_key; }
+  SortKey KeyOf(const berth_queued& queued) const override {
+    EXPECT_TRUE(uses_key) << "an order without keys has none";
+    SortKey key{};
+    const uint32_t priority = Rank(queued) ^ 0x80000000U;
+    const auto queued_ns = static_cast<uint64_t>(queued.queued_ns);
+    for (uint32_t i = 0; i < 4; ++i) key[i] = static_cast<uint8_t>(priority >> (24 - 8 * i));
+    for (uint32_t i = 0; i < 8; ++i) key[4 + i] = static_cast<uint8_t>(queued_ns >> (56 - 8 * i));
+    return key;
+  }
+  bool Less(const berth_queued& a, const berth_queued& b) const override {
+    EXPECT_FALSE(uses_key) << "an order with keys is not compared";
+    if (a.priority != b.priority) return (a.priority > b.priority) != lowest_first;
+    return a.queued_ns < b.queued_ns;
+  }
+
+  bool uses_key = true;
+  bool lowest_first = false;
+
+ private:
+  uint32_t Rank(const berth_queued& queued) const {
+    const auto priority = static_cast<uint32_t>(queued.priority);
+    return lowest_first ? priority : ~priority;
+  }
+};
+
+// Plugins that are known by their numbers. A hint says yes to events whose object's name has the
+// plugin's number in it: "helps-1-3".
+class TestPolicy final : public QueuePolicy {
+ public:
+  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId> first) override {
+    gate_questions.push_back(std::string(pod->name()) +
+                             (first.has_value() ? " first " + std::to_string(*first) : ""));
+    const auto found = held.find(pod->name());
+    if (found == held.end()) return std::nullopt;
+    return Gate{.plugin = found->second, .reasons = {"held"}};
+  }
+  std::span<const Interest> interests() const override { return table; }
+  bool Hint(const Interest& interest, const berth_queued& queued,
+            const berth_event& event) override {
+    EXPECT_TRUE(interest.has_hint);
+    EXPECT_EQ(event.interest, interest.index);
+    hint_questions.push_back(std::to_string(interest.plugin) + ":" +
+                             std::string(Text(queued.pod->meta->name)));
+    return hint ? hint(interest, queued, event) : Names(event, interest.plugin);
+  }
+
+  // Whether the event's object has this number in its name.
+  static bool Names(const berth_event& event, PluginId plugin) {
+    const std::string name = std::string(NameOf(event)) + "-";
+    return name.find("-" + std::to_string(plugin) + "-") != std::string::npos;
+  }
+  static std::string_view NameOf(const berth_event& event) {
+    const berth_tagged& object = event.after.kind != 0 ? event.after : event.before;
+    switch (object.kind) {
+      case BERTH_KIND_POD: return Text(static_cast<const berth_pod*>(object.object)->meta->name);
+      case BERTH_KIND_NODE: return Text(static_cast<const berth_node*>(object.object)->meta->name);
+      case BERTH_KIND_OBJECT:
+        return Text(static_cast<const berth_object*>(object.object)->meta->name);
+      default: return "";
+    }
+  }
+
+  std::vector<Interest> table;
+  std::map<std::string, PluginId, std::less<>> held;  // Pods that PreEnqueue says no to, and who.
+  std::function<bool(const Interest&, const berth_queued&, const berth_event&)> hint;
+  std::vector<std::string> gate_questions;  // "pod", "pod first 4".
+  std::vector<std::string> hint_questions;  // "plugin:pod".
+};
+
+inline std::string_view PlaceName(QueuePlace place) {
+  constexpr std::string_view kNames[] = {"active", "backoff", "errors",
+                                         "parked", "gated",   "flight"};
+  return kNames[static_cast<size_t>(place)];
+}
+
+// Tells a queue a story, in statements separated by ";":
+//
+//   add a [7] [on n]       a pod, its priority, status.nominatedNodeName
+//   label a x              its label v; touch a: its annotation; nominate a n, nominate a -
+//   remove a
+//   pop a                  a is next; pop -: there is none
+//   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3
+//   fail a, done a, stop a, activate a
+//   node helps-1           a node came; freed x: a pod left its node; came x: one was bound
+//   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without a
+//                          node was
+//   all                    a WILDCARD event; only a: for that pod
+//   hold a 4, release a    what PreEnqueue says
+//   wait 1.5               seconds; then tick
+//   sleep 1.5              without a tick; tick
+class TestQueue {
+ public:
+  using Options = SchedulingQueue::Options;
+
+  explicit TestQueue(std::vector<Interest> table = DefaultTable(), Options options = Options()) {
+    policy.table = std::move(table);
+    queue = std::make_unique<SchedulingQueue>(
+        policy, order, [this] { return clock.NowNs(); }, options);
+  }
+
+  //   1   a node came or its labels changed (hint); the pod's own labels changed (hint)
+  //   2   a pod left its node (always)
+  //   3   a node came (hint); something happened to the pod itself (always)
+  //   4   a Thing was added (hint)
+  //   5   nothing
+  //   6   a pod without a node was added (hint)
+  static std::vector<Interest> DefaultTable() {
+    const auto on = [](PluginId plugin, uint32_t index, uint32_t resource, uint32_t actions) {
+      return Interest{.plugin = plugin,
+                      .index = index,
+                      .resource = resource,
+                      .actions = actions,
+                      .has_hint = true,
+                      .pod_parts = BERTH_PART(LABELS)};
+    };
+    std::vector<Interest> table = {
+        on(1, 0, BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL),
+        on(1, 1, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL),
+        on(2, 0, BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE),
+        on(3, 0, BERTH_RESOURCE_NODE, BERTH_ACTION_ADD),
+        on(3, 1, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE),
+        on(4, 0, BERTH_RESOURCE_CUSTOM, BERTH_ACTION_ADD),
+        on(6, 0, BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD),
+    };
+    table[2].has_hint = table[4].has_hint = false;
+    table[5].kind = "acme.io/v1/Thing";
+    return table;
+  }
+
+  void Tell(const std::string& story) {
+    std::istringstream statements(story);
+    for (std::string statement; std::getline(statements, statement, ';');) {
+      SCOPED_TRACE(statement);
+      std::istringstream words(statement);
+      std::string verb, name, more, last;
+      words >> verb >> name >> more >> last;
+      if (!TellOfPod(verb, name, more, last) && !TellOfCycle(verb, name, more, last) &&
+          !TellOfEvent(verb, name)) {
+        ADD_FAILURE() << "nobody understands: " << statement;
+      }
+      queue->CheckInvariants();
+    }
+  }
+
+  // "a=active b=parked", by name. "a=flight(gone)" is not told apart.
+  std::string Places() const {
+    std::map<std::string, std::string_view> places;
+    queue->ForEach([&](const QueuedEntity& entity) {
+      places.emplace(entity.pod->name(), PlaceName(entity.place));
+    });
+    std::string text;
+    for (const auto& [name, place] : places) {
+      text.append(text.empty() ? "" : " ").append(name).append("=").append(place);
+    }
+    return text;
+  }
+
+  const QueuedEntity& Entity(const std::string& name) const {
+    const QueuedEntity* entity = queue->Find("uid-" + name);
+    BERTH_ASSERT_MSG(entity != nullptr, "there is no pod %s", name.c_str());
+    return *entity;
+  }
+
+  // A pod that the story has told of, as it is now.
+  PodRef Pod(const std::string& name) {
+    const Told& told = pods_[name];
+    return objects.Pod({.name = name,
+                        .spec = "\"priority\":" + std::to_string(told.priority),
+                        .meta = R"("labels":{"v":")" + told.label + R"("},"annotations":{"n":")" +
+                                std::to_string(told.touches) + "\"}",
+                        .status = told.nominated.empty()
+                                      ? ""
+                                      : R"("nominatedNodeName":")" + told.nominated + '"'});
+  }
+  QueueEvent NodeEvent(const std::string& name, uint32_t action = BERTH_ACTION_ADD) {
+    return {.resource = BERTH_RESOURCE_NODE,
+            .action = action,
+            .before = NodeRef(),
+            .after = objects.Node({.name = name})};
+  }
+  QueueEvent PodEvent(uint32_t resource, uint32_t action, const std::string& name) {
+    PodRef pod = objects.Pod({.name = name});
+    const bool gone = action == BERTH_ACTION_DELETE;
+    return {.resource = resource,
+            .action = action,
+            .before = gone ? pod : PodRef(),
+            .after = gone ? PodRef() : pod};
+  }
+  QueueEvent ThingEvent(const std::string& name, const std::string& version = "acme.io/v1") {
+    return {
+        .resource = BERTH_RESOURCE_CUSTOM,
+        .action = BERTH_ACTION_ADD,
+        .before = ObjectRef(),
+        .after = objects.ObjectFrom(R"({"apiVersion":")" + version +
+                                    R"(","kind":"Thing","metadata":{"name":")" + name + "\"}}")};
+  }
+
+  TestObjects objects;
+  TestPolicy policy;
+  TestOrder order;
+  TestClock clock;
+  std::unique_ptr<SchedulingQueue> queue;
+
+ private:
+  struct Told {
+    int32_t priority = 0;
+    std::string label = "x";
+    int32_t touches = 0;
+    std::string nominated;
+  };
+
+  static std::vector<PluginId> Plugins(const std::string& text) {
+    std::vector<PluginId> plugins;
+    std::istringstream numbers(text);
+    for (std::string number; std::getline(numbers, number, ',');) {
+      if (number != "-") plugins.push_back(static_cast<PluginId>(std::stoul(number)));
+    }
+    return plugins;
+  }
+  static int64_t Nanoseconds(const std::string& seconds) {
+    return std::llround(std::stold(seconds) * TestClock::kSecond);
+  }
+
+  bool TellOfPod(const std::string& verb, const std::string& name, const std::string& more,
+                 const std::string& last) {
+    Told& told = pods_[name];
+    if (verb == "add") {
+      told = Told();
+      if (more == "on") {
+        told.nominated = last;
+      } else if (!more.empty()) {
+        told.priority = std::stoi(more);
+      }
+      queue->Add(Pod(name));
+    } else if (verb == "label" || verb == "touch" || verb == "nominate") {
+      if (verb == "label") told.label = more;
+      if (verb == "touch") ++told.touches;
+      if (verb == "nominate") told.nominated = more == "-" ? "" : more;
+      queue->Update(Pod(name));
+    } else if (verb == "remove") {
+      queue->Remove("uid-" + name);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool TellOfCycle(const std::string& verb, const std::string& name, const std::string& more,
+                   const std::string& last) {
+    const std::string uid = "uid-" + name;
+    if (verb == "pop") {
+      const QueuedEntity* entity = queue->Pop();
+      EXPECT_EQ(entity == nullptr ? "-" : std::string(entity->pod->name()), name);
+    } else if (verb == "return") {
+      queue->Return(uid, {.plugins = Plugins(more), .pending = Plugins(last)});
+    } else if (verb == "fail") {
+      queue->Return(uid, {});
+    } else if (verb == "done") {
+      queue->Done(uid);
+    } else if (verb == "stop") {
+      queue->StopRecording(uid);
+    } else if (verb == "activate") {
+      queue->Activate(uid);
+    } else if (verb == "hold") {
+      policy.held[name] = Plugins(more).front();
+    } else if (verb == "release") {
+      policy.held.erase(name);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool TellOfEvent(const std::string& verb, const std::string& name) {
+    if (verb == "node") {
+      queue->OnEvent(NodeEvent(name));
+    } else if (verb == "freed") {
+      queue->OnEvent(PodEvent(BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, name));
+    } else if (verb == "came") {
+      queue->OnEvent(PodEvent(BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_ADD, name));
+    } else if (verb == "pending") {
+      queue->OnEvent(PodEvent(BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, name));
+    } else if (verb == "other") {
+      queue->OnEvent(ThingEvent(name));
+    } else if (verb == "all") {
+      queue->OnEvent(QueueEvent());
+    } else if (verb == "only") {
+      QueueEvent event;
+      event.after = Pod(name);
+      queue->OnEvent(event);
+    } else if (verb == "tick" || verb == "wait" || verb == "sleep") {
+      if (verb != "tick") clock.Advance(Nanoseconds(name));
+      if (verb != "sleep") queue->Tick();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  std::map<std::string, Told> pods_;
+};
+
+// A story, and where everybody is at its end.
+struct QueueStory {
+  const char* sentence;
+  const char* story;
+  const char* places;
+};
+
+inline void ExpectPlaces(std::span<const QueueStory> stories,
+                         const TestQueue::Options& options = TestQueue::Options()) {
+  for (const QueueStory& story : stories) {
+    SCOPED_TRACE(story.sentence);
+    TestQueue test(TestQueue::DefaultTable(), options);
+    test.Tell(story.story);
+    EXPECT_EQ(test.Places(), story.places);
+  }
+}
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_QUEUE_TEST_QUEUE_H_
