@@ -1,7 +1,6 @@
-// What a change of a pod or a node means to the scheduler: where it goes, and which events it is to
-// pods that wait. Pure functions.
+// Where a change of a pod or a node goes. Pure functions.
 //
-// kube-scheduler: pkg/scheduler/eventhandlers.go and pkg/scheduler/framework/events.go.
+// kube-scheduler: pkg/scheduler/eventhandlers.go
 #ifndef BERTH_HOST_EVENT_CLUSTER_EVENT_H_
 #define BERTH_HOST_EVENT_CLUSTER_EVENT_H_
 
@@ -17,8 +16,6 @@
 #include "host/cluster/client.h"
 
 namespace berth::host {
-
-// ---- Where a change goes ------------------------------------------------------------------------
 
 // The queue holds pods without a node that name one of our profiles; the cache holds all pods that
 // have a node, whoever put them there.
@@ -94,28 +91,6 @@ PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles)
 // The same for a node: nothing for an unchanged resourceVersion, deletion and addition for another
 // uid, otherwise the event as it is.
 NodeRoute ClassifyNodeEvent(const WatchEvent& event);
-
-// ---- What a change is to pods that wait ---------------------------------------------------------
-
-// Which BERTH_ACTION_UPDATE_NODE_* the change from `old` to `now` is: one event for each bit. 0: no
-// event at all, as for heartbeats and new images.
-//   ALLOCATABLE       any amount differs, appeared or vanished
-//   LABEL             any label differs
-//   TAINT             the list of taints differs, or the node became schedulable
-//   CONDITION         the status of any condition differs, one appeared or vanished
-//   ANNOTATION        any annotation differs
-//   DECLARED_FEATURE  the set differs
-uint32_t NodeChange(const Node& old, const Node& now);
-
-// Which BERTH_ACTION_UPDATE_POD_* the change from `old` to `now` is: one event for each bit.
-// BERTH_ACTION_UPDATE, all bits: none in particular, and that is one event.
-//   LABEL                        any label differs
-//   SCALE_DOWN                   any amount that it holds, a resize in progress counted in, became
-//                                smaller or vanished
-//   TOLERATION                   there are more or fewer (the API allows no other change)
-//   SCHEDULING_GATES_ELIMINATED  the last gate is gone
-//   GENERATED_RESOURCE_CLAIM     the status names other claims
-uint32_t PodChange(const Pod& old, const Pod& now);
 
 }  // namespace berth::host
 

@@ -1,0 +1,223 @@
+#include "host/event/event_router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/queue/object_change.h"
+
+namespace berth::host {
+namespace {
+
+QueueEvent PodEvent(uint32_t action, PodRef before, PodRef after) {
+  return {.resource = BERTH_RESOURCE_ASSIGNED_POD,
+          .action = action,
+          .before = std::move(before),
+          .after = std::move(after)};
+}
+
+QueueEvent NodeEvent(uint32_t action, NodeRef before, NodeRef after) {
+  return {.resource = BERTH_RESOURCE_NODE,
+          .action = action,
+          .before = std::move(before),
+          .after = std::move(after)};
+}
+
+// Calls `each` with one bit of `actions` after the other; all of UPDATE is one.
+template <class Each>
+void ForEachAction(uint32_t actions, Each each) {
+  if (actions == BERTH_ACTION_UPDATE) return each(actions);
+  for (uint32_t left = actions; left != 0; left &= left - 1) each(left & (~left + 1));
+}
+
+uint32_t ActionOf(WatchType type) {
+  switch (type) {
+    case WatchType::kAdded: return BERTH_ACTION_ADD;
+    case WatchType::kDeleted: return BERTH_ACTION_DELETE;
+    default: return BERTH_ACTION_UPDATE;
+  }
+}
+
+}  // namespace
+
+class EventRouter::Sink final : public WatchSink {
+ public:
+  Sink(EventRouter& router, void (EventRouter::*apply)(const WatchEvent&))
+      : router_(router), apply_(apply) {}
+
+  void OnEvents(std::span<WatchEvent> events) override {
+    for (const WatchEvent& event : events) {
+      if (event.type == WatchType::kSynced) {
+        --router_.unsynced_;
+      } else {
+        (router_.*apply_)(event);
+      }
+    }
+  }
+
+ private:
+  EventRouter& router_;
+  void (EventRouter::*apply_)(const WatchEvent&);
+};
+
+EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue,
+                         Options options)
+    : cache_(cache), objects_(objects), queue_(queue), options_(std::move(options)) {
+  BERTH_ASSERT(options_.on_assumed_pod_going && options_.on_contradiction);
+}
+
+void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
+  for (const std::string& kind : kinds) Watch(client, kind, &EventRouter::OnObject);
+  Watch(client, kNodeKind, &EventRouter::OnNode);
+  Watch(client, kPodKind, &EventRouter::OnPod);
+}
+
+void EventRouter::Watch(Client& client, std::string_view kind,
+                        void (EventRouter::*apply)(const WatchEvent&)) {
+  ++unsynced_;
+  sinks_.push_back(std::make_unique<Sink>(*this, apply));
+  watches_.push_back(client.StartWatch(kind, *sinks_.back()));
+}
+
+// --- nodes and other objects --------------------------------------------------------------------
+
+void EventRouter::OnNode(const WatchEvent& event) {
+  for (const NodeStep& step : ClassifyNodeEvent(event)) {
+    switch (step.action) {
+      case WatchType::kAdded:
+        cache_.SetNode(step.node);
+        queue_.OnEvent(NodeEvent(BERTH_ACTION_ADD, nullptr, step.node));
+        break;
+      case WatchType::kModified:
+        cache_.SetNode(step.node);
+        ForEachAction(NodeChange(*step.old, *step.node), [&](uint32_t action) {
+          queue_.OnEvent(NodeEvent(action, step.old, step.node));
+        });
+        break;
+      case WatchType::kDeleted:
+        queue_.OnEvent(NodeEvent(BERTH_ACTION_DELETE, step.node, nullptr));
+        cache_.RemoveNode(step.node->name());
+        break;
+      case WatchType::kSynced: break;
+    }
+  }
+}
+
+void EventRouter::OnObject(const WatchEvent& event) {
+  const auto* object = std::get_if<ObjectRef>(&event.object);
+  BERTH_ASSERT(object != nullptr && *object != nullptr);
+  const auto* previous = std::get_if<ObjectRef>(&event.previous);
+  ObjectRef before = previous != nullptr ? *previous : nullptr;
+  if (event.type == WatchType::kModified && before != nullptr &&
+      before->resource_version() == (*object)->resource_version() &&
+      !(*object)->resource_version().empty()) {
+    return;
+  }
+  const bool gone = event.type == WatchType::kDeleted;
+  if (gone) {
+    before = *object;
+    objects_.Remove((*object)->kind(), (*object)->ns(), (*object)->name());
+  } else {
+    objects_.Set(*object);
+  }
+  queue_.OnEvent({.resource = EventResourceOf((*object)->kind()),
+                  .action = ActionOf(event.type),
+                  .before = std::move(before),
+                  .after = gone ? ObjectRef() : *object});
+}
+
+// --- pods ---------------------------------------------------------------------------------------
+
+void EventRouter::OnPod(const WatchEvent& event) {
+  NoteOthers(event);
+  for (const PodStep& step : ClassifyPodEvent(event, options_.profiles)) Apply(step);
+}
+
+void EventRouter::Apply(const PodStep& step) {
+  Status status;
+  switch (step.action) {
+    case PodAction::kAddToQueue: queue_.Add(step.pod); break;
+    case PodAction::kUpdateInQueue: UpdateInQueue(step); break;
+    case PodAction::kTakeFromQueue: queue_.Remove(step.pod->uid()); break;
+    case PodAction::kRemoveFromQueue: RemoveFromQueue(step.pod); break;
+    case PodAction::kAddToCache: status = AddToCache(step.pod); break;
+    case PodAction::kUpdateInCache: status = UpdateInCache(step); break;
+    case PodAction::kRemoveFromCache: status = RemoveFromCache(step.pod); break;
+    case PodAction::kRemoveAnywhere:
+      RemoveFromQueue(step.pod);
+      if (const PodRef placed = PlacedPod(step.pod->uid())) status = RemoveFromCache(placed);
+      break;
+  }
+  if (!status.ok()) options_.on_contradiction(status.message());
+}
+
+// The queue keeps what the cluster says of a pod in flight too: that is what is tried next. One that
+// is assumed and not there was bound, and this is how it was before.
+void EventRouter::UpdateInQueue(const PodStep& step) {
+  const std::string_view uid = step.pod->uid();
+  const bool is_assumed = cache_.IsAssumed(uid);
+  if (!is_assumed || queue_.Find(uid) != nullptr) queue_.Update(step.pod);
+  const bool now_going = step.pod->terminating() && !step.old->terminating();
+  if (now_going && is_assumed) options_.on_assumed_pod_going(uid);
+}
+
+void EventRouter::RemoveFromQueue(const PodRef& pod) {
+  queue_.Remove(pod->uid());
+  if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_going(pod->uid());
+}
+
+// What had been assumed may have been wrong: the pod is on another node, or has become smaller since.
+Status EventRouter::AddToCache(const PodRef& pod) {
+  const PodRef assumed = cache_.IsAssumed(pod->uid()) ? PlacedPod(pod->uid()) : nullptr;
+  Status status = cache_.AddPod(pod);
+  queue_.OnEvent(PodEvent(BERTH_ACTION_ADD, nullptr, pod));
+  if (assumed == nullptr) return status;
+  if (assumed->view().node_name != pod->view().node_name) {
+    OnPlaceFreed(assumed);
+  } else if (const uint32_t change = PodChange(*assumed, *pod); change != BERTH_ACTION_UPDATE) {
+    ForEachAction(change, [&](uint32_t action) { queue_.OnEvent(PodEvent(action, assumed, pod)); });
+  }
+  return status;
+}
+
+// As the cache has it, with its node; null: it is not there.
+PodRef EventRouter::PlacedPod(std::string_view uid) const {
+  const Row row = cache_.RowOf(uid);
+  if (row == kNoRow) return nullptr;
+  const auto pods = cache_.table().pods(row);
+  return *std::ranges::find_if(pods, [uid](const PodRef& pod) { return pod->uid() == uid; });
+}
+
+Status EventRouter::UpdateInCache(const PodStep& step) {
+  Status status = cache_.UpdatePod(step.pod);
+  ForEachAction(PodChange(*step.old, *step.pod),
+                [&](uint32_t action) { queue_.OnEvent(PodEvent(action, step.old, step.pod)); });
+  return status;
+}
+
+Status EventRouter::RemoveFromCache(const PodRef& pod) {
+  Status status = cache_.RemovePod(pod->uid());
+  queue_.OnEvent(PodEvent(BERTH_ACTION_DELETE, pod, nullptr));
+  return status;
+}
+
+void EventRouter::OnPlaceFreed(const PodRef& pod) {
+  const std::string_view uid = pod->uid();
+  queue_.OnEvent(PodEvent(BERTH_ACTION_DELETE, pod, nullptr),
+                 [uid](const QueuedEntity& entity) { return entity.pod->uid() != uid; });
+}
+
+void EventRouter::NoteOthers(const WatchEvent& event) {
+  const auto* pod = std::get_if<PodRef>(&event.object);
+  BERTH_ASSERT(pod != nullptr);
+  const auto* previous = std::get_if<PodRef>(&event.previous);
+  if (previous != nullptr && *previous != nullptr) {
+    others_pending_.erase(std::string((*previous)->uid()));
+  }
+  const berth_pod& view = (*pod)->view();
+  const bool pending = event.type != WatchType::kDeleted && view.node_name == kNoId;
+  const bool ours =
+      std::ranges::find(options_.profiles, view.scheduler_name) != options_.profiles.end();
+  if (pending && !ours) others_pending_.emplace((*pod)->uid());
+}
+
+}  // namespace berth::host

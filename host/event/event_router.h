@@ -1,0 +1,90 @@
+// Where every change of the cluster goes: to the cache, to the queue, and to the pods that wait for
+// such a change.
+//
+// kube-scheduler: pkg/scheduler/eventhandlers.go
+#ifndef BERTH_HOST_EVENT_EVENT_ROUTER_H_
+#define BERTH_HOST_EVENT_EVENT_ROUTER_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/api/objects.h"
+#include "host/cache/cache.h"
+#include "host/cache/object_store.h"
+#include "host/cluster/client.h"
+#include "host/event/cluster_event.h"
+#include "host/queue/scheduling_queue.h"
+
+namespace berth::host {
+
+// Applies changes one by one: what a pod that waits is told of has happened already, except that a
+// node that goes is still there.
+//
+// Threading: the scheduling thread, between attempts.
+// Lifetime:  cache, objects and queue must outlive it.
+class EventRouter {
+ public:
+  struct Options {
+    // schedulerName of each profile, as ids that live as long as the router.
+    std::vector<Id> profiles;
+    // An assumed pod is being deleted, or is gone: its place may be given back, its binding will
+    // fail. Must be set.
+    std::function<void(std::string_view uid)> on_assumed_pod_going;
+    // What the cluster says contradicts what we know. Must be set.
+    std::function<void(std::string_view message)> on_contradiction;
+  };
+
+  EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue, Options options);
+  EventRouter(const EventRouter&) = delete;
+  EventRouter& operator=(const EventRouter&) = delete;
+
+  // Starts watching nodes, pods and `kinds`: objects and nodes first, so that the first cycle finds
+  // what its pod may want.
+  void StartWatches(Client& client, std::span<const std::string> kinds);
+  // No event is routed any more.
+  void StopWatches() { watches_.clear(); }
+
+  void OnPod(const WatchEvent& event);
+  void OnNode(const WatchEvent& event);
+  void OnObject(const WatchEvent& event);
+
+  // An assumed pod was taken back: what its deletion would be to others, but not to itself.
+  void OnPlaceFreed(const PodRef& pod);
+
+  // Everything that existed when the watches began has been seen.
+  bool synced() const { return unsynced_ == 0; }
+  // Pods without a node that name another scheduler: nobody's business here.
+  size_t others_pending() const { return others_pending_.size(); }
+
+ private:
+  class Sink;
+
+  void Watch(Client& client, std::string_view kind, void (EventRouter::*apply)(const WatchEvent&));
+  void Apply(const PodStep& step);
+  void UpdateInQueue(const PodStep& step);
+  void RemoveFromQueue(const PodRef& pod);
+  PodRef PlacedPod(std::string_view uid) const;
+  Status AddToCache(const PodRef& pod);
+  Status UpdateInCache(const PodStep& step);
+  Status RemoveFromCache(const PodRef& pod);
+  void NoteOthers(const WatchEvent& event);
+
+  Cache& cache_;
+  ObjectStore& objects_;
+  SchedulingQueue& queue_;
+  Options options_;
+  std::set<std::string, std::less<>> others_pending_;  // uids
+  size_t unsynced_ = 0;
+  std::vector<std::unique_ptr<WatchSink>> sinks_;
+  std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Go before the sinks.
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_EVENT_EVENT_ROUTER_H_
