@@ -17,6 +17,7 @@
 #include "host/api/objects.h"
 #include "host/api/status.h"
 #include "host/api/string_map.h"
+#include "host/cache/cache_observer.h"
 #include "host/cache/node_table.h"
 
 namespace berth::host {
@@ -32,8 +33,12 @@ class Cache {
   NodeTable& table() { return table_; }
   const NodeTable& table() const { return table_; }
 
-  void SetNode(NodeRef node) { table_.SetNode(std::move(node)); }
-  void RemoveNode(std::string_view name) { table_.RemoveNode(name); }
+  // Who is told of every change from now on; null: nobody. Lifetime: until another is set.
+  void SetObserver(CacheObserver* observer) { observer_ = observer; }
+
+  void SetNode(NodeRef node);
+  // One that is not here is no error.
+  void RemoveNode(std::string_view name);
 
   // We chose `row` for a pending pod: it counts there from now on.
   // Errors: AlreadyExists when the pod is here in any state.
@@ -41,7 +46,8 @@ class Cache {
   // Takes an assumed pod back; one that is absent is no error.
   // Errors: Conflict when the cluster has confirmed the pod.
   Status ForgetPod(std::string_view uid);
-  // The cluster says that the pod has a node. Its word wins over what was assumed.
+  // The cluster says that the pod has a node. Its word wins over what was assumed: a pod that is
+  // where we put it keeps its row, another one moves.
   // Errors: AlreadyExists when the cluster said so before; InvalidArgument without a node.
   Status AddPod(PodRef pod);
   // Errors: NotFound when the pod is absent or only assumed; Conflict when its node changed, which
@@ -64,9 +70,11 @@ class Cache {
   };
 
   void Put(PodRef pod, Row row, bool assumed);
-  void Drop(StringMap<Place>::iterator place);
+  void Replace(Place& place, PodRef pod);
+  void Drop(StringMap<Place>::iterator place, bool forgotten);
 
   NodeTable table_;
+  CacheObserver* observer_ = nullptr;
   StringMap<Place> pods_;  // By uid.
   size_t assumed_count_ = 0;
 };

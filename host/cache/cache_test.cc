@@ -2,6 +2,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -240,6 +242,156 @@ TEST_F(CacheTest, RemovingAnUnknownNodeChangesNothing) {
   cache_.RemoveNode("nobody");
   EXPECT_EQ(cache_.table().generation(), generation);
   EXPECT_EQ(cache_.table().node_count(), 1U);
+}
+
+TEST_F(CacheTest, ConfirmingTheOnlyPodOfAGhostKeepsItsRow) {
+  cache_.SetNode(objects_.Node({.name = "n2"}));
+  const Row row = RowOfNode("n2");
+  ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n2"), row).ok());
+  cache_.RemoveNode("n2");
+  cache_.RemoveNode("n1");  // A lower row that is free.
+  ASSERT_TRUE(cache_.AddPod(OnNode("p", "n2")).ok());
+  EXPECT_EQ(cache_.RowOf("uid-p"), row);
+  EXPECT_EQ(cache_.assumed_count(), 0U);
+}
+
+// --- the observer -------------------------------------------------------------------------------
+
+// Writes down what it is shown, and what the table has at that moment.
+class Recorder final : public CacheObserver {
+ public:
+  explicit Recorder(const Cache& cache) : cache_(cache) {}
+
+  void OnPodAdded(Row row, const PodRef& pod, bool assumed) override {
+    Note(assumed ? "assumed" : "added", row, pod->Key(), pod);
+  }
+  void OnPodChanged(Row row, const PodRef& old, const PodRef& pod) override {
+    EXPECT_THAT(cache_.table().pods(row), ::testing::Not(::testing::Contains(old)));
+    Note("changed", row, pod->Key() + " " + Cpu(old) + "->" + Cpu(pod), pod);
+  }
+  void OnPodRemoved(Row row, const PodRef& pod, bool forgotten) override {
+    Note(forgotten ? "forgotten" : "removed", row, pod->Key(), pod);
+  }
+  void OnNodeAdded(Row row, const NodeRef& node) override { Note("node added", row, node); }
+  void OnNodeChanged(Row row, const NodeRef& old, const NodeRef& node) override {
+    EXPECT_NE(old, node);
+    EXPECT_EQ(old->name(), node->name());
+    Note("node changed", row, node);
+  }
+  void OnNodeRemoved(Row row, const NodeRef& node) override { Note("node removed", row, node); }
+
+  std::vector<std::string> Take() { return std::exchange(lines_, {}); }
+
+ private:
+  static std::string Cpu(const PodRef& pod) {
+    return std::to_string(pod->view().request->milli_cpu);
+  }
+  void Note(const std::string& what, Row row, const std::string& whom, const PodRef& pod) {
+    EXPECT_THAT(cache_.table().pods(row), ::testing::Contains(pod)) << what;
+    lines_.push_back(what + " " + whom + " at " + std::to_string(row));
+  }
+  void Note(const std::string& what, Row row, const NodeRef& node) {
+    EXPECT_EQ(cache_.table().node(row), node) << what;
+    lines_.push_back(what + " " + std::string(node->name()) + " at " + std::to_string(row));
+  }
+
+  const Cache& cache_;
+  std::vector<std::string> lines_;
+};
+
+class CacheObserverTest : public CacheTest {
+ protected:
+  CacheObserverTest() {
+    cache_.SetNode(objects_.Node({.name = "n2"}));
+    cache_.SetObserver(&recorder_);
+  }
+
+  // What is shown while `operation` is done to default/p, which is in `state` on n1.
+  std::vector<std::string> Shown(State state, Operation operation, const char* node = "n1") {
+    Bring(OnNode("p", "n1", "1"), state);
+    recorder_.Take();
+    const Status status = Do(operation, OnNode("p", node, "2"));
+    auto shown = recorder_.Take();
+    if (!status.ok()) shown.emplace_back("refused");
+    if (cache_.RowOf("uid-p") != kNoRow) {
+      EXPECT_TRUE(cache_.RemovePod("uid-p").ok());
+    }
+    return shown;
+  }
+
+  Recorder recorder_{cache_};
+};
+
+TEST_F(CacheObserverTest, IsShownEveryChangeOfAPod) {
+  using enum State;
+  using enum Operation;
+  const std::vector<std::string> nothing;
+  const std::vector<std::string> refused{"refused"};
+  const struct {
+    State before;
+    Operation operation;
+    const char* node;
+    std::vector<std::string> shown;
+  } table[] = {
+      {kAbsent, kAssume, "n1", {"assumed default/p at 0"}},
+      {kAbsent, kForget, "n1", nothing},
+      {kAbsent, kAdd, "n1", {"added default/p at 0"}},
+      {kAbsent, kUpdate, "n1", refused},
+      {kAbsent, kRemove, "n1", refused},
+      {kAssumed, kAssume, "n1", refused},
+      {kAssumed, kForget, "n1", {"forgotten default/p at 0"}},
+      {kAssumed, kAdd, "n1", {"changed default/p 1000->2000 at 0"}},
+      {kAssumed, kAdd, "n2", {"removed default/p at 0", "added default/p at 1"}},
+      {kAssumed, kUpdate, "n1", refused},
+      {kAssumed, kRemove, "n1", {"removed default/p at 0"}},
+      {kAdded, kAssume, "n1", refused},
+      {kAdded, kForget, "n1", refused},
+      {kAdded, kAdd, "n1", refused},
+      {kAdded, kUpdate, "n1", {"changed default/p 1000->2000 at 0"}},
+      {kAdded, kUpdate, "n2", refused},
+      {kAdded, kRemove, "n1", {"removed default/p at 0"}},
+  };
+  int number = 0;
+  for (const auto& row : table) {
+    SCOPED_TRACE("row " + std::to_string(number++));
+    EXPECT_EQ(Shown(row.before, row.operation, row.node), row.shown);
+  }
+}
+
+TEST_F(CacheObserverTest, IsShownEveryChangeOfANode) {
+  cache_.SetNode(objects_.Node({.name = "n3"}));
+  EXPECT_THAT(recorder_.Take(), ::testing::ElementsAre("node added n3 at 2"));
+  cache_.SetNode(objects_.Node({.name = "n3"}));
+  EXPECT_THAT(recorder_.Take(), ::testing::ElementsAre("node changed n3 at 2"));
+  cache_.RemoveNode("n3");
+  EXPECT_THAT(recorder_.Take(), ::testing::ElementsAre("node removed n3 at 2"));
+  cache_.RemoveNode("n3");
+  EXPECT_THAT(recorder_.Take(), ::testing::IsEmpty());
+}
+
+TEST_F(CacheObserverTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
+  ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
+  cache_.SetNode(objects_.Node({.name = "late"}));
+  cache_.RemoveNode("late");
+  ASSERT_TRUE(cache_.RemovePod("uid-p").ok());
+  EXPECT_THAT(recorder_.Take(),
+              ::testing::ElementsAre("added default/p at 2", "node added late at 2",
+                                     "node removed late at 2", "removed default/p at 2"));
+}
+
+TEST_F(CacheObserverTest, AGhostsRowIsNotGivenToThePodThatLeavesIt) {
+  ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
+  cache_.RemoveNode("n1");
+  recorder_.Take();
+  ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
+  EXPECT_THAT(recorder_.Take(),
+              ::testing::ElementsAre("removed default/p at 0", "added default/p at 2"));
+}
+
+TEST_F(CacheObserverTest, IsShownNothingOnceAnotherIsSet) {
+  cache_.SetObserver(nullptr);
+  ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
+  EXPECT_THAT(recorder_.Take(), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -47,6 +48,13 @@ constexpr std::array kPrefixes{
     NamePrefix{"alloc:", ColumnRule::kAllocScalar, BERTH_TYPE_I64},
     NamePrefix{"req:", ColumnRule::kReqScalar, BERTH_TYPE_I64},
     NamePrefix{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
+    NamePrefix{"hostport:", ColumnRule::kHostPort, BERTH_TYPE_I64},
+};
+
+constexpr std::array kProtocols{
+    std::pair<std::string_view, uint32_t>{"TCP/", BERTH_PROTOCOL_TCP},
+    std::pair<std::string_view, uint32_t>{"UDP/", BERTH_PROTOCOL_UDP},
+    std::pair<std::string_view, uint32_t>{"SCTP/", BERTH_PROTOCOL_SCTP},
 };
 
 // "alloc:cpu" and "req:memory" name resources that have a column of their own. "req:pods" becomes a
@@ -99,12 +107,46 @@ Result<ColumnSpec> ColumnSpec::Parse(std::string_view name, Interner& interner) 
   for (const NamePrefix& known : kPrefixes) {
     if (!canonical.starts_with(known.prefix) || canonical.size() == known.prefix.size()) continue;
     ColumnSpec spec(known.rule, known.type, canonical, interner);
-    spec.argument_ = spec.ids_.Intern(std::string_view(canonical).substr(known.prefix.size()));
-    return spec;
+    if (spec.ReadArgument(std::string_view(canonical).substr(known.prefix.size()))) return spec;
   }
   return Status::NotFound("no column \"" + std::string(name) +
                           "\": expected a name of the catalogue in berth/abi.h, "
-                          "alloc:<resource>, req:<resource> or label:<key>");
+                          "alloc:<resource>, req:<resource>, label:<key> or "
+                          "hostport:<protocol>/<port>[/<address>]");
+}
+
+bool ColumnSpec::ReadArgument(std::string_view text) {
+  if (rule_ == ColumnRule::kHostPort) return ReadHostPort(text);
+  argument_ = ids_.Intern(text);
+  return true;
+}
+
+// Each part as it is written: two spellings would be two columns.
+bool ColumnSpec::ReadHostPort(std::string_view text) {
+  for (const auto& [prefix, protocol] : kProtocols) {
+    if (!text.starts_with(prefix)) continue;
+    text.remove_prefix(prefix.size());
+    protocol_ = protocol;
+    const size_t slash = text.find('/');
+    const std::string_view number = text.substr(0, slash);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port_);
+    if (error != std::errc() || port_ <= 0 || number != std::to_string(port_)) return false;
+    every_address_ = ids_.Intern("0.0.0.0");
+    if (slash == text.npos) return true;
+    const std::string_view address = text.substr(slash + 1);
+    argument_ = ids_.Intern(address);
+    return !address.empty() && argument_ != every_address_;
+  }
+  return false;
+}
+
+// (kube-scheduler: framework/types.go, HostPortInfo.CheckConflict)
+int64_t ColumnSpec::CountUses(std::span<const berth_port> ports) const {
+  return std::ranges::count_if(ports, [this](const berth_port& port) {
+    if (port.protocol != protocol_ || port.host_port != port_) return false;
+    const bool at_all = port.host_ip == kNoId || port.host_ip == every_address_;
+    return at_all || argument_ == kNoId || port.host_ip == argument_;
+  });
 }
 
 uint32_t ColumnSpec::width() const {
@@ -147,6 +189,7 @@ int64_t ColumnSpec::PodAmount(const berth_pod& pod) const {
     case ColumnRule::kNonzeroCpu: return pod.nonzero_milli_cpu;
     case ColumnRule::kNonzeroMemory: return pod.nonzero_memory;
     case ColumnRule::kPodsCount: return 1;
+    case ColumnRule::kHostPort: return CountUses(Elements<berth_port>(pod.host_ports));
     default: BERTH_ASSERT_MSG(false, "column %s is not a sum over pods", name_.c_str());
   }
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,7 @@ enum class ColumnRule : uint8_t {
   kNonzeroCpu,
   kNonzeroMemory,
   kPodsCount,
+  kHostPort,
 };
 
 // A parsed column name. Holds a reference to the id of its resource or label key.
@@ -64,9 +66,17 @@ class ColumnSpec {
  private:
   ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interner& interner);
 
+  // What follows the colon. False: the rule takes no such argument.
+  bool ReadArgument(std::string_view text);
+  bool ReadHostPort(std::string_view text);
+  int64_t CountUses(std::span<const berth_port> ports) const;
+
   ColumnRule rule_;
   uint32_t type_;
-  Id argument_ = kNoId;  // Resource name or label key.
+  Id argument_ = kNoId;  // Resource name, label key, or a host port's address; kNoId: all of them.
+  Id every_address_ = kNoId;
+  uint32_t protocol_ = 0;
+  int32_t port_ = 0;
   std::string name_;
   IdRefs ids_;
 };

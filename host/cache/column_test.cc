@@ -145,6 +145,29 @@ TEST_F(ColumnTest, CatalogueOfThePods) {
   }
 }
 
+TEST_F(ColumnTest, HostPorts) {
+  constexpr std::pair<const char*, int64_t> kTable[] = {
+      {"hostport:TCP/80", 3},    {"hostport:TCP/80/10.0.0.1", 2}, {"hostport:TCP/80/10.0.0.2", 1},
+      {"hostport:TCP/80/::", 2}, {"hostport:UDP/80", 1},          {"hostport:UDP/80/::", 1},
+      {"hostport:SCTP/80", 0},   {"hostport:TCP/8080", 0},        {"hostport:TCP/8081", 0},
+  };
+  const PodRef pod = objects_.Pod({.name = "p", .node = "n", .spec = R"("initContainers":[
+      {"name":"sidecar","restartPolicy":"Always","ports":[
+          {"containerPort":8080,"hostPort":80},
+          {"containerPort":8080,"hostPort":80,"hostIP":"10.0.0.1"},
+          {"containerPort":8080,"hostPort":80,"hostIP":"::"},
+          {"containerPort":53,"hostPort":80,"protocol":"UDP","hostIP":"0.0.0.0"}]},
+      {"name":"init","ports":[{"containerPort":8081,"hostPort":8081}]}])"});
+  for (const auto& [name, uses] : kTable) {
+    SCOPED_TRACE(name);
+    const ColumnSpec spec = Parse(name);
+    EXPECT_EQ(spec.name(), name);
+    EXPECT_EQ(spec.type(), uint32_t{BERTH_TYPE_I64});
+    EXPECT_TRUE(spec.of_pods());
+    EXPECT_EQ(spec.PodAmount(pod->view()), uses);
+  }
+}
+
 TEST_F(ColumnTest, OtherSpellings) {
   constexpr std::pair<const char*, const char*> kTable[] = {
       {"alloc:cpu", "alloc.cpu"},
@@ -178,14 +201,19 @@ TEST_F(ColumnTest, UnknownNamesAreNotFound) {
         // Only amounts of resources have a second spelling.
         "nonzero:cpu", "taints:hard", "taints:soft", "pods:count",
         // Pods request no amount of "pods": their number is pods.count.
-        "req:pods"}) {
+        "req:pods",
+        // A protocol, a port and perhaps an address, in one spelling.
+        "hostport:", "hostport:80", "hostport:TCP", "hostport:TCP/", "hostport:tcp/80",
+        "hostport:TCP/0", "hostport:TCP/080", "hostport:TCP/+80", "hostport:TCP/-1",
+        "hostport:TCP/80a", "hostport:TCP/99999999999", "hostport:TCP/80/",
+        "hostport:TCP//::", "hostport:TCP/80/0.0.0.0"}) {
     const auto spec = ColumnSpec::Parse(name, objects_.interner());
     ASSERT_FALSE(spec.ok()) << name;
     EXPECT_EQ(spec.status().code(), ErrorCode::kNotFound) << name;
     EXPECT_EQ(spec.status().message(),
               "no column \"" + std::string(name) +
                   "\": expected a name of the catalogue in berth/abi.h, alloc:<resource>, "
-                  "req:<resource> or label:<key>");
+                  "req:<resource>, label:<key> or hostport:<protocol>/<port>[/<address>]");
   }
 }
 

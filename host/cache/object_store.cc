@@ -1,17 +1,29 @@
 #include "host/cache/object_store.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "host/api/assert.h"
+
 namespace berth::host {
 
 void ObjectStore::Set(ObjectRef object) {
   Key key(object->ns(), object->name());
-  Objects& objects = kinds_[std::string(object->kind())];
-  objects.insert_or_assign(std::move(key), std::move(object));
+  ObjectRef& place = kinds_[std::string(object->kind())][std::move(key)];
+  const ObjectRef old = std::exchange(place, object);
+  if (old != nullptr && old->uid() != object->uid()) {
+    Tell(object->kind(), old, nullptr);
+    Tell(object->kind(), nullptr, object);
+  } else {
+    Tell(object->kind(), old, object);
+  }
 }
 
 void ObjectStore::Remove(std::string_view kind, std::string_view ns, std::string_view name) {
-  if (const auto objects = kinds_.find(kind); objects != kinds_.end()) {
-    objects->second.erase(Key(ns, name));
-  }
+  const auto objects = kinds_.find(kind);
+  if (objects == kinds_.end()) return;
+  const auto node = objects->second.extract(Key(ns, name));
+  if (!node.empty()) Tell(kind, node.mapped(), nullptr);
 }
 
 ObjectRef ObjectStore::Get(std::string_view kind, std::string_view ns,
@@ -37,6 +49,31 @@ size_t ObjectStore::size() const {
   size_t size = 0;
   for (const auto& [kind, objects] : kinds_) size += objects.size();
   return size;
+}
+
+ObjectStore::WatcherId ObjectStore::Watch(std::string_view kind, OnChange change) {
+  watchers_.push_back({++last_watcher_, std::string(kind), std::move(change)});
+  return last_watcher_;
+}
+
+void ObjectStore::Replay(WatcherId watcher) {
+  const auto found = std::ranges::find(watchers_, watcher, &Watcher::id);
+  BERTH_ASSERT(found != watchers_.end() && !found->live);
+  found->live = true;
+  List(found->kind, "", [&](const ObjectRef& object) {
+    found->change(nullptr, object);
+    return true;
+  });
+}
+
+void ObjectStore::Unwatch(WatcherId watcher) {
+  std::erase_if(watchers_, [watcher](const Watcher& known) { return known.id == watcher; });
+}
+
+void ObjectStore::Tell(std::string_view kind, const ObjectRef& old, const ObjectRef& now) const {
+  for (const Watcher& watcher : watchers_) {
+    if (watcher.live && watcher.kind == kind) watcher.change(old, now);
+  }
 }
 
 }  // namespace berth::host

@@ -19,10 +19,10 @@ constexpr std::string_view kClaim = "v1/PersistentVolumeClaim";
 
 class ObjectStoreTest : public ::testing::Test {
  protected:
-  ObjectRef Claim(const std::string& ns, const std::string& name) {
+  ObjectRef Claim(const std::string& ns, const std::string& name, const std::string& uid = "u") {
     return objects_.ObjectFrom(R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{)"
                                R"("namespace":")" +
-                               ns + R"(","name":")" + name + "\"}}");
+                               ns + R"(","name":")" + name + R"(","uid":")" + uid + "\"}}");
   }
   ObjectRef Driver(const std::string& name) {
     return objects_.ObjectFrom(
@@ -82,6 +82,91 @@ TEST_F(ObjectStoreTest, ListsByNamespaceAndName) {
   EXPECT_THAT(List(kClaim, "a", 1), ElementsAre("a/x"));
   EXPECT_THAT(List("storage.k8s.io/v1/CSIDriver", ""), ElementsAre("d"));
   EXPECT_THAT(List("v1/Namespace", ""), IsEmpty());
+}
+
+// ---- Watchers -----------------------------------------------------------------------------------
+
+class WatchTest : public ObjectStoreTest {
+ protected:
+  // Writes down what the watcher is told: "w: +a/x", "w: ~a/x", "w: -a/x".
+  ObjectStore::WatcherId Watch(std::string_view kind, const std::string& name) {
+    return store_.Watch(kind, [this, name](const ObjectRef& old, const ObjectRef& now) {
+      const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
+      told_.push_back(name + ": " + what + (now != nullptr ? now : old)->Key());
+      last_old_ = old;
+      last_now_ = now;
+      seen_ = store_.Get(kClaim, "a", "x");
+    });
+  }
+
+  std::vector<std::string> told_;
+  ObjectRef last_old_;
+  ObjectRef last_now_;
+  ObjectRef seen_;  // The claim a/x as the store had it then.
+};
+
+TEST_F(WatchTest, FirstWhatThereIsThenEveryChangeInOrder) {
+  store_.Set(Claim("b", "y"));
+  store_.Set(Claim("a", "x"));
+  const auto watcher = Watch(kClaim, "w");
+  store_.Set(Claim("a", "z"));
+  EXPECT_THAT(told_, IsEmpty());
+  store_.Replay(watcher);
+  EXPECT_THAT(told_, ElementsAre("w: +a/x", "w: +a/z", "w: +b/y"));
+  told_.clear();
+  store_.Set(Claim("c", "n"));
+  store_.Set(Claim("a", "x"));
+  store_.Remove(kClaim, "a", "x");
+  store_.Remove(kClaim, "a", "x");
+  EXPECT_THAT(told_, ElementsAre("w: +c/n", "w: ~a/x", "w: -a/x"));
+}
+
+TEST_F(WatchTest, IsToldWhenItHasHappened) {
+  store_.Replay(Watch(kClaim, "w"));
+  const ObjectRef first = Claim("a", "x");
+  const ObjectRef second = Claim("a", "x");
+  store_.Set(first);
+  EXPECT_EQ(seen_, first);
+  EXPECT_EQ(last_old_, nullptr);
+  EXPECT_EQ(last_now_, first);
+  store_.Set(second);
+  EXPECT_EQ(seen_, second);
+  EXPECT_EQ(last_old_, first);
+  EXPECT_EQ(last_now_, second);
+  store_.Remove(kClaim, "a", "x");
+  EXPECT_EQ(seen_, nullptr);
+  EXPECT_EQ(last_old_, second);
+  EXPECT_EQ(last_now_, nullptr);
+}
+
+TEST_F(WatchTest, AnotherObjectOfTheNameIsADeletionAndAnAddition) {
+  store_.Replay(Watch(kClaim, "w"));
+  store_.Set(Claim("a", "x", "first"));
+  store_.Set(Claim("a", "x", "second"));
+  EXPECT_THAT(told_, ElementsAre("w: +a/x", "w: -a/x", "w: +a/x"));
+}
+
+TEST_F(WatchTest, ConcernsOneKind) {
+  store_.Replay(Watch(kClaim, "w"));
+  store_.Set(Driver("d"));
+  store_.Remove("storage.k8s.io/v1/CSIDriver", "", "d");
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(WatchTest, SeveralAreToldInTheOrderInWhichTheyCameUntilTheyGo) {
+  const auto a = Watch(kClaim, "a");
+  const auto b = Watch(kClaim, "b");
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, 0U);
+  store_.Replay(b);
+  store_.Replay(a);
+  store_.Set(Claim("a", "x"));
+  store_.Unwatch(a);
+  store_.Set(Claim("a", "x"));
+  store_.Unwatch(b);
+  store_.Unwatch(b);
+  store_.Set(Claim("a", "x"));
+  EXPECT_THAT(told_, ElementsAre("a: +a/x", "b: +a/x", "b: ~a/x"));
 }
 
 }  // namespace

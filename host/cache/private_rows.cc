@@ -2,16 +2,30 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace berth::host {
 
 uint32_t PrivateRows::Add(Row row) {
   BERTH_ASSERT(table_.IsLive(row));
-  copies_.clear();
-  rows_.push_back(row);
-  nodes_.push_back(table_.node_views()[row]);
   const berth_pod_list& pods = table_.pod_lists()[row];
-  pods_.emplace_back(pods.data, pods.data + pods.count);
+  return Append(row, table_.node_views()[row], {pods.data, pods.data + pods.count});
+}
+
+uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
+  BERTH_ASSERT(&other.table_ == &table_);
+  const uint32_t copy = Append(other.rows_[index], other.nodes_[index], other.pods_[index]);
+  for (const Delta& delta : other.deltas_) {
+    if (delta.index == index) deltas_.push_back({copy, delta.sign, delta.pod});
+  }
+  return copy;
+}
+
+uint32_t PrivateRows::Append(uint32_t row, const berth_node* node,
+                             std::vector<const berth_pod*> pods) {
+  rows_.push_back(row);
+  nodes_.push_back(node);
+  pods_.push_back(std::move(pods));
   pod_lists_.emplace_back();
   RefreshPods(size() - 1);
   return size() - 1;

@@ -17,22 +17,12 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 // Every shape of column there is.
-constexpr std::string_view kColumns[] = {"name",
-                                         "unschedulable",
-                                         "alloc.cpu",
-                                         "alloc:example.com/gpu",
-                                         "req.cpu",
-                                         "req.memory",
-                                         "req:example.com/gpu",
-                                         "nonzero.cpu",
-                                         "nonzero.memory",
-                                         "pods.count",
-                                         "taints",
-                                         "taints.hard",
-                                         "taints.soft",
-                                         "label:zone",
-                                         "images",
-                                         "features"};
+constexpr std::string_view kColumns[] = {
+    "name",           "unschedulable", "alloc.cpu",           "alloc:example.com/gpu",
+    "req.cpu",        "req.memory",    "req:example.com/gpu", "nonzero.cpu",
+    "nonzero.memory", "pods.count",    "hostport:TCP/80",     "taints",
+    "taints.hard",    "taints.soft",   "label:zone",          "images",
+    "features"};
 
 class PrivateRowsTest : public ::testing::Test {
  protected:
@@ -58,7 +48,9 @@ class PrivateRowsTest : public ::testing::Test {
     return objects_.Pod(
         {.name = name,
          .node = "a",
-         .requests = "\"cpu\":\"" + cpu + "\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""});
+         .requests = "\"cpu\":\"" + cpu + "\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\"",
+         .spec = R"("initContainers":[{"name":"s","restartPolicy":"Always",
+                                      "ports":[{"containerPort":8080,"hostPort":80}]}])"});
   }
 
   std::vector<std::byte> Value(const NodeTable& table, ColumnIndex column, Row row) {
@@ -132,6 +124,28 @@ TEST_F(PrivateRowsTest, ARowAddedLaterSeesNothingOfTheOthersPods) {
   ExpectSame(rows, 1, 0);
   really_.AddPod(0, added);
   ExpectSame(rows, 0, 0);
+}
+
+TEST_F(PrivateRowsTest, ACopyOfAPrivateRowGoesItsOwnWay) {
+  PrivateRows first(table_);
+  first.Add(2);
+  first.Add(0);
+  const PodRef added = MakePod("added");
+  first.AddPod(1, added->view());
+  really_.AddPod(0, added);
+  first.RemovePod(1, pods_[0]->view());
+  really_.RemovePod(0, &pods_[0]->view());
+
+  PrivateRows second(table_);
+  EXPECT_EQ(second.AddCopy(first, 1), 0U);
+  EXPECT_EQ(second.size(), 1U);
+  ExpectSame(second, 0, 0);
+
+  first.AddPod(1, pods_[0]->view());
+  ExpectSame(second, 0, 0);
+  EXPECT_TRUE(second.RemovePod(0, added->view()));
+  really_.RemovePod(0, &added->view());
+  ExpectSame(second, 0, 0);
 }
 
 TEST_F(PrivateRowsTest, RemovingWhatIsNotThereSaysSo) {
