@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "host/api/objects.h"
 #include "host/api/status.h"
@@ -20,6 +21,12 @@ namespace berth::host {
 // "storage.k8s.io/v1/CSINode".
 inline constexpr std::string_view kPodKind = "v1/Pod";
 inline constexpr std::string_view kNodeKind = "v1/Node";
+
+inline std::string_view KindOf(const AnyObject& object) {
+  if (std::holds_alternative<PodRef>(object)) return kPodKind;
+  if (std::holds_alternative<NodeRef>(object)) return kNodeKind;
+  return std::get<ObjectRef>(object)->kind();
+}
 
 // ---- Watching -----------------------------------------------------------------------------------
 
@@ -128,11 +135,18 @@ struct Lease {
   int64_t renew_ns = 0;
 };
 
+// How a PATCH is meant.
+enum class PatchKind : uint8_t {
+  kMerge,           // application/merge-patch+json (RFC 7396).
+  kStrategicMerge,  // application/strategic-merge-patch+json: lists with a merge key are merged.
+};
+
 struct ApiRequest {
   std::string verb;        // "GET", "POST", "PUT", "PATCH", "DELETE".
   std::string path;        // "/api/v1/persistentvolumes/pv-1", with its query.
   std::string body;        // JSON.
   int64_t timeout_ns = 0;  // 0: the client's own.
+  PatchKind patch = PatchKind::kMerge;
 };
 
 // What becomes of a request. An empty one means that nobody wants to know.

@@ -12,12 +12,6 @@
 namespace berth::host {
 namespace {
 
-std::string_view KindOf(const AnyObject& object) {
-  if (std::holds_alternative<PodRef>(object)) return kPodKind;
-  if (std::holds_alternative<NodeRef>(object)) return kNodeKind;
-  return std::get<ObjectRef>(object)->kind();
-}
-
 std::string KeyOf(std::string_view ns, std::string_view name) {
   std::string key(ns);
   if (!ns.empty()) key.append(1, '/');
@@ -62,6 +56,20 @@ PodRef WithGatedCondition(const PodRef& pod, int64_t now_ns) {
   return WithStatus(pod, patch, pod->resource_version());
 }
 
+// `pod` as the cluster elsewhere has it, with what was decided here about `stored`.
+PodRef WithDecisions(const PodRef& pod, const Pod& stored, std::string_view version) {
+  PodStatusPatch patch;
+  if (!stored.node_name().empty()) {
+    if (stored.node_name() == pod->node_name()) return pod;
+    patch.nominated_node = "";
+    return WithStatus(WithNode(pod, stored.view().node_name, version), patch, version);
+  }
+  const bool has_place = !pod->node_name().empty() || !pod->nominated_node().empty();
+  if (has_place || stored.nominated_node().empty()) return pod;
+  patch.nominated_node = stored.nominated_node();
+  return WithStatus(pod, patch, version);
+}
+
 }  // namespace
 
 class EmbeddedCluster::WatchHandle final : public Watch {
@@ -94,24 +102,27 @@ Status EmbeddedCluster::Load(AnyObject object) {
   return Create(std::move(object)).status();
 }
 
+// Who watches pods knows them by their uid.
+Status EmbeddedCluster::CheckNew(std::string_view kind, const ObjectBase& object) const {
+  if (object.name().empty()) return InvalidError(kind, "", "metadata.name", "Required value");
+  if (kind != kPodKind) return {};
+  if (object.ns().empty()) {
+    return InvalidError(kind, object.name(), "metadata.namespace", "Required value");
+  }
+  const auto other = pod_by_uid_.find(object.uid());
+  if (other == pod_by_uid_.end()) return {};
+  return InvalidError(
+      kind, object.name(), "metadata.uid",
+      "Duplicate value: \"" + other->first + "\", the uid of pod " + other->second + " too");
+}
+
 Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
-  if (base.name().empty()) return InvalidError(kind, "", "metadata.name", "Required value");
-  if (kind == kPodKind && base.ns().empty()) {
-    return InvalidError(kind, base.name(), "metadata.namespace", "Required value");
-  }
   Store& store = StoreOf(kind);
   std::string key = base.Key();
   if (store.objects.contains(key)) return AlreadyExistsError(kind, base.name());
-  if (kind == kPodKind) {
-    const auto other = pod_by_uid_.find(base.uid());
-    if (other != pod_by_uid_.end()) {
-      return InvalidError(
-          kind, base.name(), "metadata.uid",
-          "Duplicate value: \"" + other->first + "\", the uid of pod " + other->second + " too");
-    }
-  }
+  if (Status status = CheckNew(kind, base); !status.ok()) return status;
 
   Entry& entry = store.objects[key];
   entry.object = AsCreated(std::move(object));
@@ -157,11 +168,7 @@ Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
 
 Status EmbeddedCluster::Delete(std::string_view kind, std::string_view ns, std::string_view name) {
   if (kind == kPodKind) return DeleteNow({ns, name, {}}, std::nullopt);
-  Store& store = StoreOf(kind);
-  const Place place = store.objects.find(KeyOf(ns, name));
-  if (place == store.objects.end()) return NotFoundError(kind, name);
-  Erase(store, place);
-  return Status::Ok();
+  return Remove(kind, ns, name);
 }
 
 Status EmbeddedCluster::FinishDeletion(const PodName& name) {
@@ -171,6 +178,46 @@ Status EmbeddedCluster::FinishDeletion(const PodName& name) {
     return InvalidError(kPodKind, name.name, "metadata.deletionTimestamp", "Required value");
   }
   Erase(StoreOf(kPodKind), *place);
+  return Status::Ok();
+}
+
+// ---- What a watch of a cluster elsewhere says ---------------------------------------------------
+
+Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
+  const std::string_view kind = KindOf(object);
+  const ObjectBase& base = Base(object);
+  Store& store = StoreOf(kind);
+  const Place place = store.objects.find(base.Key());
+  if (place == store.objects.end()) return Create(std::move(object));
+  Entry& entry = place->second;
+  const ObjectBase& stored = Base(entry.object);
+  if (!base.uid().empty() && base.uid() != stored.uid()) {
+    if (Status status = CheckNew(kind, base); !status.ok()) return status;
+    Erase(store, place);
+    return Create(std::move(object));
+  }
+  const std::string version = NextVersion();
+  if (PodRef* pod = std::get_if<PodRef>(&object)) {
+    *pod = WithDecisions(*pod, *std::get<PodRef>(entry.object), version);
+  }
+  ServerMeta meta = MetaOf(Base(object));
+  meta.uid = stored.uid();
+  meta.resource_version = version;
+  if (meta.created_ns == 0) meta.created_ns = stored.meta().created_ns;
+  if (meta.deleted_ns == 0) {
+    meta.deleted_ns = stored.meta().deleted_ns;
+  } else if (stored.meta().deleted_ns == 0) {
+    entry.grace_seconds = kDefaultGraceSeconds;
+  }
+  Replace(store, entry, WithMeta(object, meta));
+  return entry.object;
+}
+
+Status EmbeddedCluster::Remove(std::string_view kind, std::string_view ns, std::string_view name) {
+  Store& store = StoreOf(kind);
+  const Place place = store.objects.find(KeyOf(ns, name));
+  if (place == store.objects.end()) return NotFoundError(kind, name);
+  Erase(store, place);
   return Status::Ok();
 }
 
@@ -200,6 +247,13 @@ std::vector<AnyObject> EmbeddedCluster::List(std::string_view kind) const {
   list.reserve(store->objects.size());
   for (const auto& [key, entry] : store->objects) list.push_back(entry.object);
   return list;
+}
+
+std::vector<std::string> EmbeddedCluster::Kinds() const {
+  std::vector<std::string> kinds;
+  kinds.reserve(stores_.size());
+  for (const auto& [kind, store] : stores_) kinds.push_back(kind);
+  return kinds;
 }
 
 std::string_view EmbeddedCluster::PodScheduledMessage(std::string_view ns,

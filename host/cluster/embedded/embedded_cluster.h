@@ -42,7 +42,7 @@ class EmbeddedCluster final : public Client {
     std::function<int64_t()> now_ns;
     // How many events are kept; the oldest go first.
     size_t max_events = 100000;
-    // Serves Request(). Empty: every request is kUnsupported.
+    // Serves Request(): an EmbeddedApi, say. Empty: every request is kUnsupported.
     std::function<Result<std::string>(const ApiRequest&)> serve;
   };
 
@@ -80,6 +80,22 @@ class EmbeddedCluster final : public Client {
   // Returns: kNotFound; kConflict (another uid); kInvalidArgument when nobody has deleted it.
   Status FinishDeletion(const PodName& pod);
 
+  // As PatchPodStatus, with the answer at once.
+  Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {
+    return PatchNow(pod, patch);
+  }
+
+  // ---- What a watch of a cluster elsewhere says -------------------------------------------------
+
+  // The object is now like this: it is created, or replaced whole, timestamps included. One with
+  // another uid was created after the stored one went. Of a pod, what was decided here stays: its
+  // node, a deletion, and a nomination where the new one has none.
+  // Returns: the object as stored. kInvalidArgument as Create; then nothing has changed.
+  Result<AnyObject> Put(AnyObject object);
+
+  // The object is gone: at once, whatever it is. kNotFound.
+  Status Remove(std::string_view kind, std::string_view ns, std::string_view name);
+
   // ---- What there is ----------------------------------------------------------------------------
 
   std::optional<AnyObject> Find(std::string_view kind, std::string_view ns,
@@ -93,6 +109,9 @@ class EmbeddedCluster final : public Client {
   std::string_view PodScheduledMessage(std::string_view ns, std::string_view name) const;
   // The oldest first.
   const std::deque<Event>& events() const { return events_; }
+  // Of which an object was ever stored or watched, in order.
+  std::vector<std::string> Kinds() const;
+  int64_t now_ns() const { return options_.now_ns(); }
   // Of the last change: grows by one with each.
   uint64_t resource_version() const { return resource_version_; }
 
@@ -149,6 +168,7 @@ class EmbeddedCluster final : public Client {
 
   std::string NextVersion() { return std::to_string(++resource_version_); }
   std::string NewUid();
+  Status CheckNew(std::string_view kind, const ObjectBase& object) const;
   AnyObject AsCreated(AnyObject object);
   void Replace(Store& store, Entry& entry, AnyObject now);
   void Erase(Store& store, Place place);

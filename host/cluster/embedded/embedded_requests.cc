@@ -20,11 +20,13 @@ std::string LeaseKey(std::string_view ns, std::string_view name) {
   return std::string(ns).append(1, '/').append(name);
 }
 
-// Whether the pod's condition PodScheduled has this status and reason.
-bool HasPodScheduled(const Pod& pod, uint32_t status, std::string_view reason) {
+// Whether the pod's condition of this type has the patch's status and reason, or it has none.
+bool HasCondition(const Pod& pod, std::string_view type,
+                  const std::optional<PodStatusPatch::Condition>& patch) {
+  if (!patch) return true;
   for (const berth_condition& condition : Elements<berth_condition>(pod.view().conditions)) {
-    if (pod.Name(condition.type) != "PodScheduled") continue;
-    return condition.status == status && pod.Name(condition.reason) == reason;
+    if (pod.Name(condition.type) != type) continue;
+    return condition.status == patch->status && pod.Name(condition.reason) == patch->reason;
   }
   return false;
 }
@@ -116,11 +118,11 @@ Status EmbeddedCluster::PatchNow(const PodName& name, const PodStatusPatch& patc
   const PodRef pod = std::get<PodRef>(entry.object);
   const bool same_nomination =
       !patch.nominated_node || *patch.nominated_node == pod->nominated_node();
-  const bool same_condition =
-      !patch.pod_scheduled ||
-      (HasPodScheduled(*pod, patch.pod_scheduled->status, patch.pod_scheduled->reason) &&
-       patch.pod_scheduled->message == entry.scheduled_message);
-  if (same_nomination && same_condition) return Status::Ok();
+  const bool same_conditions =
+      HasCondition(*pod, "PodScheduled", patch.pod_scheduled) &&
+      (!patch.pod_scheduled || patch.pod_scheduled->message == entry.scheduled_message) &&
+      HasCondition(*pod, "DisruptionTarget", patch.disruption_target);
+  if (same_nomination && same_conditions) return Status::Ok();
   if (patch.pod_scheduled) entry.scheduled_message = patch.pod_scheduled->message;
   Replace(StoreOf(kPodKind), entry, WithStatus(pod, patch, NextVersion()));
   return Status::Ok();

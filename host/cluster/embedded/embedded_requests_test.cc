@@ -168,6 +168,26 @@ TEST_F(EmbeddedRequests, ChangesNothingByAPatchThatSaysNothingNew) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->nominated_node(), "");
 }
 
+TEST_F(EmbeddedRequests, MarksAPodAsTheTargetOfADisruption) {
+  AddPod("a");
+  PodStatusPatch patch;
+  patch.disruption_target =
+      PodStatusPatch::Condition{BERTH_CONDITION_TRUE, "PreemptionByScheduler", "make room", 7};
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  const uint64_t version = cluster_.resource_version();
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, Note());
+  EXPECT_THAT(Answers(), ElementsAre("Ok", "Ok"));
+  EXPECT_EQ(cluster_.resource_version(), version);
+
+  const PodRef pod = cluster_.FindPod("default", "a");
+  const auto conditions = Elements<berth_condition>(pod->view().conditions);
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(pod->Name(conditions[0].type), "DisruptionTarget");
+  EXPECT_EQ(pod->Name(conditions[0].reason), "PreemptionByScheduler");
+  EXPECT_EQ(conditions[0].status, uint32_t{BERTH_CONDITION_TRUE});
+  EXPECT_EQ(PodScheduled(*pod), nullptr);
+}
+
 TEST_F(EmbeddedRequests, RefusesToPatchAnotherOrNoPod) {
   AddPod("a");
   PodStatusPatch patch;

@@ -34,16 +34,8 @@ std::shared_ptr<const T> WithMeta(const std::shared_ptr<const T>& object, const 
   changed.resource_version = AsStr(arena.CopyString(meta.resource_version));
   changed.created_ns = meta.created_ns;
   changed.deleted_ns = meta.deleted_ns;
-
-  struct Both {
-    std::shared_ptr<const T> source;  // Destroyed after `made`, whose view points into it.
-    std::shared_ptr<const T> made;
-  };
-  ObjectMemory memory(std::move(arena), object->interner(), {});
-  auto both =
-      std::make_shared<Both>(Both{object, T::Make(std::move(memory), object->view(), changed)});
-  const T* made = both->made.get();
-  return {std::move(both), made};
+  ObjectMemory memory(std::move(arena), object->interner(), {}, object);
+  return T::Make(std::move(memory), object->view(), changed);
 }
 
 inline AnyObject WithMeta(const AnyObject& object, const ServerMeta& meta) {

@@ -1,0 +1,84 @@
+#include "host/cluster/embedded/embedded_kubelet.h"
+
+#include "host/cluster/embedded/embedded_test.h"
+
+namespace berth::host {
+namespace {
+
+class EmbeddedKubeletTest : public EmbeddedTest {
+ protected:
+  void AddOnNode(const std::string& name, const std::string& meta = "") {
+    AddPod(name, R"(,"spec":{"nodeName":"n1"})", meta);
+    cluster_.Deliver();
+  }
+  void Delete(const std::string& name, int64_t grace_seconds) {
+    cluster_.DeletePod({"default", name, {}}, grace_seconds, nullptr);
+    cluster_.Deliver();
+  }
+  size_t RunDue() {
+    const size_t count = kubelet_.RunDue();
+    cluster_.Deliver();
+    return count;
+  }
+
+  EmbeddedKubelet kubelet_{cluster_, [this] { return now_ns_; }};
+};
+
+TEST_F(EmbeddedKubeletTest, FinishesADeletionWhenItsGraceIsUp) {
+  AddOnNode("a");
+  EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
+  Delete("a", 30);
+  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 30 * kSecondNs);
+  now_ns_ += 30 * kSecondNs - 1;
+  EXPECT_EQ(RunDue(), 0u);
+  EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
+  now_ns_ += 1;
+  EXPECT_EQ(RunDue(), 1u);
+  EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
+  EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
+}
+
+TEST_F(EmbeddedKubeletTest, FollowsAGraceThatBecomesShorter) {
+  AddOnNode("a");
+  AddOnNode("b");
+  Delete("a", 30);
+  Delete("b", 20);
+  Delete("a", 10);
+  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 10 * kSecondNs);
+  now_ns_ += 10 * kSecondNs;
+  EXPECT_EQ(RunDue(), 1u);
+  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 10 * kSecondNs);
+}
+
+TEST_F(EmbeddedKubeletTest, LeavesAPodAloneThatWentByItself) {
+  AddOnNode("a", R"(,"uid":"u1")");
+  Delete("a", 10);
+  ASSERT_TRUE(cluster_.Remove(kPodKind, "default", "a").ok());
+  AddPod("a", R"(,"spec":{"nodeName":"n1"})", R"(,"uid":"u2")");
+  now_ns_ += 10 * kSecondNs;
+  EXPECT_EQ(RunDue(), 0u) << "before the watch has said so";
+  EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
+  EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
+}
+
+TEST_F(EmbeddedKubeletTest, LeavesAloneWhatShouldHaveGoneBefore) {
+  AddOnNode("a", R"(,"deletionTimestamp":"2025-12-31T23:59:59Z")");
+  EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
+  AddOnNode("b", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
+  EXPECT_EQ(kubelet_.NextNs(), now_ns_);
+  EXPECT_EQ(RunDue(), 1u);
+}
+
+TEST_F(EmbeddedKubeletTest, SeesWhatWasThereBeforeIt) {
+  AddOnNode("a");
+  Delete("a", 10);
+  {
+    EmbeddedKubelet late(cluster_, [this] { return now_ns_; });
+    cluster_.Deliver();
+    EXPECT_EQ(late.NextNs(), now_ns_ + 10 * kSecondNs);
+  }
+  cluster_.Deliver();
+}
+
+}  // namespace
+}  // namespace berth::host
