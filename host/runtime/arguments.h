@@ -1,36 +1,31 @@
-// A plugin's arguments: the tree that the service berth.args/1 reads.
+// A plugin's arguments: a tree for the service berth.values/1 whose values say where they stand.
 #ifndef BERTH_HOST_RUNTIME_ARGUMENTS_H_
 #define BERTH_HOST_RUNTIME_ARGUMENTS_H_
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <berth/abi.h>
 
-// One value of the tree. Opaque to plugins, hence outside our namespace.
-struct berth_value {
-  using Array = std::vector<std::unique_ptr<berth_value>>;
-  using Object = std::vector<std::pair<std::string, std::unique_ptr<berth_value>>>;
-
-  std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> value;
-  std::string where;  // "profiles/default.toml:12"; empty when it is not from a file.
-};
+#include "host/api/arena.h"
+#include "host/api/value.h"
 
 namespace berth::host {
 
-// The tree of a JSON document; every value carries `where`. A whole number beyond 2^63-1 becomes
-// FLOAT.
-std::unique_ptr<berth_value> ArgumentsFromJson(const nlohmann::json& json,
-                                               const std::string& where);
+class Arguments {
+ public:
+  // The tree of a JSON document; every value carries `where`, "profiles/default.toml:12", which may
+  // be empty. Members that are null are absent. A whole number beyond 2^63-1 becomes FLOAT.
+  Arguments(const nlohmann::json& json, std::string_view where);
 
-// The service. Constant data.
-const berth_args* ArgumentsService();
+  // Null where there are none at all: the document is null.
+  const berth_value* root() const { return root_; }
+
+ private:
+  Arena arena_;
+  const berth_value* root_ = nullptr;
+};
 
 }  // namespace berth::host
 

@@ -2,13 +2,26 @@
 
 #include <utility>
 
+#include "host/api/assert.h"
+
 namespace berth::host {
+namespace {
+
+// As many bindings as are on their way at once in a busy cluster.
+constexpr size_t kSpareStates = 64;
+
+}  // namespace
 
 Attempt::Attempt(const Plan& plan, NodeTable& table)
     : candidates(&some_rows), plan_(plan), table_(table) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
-    cycles_.push_back(std::make_unique<PluginCycle>(plugin, table));
+    cycles_.push_back(std::make_unique<PluginCycle>(plugin, table, this));
+    monitor_ = plugin.host->services().monitor;
   }
+}
+
+Attempt::~Attempt() {
+  if (monitor_ != nullptr) monitor_->EndAttempt(&cancel_);
 }
 
 void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
@@ -26,11 +39,43 @@ void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
   totals.clear();
   verdicts.resize(table_.row_count());
   RefreshLiveRows();
-  for (const auto& cycle : cycles_) cycle->Begin(id, pod->view(), &cancel_);
+  if (monitor_ != nullptr) monitor_->BeginAttempt(&cancel_, &pod->view());
+  BeginState();
+  for (uint32_t i = 0; i < cycles_.size(); ++i) {
+    cycles_[i]->Begin(id, pod->view(), &cancel_, state_->of(i));
+  }
+}
+
+void Attempt::BeginState() {
+  Recycle(std::move(state_));
+  if (spare_states_.empty()) {
+    state_ = std::make_unique<CycleState>(plan_);
+  } else {
+    state_ = std::move(spare_states_.back());
+    spare_states_.pop_back();
+  }
+  state_->Construct();
 }
 
 void Attempt::End() {
-  for (const auto& cycle : cycles_) cycle->End();
+  if (monitor_ != nullptr) monitor_->EndAttempt(&cancel_);
+  Recycle(std::move(state_));
+}
+
+std::unique_ptr<CycleState> Attempt::TakeState() {
+  BERTH_ASSERT(state_ != nullptr);
+  return std::move(state_);
+}
+
+const CycleState& Attempt::state() const {
+  BERTH_ASSERT(state_ != nullptr);
+  return *state_;
+}
+
+void Attempt::Recycle(std::unique_ptr<CycleState> state) {
+  if (state == nullptr) return;
+  state->Destroy();
+  if (spare_states_.size() < kSpareStates) spare_states_.push_back(std::move(state));
 }
 
 void Attempt::RefreshLiveRows() {

@@ -13,6 +13,7 @@
 
 #include "host/api/objects.h"
 #include "host/cache/node_table.h"
+#include "host/runtime/cycle_state.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_cycle.h"
 #include "host/runtime/plugin_status.h"
@@ -45,13 +46,24 @@ struct ScoreColumn {
 class Attempt {
  public:
   Attempt(const Plan& plan, NodeTable& table);
+  ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
   // Forgets the last attempt and prepares the plugins' state for this one.
   void Begin(PodRef attempt_pod, uint64_t id);
-  // Destroys cycle state. What the attempt found stays readable until the next Begin().
+  // Destroys the cycle state, unless somebody took it. What the attempt found stays readable until
+  // the next Begin().
   void End();
+
+  // Hands the cycle state on to the pod's binding. The attempt's plugins are still called with it,
+  // so it must live until the last of them was asked. REQUIRES: between Begin() and End().
+  std::unique_ptr<CycleState> TakeState();
+  // The same while it is here. REQUIRES: as TakeState().
+  const CycleState& state() const;
+  // Takes the memory of such a state back, for a later attempt; what is in it is destroyed. `state`
+  // may be null.
+  void Recycle(std::unique_ptr<CycleState> state);
 
   PluginCycle& cycle(uint32_t plugin) { return *cycles_[plugin]; }
   const PluginCycle& cycle(uint32_t plugin) const { return *cycles_[plugin]; }
@@ -73,9 +85,10 @@ class Attempt {
   std::optional<PluginStatus> pre_filter_rejection;
 
   // --- Filter ---
-  const Selection* candidates;       // What was evaluated; never null.
-  Selection some_rows;               // What `candidates` points at when it is not all live rows.
-  std::vector<RowVerdict> verdicts;  // By row.
+  const Selection* candidates;  // What was evaluated; never null.
+  Selection some_rows;          // What `candidates` points at when it is not all live rows.
+  // By row. Of a row where other pods are nominated it may be what it would be with them.
+  std::vector<RowVerdict> verdicts;
   Selection feasible;
   bool nominated_only = false;  // The pod's own nominated node passed, no other was looked at.
 
@@ -90,14 +103,18 @@ class Attempt {
   }
 
  private:
+  void BeginState();
   void RefreshLiveRows();
 
   const Plan& plan_;
   NodeTable& table_;
   std::vector<std::unique_ptr<PluginCycle>> cycles_;
+  std::unique_ptr<CycleState> state_;  // Null: between attempts, or taken.
+  std::vector<std::unique_ptr<CycleState>> spare_states_;
   Selection live_rows_;
   uint64_t live_shape_ = UINT64_MAX;
-  const uint32_t cancel_ = 0;
+  CallMonitor* monitor_ = nullptr;  // Null: nobody watches.
+  uint32_t cancel_ = 0;             // BERTH_CANCELED. Set by the monitor while a call is late.
 };
 
 }  // namespace berth::host

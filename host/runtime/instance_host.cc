@@ -1,36 +1,14 @@
 #include "host/runtime/instance_host.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "host/api/objects.h"
-#include "host/runtime/arguments.h"
-#include "host/runtime/plugin_cycle.h"
-
-struct berth_object_ref {
-  berth::host::ObjectRef object;
-};
-
-void berth_done::Complete(berth_code code, std::string_view reason) {
-  if (completed.exchange(true)) return;
-  if (!post) return Deliver(code, reason);
-  post(
-      [done = shared_from_this(), code, text = std::string(reason)] { done->Deliver(code, text); });
-}
-
-// The answer may drop this promise: nothing of it is touched afterwards.
-void berth_done::Deliver(berth_code code, std::string_view reason) {
-  const auto call = std::exchange(answer, nullptr);
-  if (call) call(code, reason);
-}
+#include "host/runtime/services.h"
 
 namespace berth::host {
 namespace {
 
 constexpr std::string_view kVersion = "0.1.0";
-
-// --- berth.log/1 --------------------------------------------------------------------------------
 
 void Log(const berth_host* host, uint32_t level, berth_str message, const berth_str_pair* pairs,
          uint64_t count) noexcept {
@@ -43,165 +21,54 @@ void Log(const berth_host* host, uint32_t level, berth_str message, const berth_
   instance.services().log(level, instance.plugin(), line);
 }
 
-// --- berth.strings/1 ----------------------------------------------------------------------------
-
-berth_id InternText(const berth_host* host, berth_str text) noexcept {
-  return InstanceHost::FromAbi(host).Intern(Text(text));
-}
-
-berth_id FindText(const berth_host* host, berth_str text) noexcept {
-  return InstanceHost::FromAbi(host).services().interner.Find(Text(text));
-}
-
-berth_str TextOf(const berth_host* host, berth_id id) noexcept {
-  return AsStr(InstanceHost::FromAbi(host).services().interner.Text(id));
-}
-
-constexpr berth_strings kStrings{sizeof(berth_strings), 0, InternText, FindText, TextOf};
-
-// --- berth.columns/1 ----------------------------------------------------------------------------
-
-berth_code BindColumn(const berth_host* host, const berth_cycle* cycle, berth_str name,
-                      uint32_t* index) noexcept {
-  (void)host;
-  const Result<uint32_t> bound = PluginCycle::FromAbi(cycle)->BindColumn(Text(name));
-  if (!bound.ok()) {
-    return bound.status().code() == ErrorCode::kNotFound ? BERTH_NOT_FOUND : BERTH_CONFLICT;
-  }
-  *index = *bound;
-  return BERTH_SUCCESS;
-}
-
-constexpr berth_columns kColumns{sizeof(berth_columns), 0, BindColumn};
-
-// --- berth.objects/1 ----------------------------------------------------------------------------
-
-const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
-                              berth_str name) noexcept {
-  const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Declared(Text(kind))) return nullptr;
-  const ObjectRef object = instance.services().objects.Get(Text(kind), Text(ns), Text(name));
-  return object != nullptr ? &object->view() : nullptr;
-}
-
-berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                       int32_t (*each)(void*, const berth_object*), void* to) noexcept {
-  const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
-  instance.services().objects.List(Text(kind), Text(ns), [&](const ObjectRef& object) {
-    return each(to, &object->view()) != 0;
-  });
-  return BERTH_SUCCESS;
-}
-
-berth_code WatchObjects(const berth_host* host, berth_str kind,
-                        void (*change)(void*, const berth_object*, const berth_object*),
-                        void* to) noexcept {
-  (void)change;
-  (void)to;
-  if (!InstanceHost::FromAbi(host).Declared(Text(kind))) return BERTH_NOT_FOUND;
-  return BERTH_UNSUPPORTED;
-}
-
-berth_object_ref* RetainObject(const berth_host* host, const berth_object* object) noexcept {
-  const HostServices& services = InstanceHost::FromAbi(host).services();
-  const ObjectRef held =
-      services.objects.Get(services.interner.Text(object->kind),
-                           services.interner.Text(object->meta->ns), Text(object->meta->name));
-  if (held == nullptr || &held->view() != object) return nullptr;
-  return new berth_object_ref{held};
-}
-
-const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
-  return &ref->object->view();
-}
-
-void ReleaseObject(const berth_host* host, berth_object_ref* ref) noexcept {
-  (void)host;
-  delete ref;
-}
-
-constexpr berth_objects kObjects{
-    sizeof(berth_objects), 0,          GetObject,    ListObjects, WatchObjects,
-    RetainObject,          ViewObject, ReleaseObject};
-
-// --- berth.api/1 --------------------------------------------------------------------------------
-
-berth_code BindPod(const berth_host* host, const berth_binding* binding,
-                   berth_done* done) noexcept {
-  const HostServices& services = InstanceHost::FromAbi(host).services();
-  if (!services.bind) return BERTH_UNSUPPORTED;
-  return services.bind(*binding, done);
-}
-
-berth_code PatchStatus(const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-                       void*) noexcept {
-  return BERTH_UNSUPPORTED;
-}
-
-berth_code Evict(const berth_host*, const berth_pod*, berth_str, berth_api_answer, void*) noexcept {
-  return BERTH_UNSUPPORTED;
-}
-
-berth_code Event(const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str,
-                 berth_str, berth_str) noexcept {
-  return BERTH_UNSUPPORTED;
-}
-
-berth_code Request(const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
-                   void*) noexcept {
-  return BERTH_UNSUPPORTED;
-}
-
-constexpr berth_api kApi{sizeof(berth_api), 0, BindPod, PatchStatus, Evict, Event, Request};
-
-// --- berth.completion/1 -------------------------------------------------------------------------
-
-void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  done->Complete(code, Text(reason));
-}
-
-constexpr berth_completion kCompletion{sizeof(berth_completion), 0, Complete};
-
-// --- the table ----------------------------------------------------------------------------------
-
-// berth.log/1 is made per instance, for its level.
-constexpr berth_log kLogId{};
-
-const std::array<ServiceInfo, 13> kServices{{
-    {BERTH_SERVICE_LOG, &kLogId},
-    {BERTH_SERVICE_STRINGS, &kStrings},
-    {BERTH_SERVICE_COLUMNS, &kColumns},
-    {BERTH_SERVICE_ARGS, ArgumentsService()},
-    {BERTH_SERVICE_METRICS, nullptr},
-    {BERTH_SERVICE_OBJECTS, &kObjects},
-    {BERTH_SERVICE_WHATIF, nullptr},
-    {BERTH_SERVICE_NOMINATOR, nullptr},
-    {BERTH_SERVICE_ACTIVATE, nullptr},
-    {BERTH_SERVICE_WAITING, nullptr},
-    {BERTH_SERVICE_TIMER, nullptr},
-    {BERTH_SERVICE_API, &kApi},
-    {BERTH_SERVICE_COMPLETION, &kCompletion},
-}};
-
 berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
-  const auto found = std::ranges::find(kServices, std::string_view(id), &ServiceInfo::id);
-  if (found == kServices.end()) return BERTH_NOT_FOUND;
-  if (found->service == nullptr) return BERTH_UNSUPPORTED;
-  *service = found->service == &kLogId ? InstanceHost::FromAbi(host).log_service() : found->service;
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const auto services = Services();
+  const auto found = std::ranges::find(services, std::string_view(id), &ServiceInfo::id);
+  if (found == services.end()) return BERTH_NOT_FOUND;
+  if (found->is_served != nullptr && !found->is_served(instance.services())) {
+    return BERTH_UNSUPPORTED;
+  }
+  *service = found->id == BERTH_SERVICE_LOG ? instance.log_service() : found->service;
   return BERTH_SUCCESS;
+}
+
+// The words under which a plugin is called at a point.
+uint32_t WordsOf(Point point) {
+  if (point == kCallback) return kEventWord;
+  switch (point) {
+    case Point::kPreEnqueue:
+    case Point::kEnqueueExtensions:
+    case Point::kQueueSort: return kQueueWord;
+    case Point::kPreFilter:
+    case Point::kPostFilter:
+    case Point::kPreScore:
+    case Point::kPermit: return kCycleWord;
+    case Point::kFilter: return kBlockWord;
+    case Point::kScore: return kBlockWord | kCycleWord;  // Score, or its normalisation.
+    case Point::kReserve:                                // Or Unreserve.
+    case Point::kChanges: return kCycleWord | kEventWord;
+    case Point::kPreBind:
+    case Point::kBind: return kBindWord;
+    case Point::kPostBind: return kEventWord;
+  }
+  return UINT32_MAX;  // kNowhere
 }
 
 }  // namespace
 
-std::span<const ServiceInfo> Services() { return kServices; }
-
 InstanceHost::InstanceHost(HostServices& services, std::string plugin,
-                           std::vector<std::string> kinds)
+                           std::vector<std::string> kinds, std::string profile, std::string library)
     : services_(services),
       plugin_(std::move(plugin)),
+      profile_(std::move(profile)),
       kinds_(std::move(kinds)),
       ids_(services.interner),
+      watches_(*this),
+      timers_(*this),
+      metrics_(*this),
+      what_if_(*this),
+      api_calls_(std::make_shared<ApiCalls>(*this)),
       log_{sizeof(berth_log), 0, &services.log_level, Log},
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
@@ -209,7 +76,30 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
            .impl = this,
            .name = AsStr("berth"),
            .version = AsStr(kVersion),
-           .get_service = GetService} {}
+           .get_service = GetService} {
+  if (services.faults != nullptr) faults_ = services.faults->Open(plugin_, profile_);
+  if (services.monitor != nullptr) {
+    callee_ = services.monitor->Register({plugin_, profile_, std::move(library), faults_});
+  }
+}
+
+InstanceHost::~InstanceHost() {
+  // Whoever was not closed was never used: there is nobody to answer.
+  api_calls_->Drop();
+  if (services_.monitor != nullptr) services_.monitor->Unregister(callee_);
+}
+
+void InstanceHost::Begin() {
+  creating_ = false;
+  watches_.Replay();
+}
+
+void InstanceHost::Close() {
+  if (closed_.exchange(true)) return;
+  watches_.Close();
+  timers_.Close();
+  api_calls_->Close();
+}
 
 bool InstanceHost::Declared(std::string_view kind) const {
   return std::ranges::find(kinds_, kind) != kinds_.end();
@@ -226,8 +116,18 @@ Id InstanceHost::Intern(std::string_view text) {
   return id;
 }
 
-InstanceHost& InstanceHost::FromAbi(const berth_host* host) {
-  return *static_cast<InstanceHost*>(host->impl);
+bool InstanceHost::Under(uint32_t words) const {
+  if (std::this_thread::get_id() != home_ || is_closed()) return false;
+  return ((creating_ ? kLoadWord : WordsOf(point_)) & words) != 0;
+}
+
+void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
+  if (faults_ != nullptr) services_.faults->Note(*faults_, point, kind, what);
+}
+
+Point InstanceHost::Enter(Point point) {
+  if (std::this_thread::get_id() != home_) return kNowhere;
+  return std::exchange(point_, point);
 }
 
 }  // namespace berth::host

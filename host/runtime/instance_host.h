@@ -1,89 +1,127 @@
-// The host as one plugin instance sees it: berth_host and its services.
+// The host as one plugin instance sees it: berth_host, and what its services
+// keep for it.
 #ifndef BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 #define BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_set>
 #include <vector>
 
 #include <berth/abi.h>
 
 #include "host/api/interner.h"
-#include "host/api/status.h"
-#include "host/cache/object_store.h"
-
-// A promise to complete a [bind] call. Opaque to plugins, hence outside our namespace.
-// Whoever makes one keeps it while it is open; who may complete it later than its maker waits holds
-// a reference of its own.
-struct berth_done : std::enable_shared_from_this<berth_done> {
-  // Called on the scheduling thread; empty once an answer is there.
-  std::function<void(berth_code code, std::string_view reason)> answer;
-  // Carries a task to the scheduling thread. Empty: who completes is there already.
-  std::function<void(std::function<void()> task)> post;
-  std::atomic<bool> completed = false;
-
-  // The first call counts. Threading: [any].
-  void Complete(berth_code code, std::string_view reason);
-
- private:
-  void Deliver(berth_code code, std::string_view reason);
-};
+#include "host/runtime/call_monitor.h"
+#include "host/runtime/done.h"
+#include "host/runtime/host_services.h"
+#include "host/runtime/plugin_faults.h"
+#include "host/runtime/point.h"
+#include "host/runtime/service_api.h"
+#include "host/runtime/service_metrics.h"
+#include "host/runtime/service_objects.h"
+#include "host/runtime/service_timer.h"
+#include "host/runtime/service_whatif.h"
 
 namespace berth::host {
 
-// What the services of every instance work on. Owned by the process, shared by its instances.
-struct HostServices {
-  Interner& interner;
-  const ObjectStore& objects;
-  // Writes a line of a plugin. Threading: [any].
-  std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
-  uint32_t log_level = BERTH_LOG_INFO;
-  // POST pods/binding; the answer completes `done`. Null: berth.api/1 answers UNSUPPORTED.
-  std::function<berth_code(const berth_binding& binding, berth_done* done)> bind;
-  // Carries a task to the scheduling thread, from any. Null where plugins have no threads.
-  std::function<void(std::function<void()> task)> post = nullptr;
+// The thread words of <berth/abi.h>, for those who ask under which one they are
+// called.
+enum ThreadWord : uint32_t {
+  kLoadWord = 1,
+  kEventWord = 2,
+  kQueueWord = 4,
+  kCycleWord = 8,
+  kBlockWord = 16,
+  kBindWord = 32,
 };
 
-struct ServiceInfo {
-  std::string_view id;
-  const void* service;  // Null: this host knows the id and does not serve it.
-};
-
-// Every service of <berth/abi.h>, by id.
-std::span<const ServiceInfo> Services();
-
-// Lifetime: longer than the instance that it was passed to.
+// Threading: made, begun, closed and destroyed on the scheduling thread; the
+// rest as it says. Lifetime:  longer than the instance that it was passed to.
 class InstanceHost {
  public:
-  // `kinds` are those that the plugin declared.
-  InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds);
+  // `kinds` are those that the plugin declared; `library` is where it came
+  // from.
+  InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds,
+               std::string profile = {}, std::string library = {});
+  ~InstanceHost();
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
+
+  // The instance is there and will be used: its watchers are shown what there
+  // is. Under [event].
+  void Begin();
+  // The instance is about to be quiesced. Its timers and watches end; what it
+  // still waits for is answered CANCELLED; no callback goes to it any more, and
+  // what it asks for later is CANCELLED.
+  void Close();
+  bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
+
+  // --- any thread ---
 
   const berth_host* abi() const { return &abi_; }
   HostServices& services() const { return services_; }
   const std::string& plugin() const { return plugin_; }
+  const std::string& profile() const { return profile_; }
+  // How the monitor calls it; 0: nobody watches.
+  CallMonitor::CalleeId callee() const { return callee_; }
+  // Null: nobody counts.
+  PluginFaults::Account* faults() const { return faults_.get(); }
+  // Those that the instance was given.
+  Promises& promises() const { return *promises_; }
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
   // An id that lives as long as this host.
   Id Intern(std::string_view text);
+  // Whether the caller is under one of these words (ThreadWord), as far as can
+  // be told at no cost: another thread than the scheduling thread is under none
+  // of them; between calls all may hold.
+  bool Under(uint32_t words) const;
+  // Counts a fault of the plugin, if anybody does.
+  void NoteFault(Point point, FaultKind kind, std::string_view what) const;
 
-  static InstanceHost& FromAbi(const berth_host* host);
+  // --- the scheduling thread ---
+
+  // The instance is called at `point`, or the call is over. Returns where it
+  // was before; nothing is kept for other threads.
+  Point Enter(Point point);
+  // The point at which the instance is called; kNowhere: at none.
+  Point point() const { return point_; }
+
+  ObjectWatches& watches() { return watches_; }
+  PluginTimers& timers() { return timers_; }
+  PluginMetrics& metrics() { return metrics_; }
+  WhatIfRows& what_if() { return what_if_; }
+  ApiCalls& api_calls() { return *api_calls_; }
+
+  static InstanceHost& FromAbi(const berth_host* host) {
+    return *static_cast<InstanceHost*>(host->impl);
+  }
 
  private:
   HostServices& services_;
-  std::string plugin_;
-  std::vector<std::string> kinds_;
+  const std::string plugin_;
+  const std::string profile_;
+  const std::vector<std::string> kinds_;
+  const std::thread::id home_ = std::this_thread::get_id();
+  std::shared_ptr<PluginFaults::Account> faults_;
+  CallMonitor::CalleeId callee_ = 0;
+  Point point_ = kNowhere;
+  bool creating_ = true;
+  std::atomic<bool> closed_ = false;
+  std::shared_ptr<Promises> promises_ = Promises::Make();
   std::mutex mutex_;  // Guards ids_ and interned_: plugins intern on any thread.
   IdRefs ids_;
   std::unordered_set<Id> interned_;
+  ObjectWatches watches_;
+  PluginTimers timers_;
+  PluginMetrics metrics_;
+  WhatIfRows what_if_;
+  std::shared_ptr<ApiCalls> api_calls_;
   berth_log log_;
   berth_host abi_;
 };

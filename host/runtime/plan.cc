@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/runtime/arguments.h"
+#include "host/runtime/cycle_state.h"
 
 namespace berth::host {
 namespace {
@@ -36,13 +37,6 @@ constexpr std::array<DefaultPlugin, 20> kDefaultPlugins{{
     {"DefaultBinder", 0},
     {"NodeDeclaredFeatures", 0},
 }};
-
-// Without a call at one of the others a pod waits longer, or stays pending; without one of these it
-// may go where its plugin forbids.
-bool Decides(Point point) {
-  return point != Point::kEnqueueExtensions && point != Point::kPostFilter &&
-         point != Point::kPostBind;
-}
 
 std::string Where(const PlanSpec::Plugin& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
@@ -82,10 +76,18 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
     }
   }
   if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
+  for (const PlannedPlugin& plugin : plan->plugins_) plugin.host->Begin();
   return plan;
 }
 
+// Who has not answered keeps what it was shown, cycle state of all plugins included, until here.
 Plan::~Plan() {
+  for (const PlannedPlugin& plugin : plugins_) plugin.host->Close();
+  for (const PlannedPlugin& plugin : plugins_) {
+    if (plugin.instance != nullptr) plugin.instance->Quiesce();
+  }
+  for (const PlannedPlugin& plugin : plugins_) plugin.host->promises().CloseAll();
+  for (CycleState* state : *cycle_states_) state->Destroy();
   for (const PlannedPlugin& plugin : plugins_) {
     for (const ColumnIndex column : plugin.columns) {
       if (column != kNoColumn) table_.UnpinColumn(column);
@@ -102,14 +104,15 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   }
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host = std::make_unique<InstanceHost>(services, spec.name, found->info->kinds);
-  const auto args = spec.args.is_null() ? nullptr : ArgumentsFromJson(spec.args, spec.where);
+  plugin.host = std::make_unique<InstanceHost>(services, spec.name, found->info->kinds,
+                                               scheduler_name_, found->library->path());
+  const Arguments args(spec.args, spec.where);
   InstanceOptions options;
   options.library = found->library;
   options.plugin = spec.name;
   options.profile = scheduler_name_;
   options.host = plugin.host->abi();
-  options.args = args.get();
+  options.args = args.root();
   options.column_type_of = [&services](std::string_view name) -> uint32_t {
     const auto column = ColumnSpec::Parse(name, services.interner);
     return column.ok() ? column->type() : 0;
@@ -134,11 +137,6 @@ Status Plan::BindColumns(PlannedPlugin& plugin) {
 }
 
 Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
-  if (!uses.empty() && !InfoOf(point).served && Decides(point)) {
-    return Status::Unsupported("profile " + scheduler_name_ + ": " +
-                               std::string(InfoOf(point).name) + ": plugin \"" +
-                               uses.front().plugin + "\": this host does not call this point");
-  }
   for (const PlanSpec::Use& use : uses) {
     const auto plugin = std::ranges::find(plugins_, use.plugin, &PlannedPlugin::name);
     const std::string where = "profile " + scheduler_name_ + ": " +

@@ -54,6 +54,8 @@ struct PlannedPlugin {
   std::vector<std::string> reasons;  // The constant part of its table.
 };
 
+class CycleState;
+
 struct PlannedUse {
   uint32_t plugin;  // Into Plan::plugins().
   int64_t weight;
@@ -73,6 +75,10 @@ class Plan {
   const std::string& scheduler_name() const { return scheduler_name_; }
   std::span<const PlannedPlugin> plugins() const { return plugins_; }
   std::span<const PlannedUse> At(Point point) const { return points_[static_cast<size_t>(point)]; }
+  // The plan's cycle states that are alive. Some may outlive it: where a plugin never answered, or
+  // its answer is on its way; what is in them is destroyed with the plan, while its plugins are
+  // there.
+  const std::shared_ptr<std::set<CycleState*>>& cycle_states() const { return cycle_states_; }
 
  private:
   explicit Plan(NodeTable& table) : table_(table) {}
@@ -87,6 +93,7 @@ class Plan {
   std::string scheduler_name_;
   std::vector<PlannedPlugin> plugins_;
   std::array<std::vector<PlannedUse>, kPointCount> points_;
+  std::shared_ptr<std::set<CycleState*>> cycle_states_ = std::make_shared<std::set<CycleState*>>();
 };
 
 // Upstream's default profile, as far as the catalogue has its plugins: set, order and weights.

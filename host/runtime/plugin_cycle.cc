@@ -1,7 +1,6 @@
 #include "host/runtime/plugin_cycle.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "host/api/assert.h"
@@ -10,81 +9,18 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kSlotAlignment = 64;
 constexpr size_t kReasonBits = 64;
-
-size_t RoundUp(size_t size) {
-  return (size + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
-}
 
 }  // namespace
 
-// --- SlotSet ------------------------------------------------------------------------------------
-
-void SlotSet::Reserve(const PlannedPlugin& plugin) {
-  const auto slots = plugin.instance->slots();
-  size_t size = kSlotAlignment;
-  for (const berth_slot& slot : slots) size += RoundUp(slot.size);
-  if (size > memory_size_) {
-    memory_ = std::make_unique<std::byte[]>(size);
-    memory_size_ = size;
-  }
-  slots_.clear();
-  auto address = RoundUp(reinterpret_cast<uintptr_t>(memory_.get()));
-  for (const berth_slot& slot : slots) {
-    slots_.push_back(reinterpret_cast<void*>(address));
-    address += RoundUp(slot.size);
-  }
-  plugin_ = &plugin;
-}
-
-void SlotSet::Construct(const PlannedPlugin& plugin) {
-  Destroy();
-  if (plugin.instance->slots().empty()) return;
-  Reserve(plugin);
-  for (const berth_slot& slot : plugin.instance->slots()) {
-    void* at = slots_[constructed_++];
-    if (slot.construct != nullptr) {
-      slot.construct(at);
-    } else {
-      std::memset(at, 0, slot.size);
-    }
-  }
-}
-
-Status SlotSet::CloneFrom(const SlotSet& other) {
-  Destroy();
-  if (other.plugin_ == nullptr) return {};
-  Reserve(*other.plugin_);
-  for (const berth_slot& slot : plugin_->instance->slots()) {
-    void* to = slots_[constructed_];
-    const void* from = other.slots_[constructed_];
-    if (slot.clone == nullptr) {
-      std::memcpy(to, from, slot.size);
-    } else if (slot.clone(to, from) != BERTH_SUCCESS) {
-      return Status::Internal("plugin " + plugin_->name + " could not clone its cycle state");
-    }
-    ++constructed_;
-  }
-  return {};
-}
-
-void SlotSet::Destroy() {
-  if (plugin_ == nullptr) return;
-  const auto slots = plugin_->instance->slots();
-  while (constructed_ > 0) {
-    --constructed_;
-    if (slots[constructed_].destroy != nullptr) slots[constructed_].destroy(slots_[constructed_]);
-  }
-  plugin_ = nullptr;
-}
-
 // --- PluginCycle --------------------------------------------------------------------------------
 
-PluginCycle::PluginCycle(const PlannedPlugin& plugin, NodeTable& table)
-    : plugin_(plugin), table_(table) {}
+PluginCycle::PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt)
+    : plugin_(plugin), table_(table), attempt_(attempt) {}
 
-void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel) {
+void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel,
+                        const SlotSet& slots) {
+  original_ = nullptr;
   skip_filter = false;
   skip_score = false;
   binding_allowed_ = false;
@@ -92,15 +28,24 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   columns_.clear();
   table_columns_.clear();
   for (const ColumnIndex column : plugin_.columns) AddColumn(column);
-  slots_.Construct(plugin_);
   abi_ = {.struct_size = sizeof(berth_cycle),
           .flags = 0,
           .id = id,
           .pod = &pod,
-          .slots = slots_.data(),
+          .slots = slots.data(),
           .cancel = cancel,
           .deadline_ns = 0,
           .host = this};
+}
+
+void PluginCycle::BeginWhatIf(const PluginCycle& original, const SlotSet& slots) {
+  original_ = &original.shared();
+  skip_filter = original.skip_filter;
+  skip_score = original.skip_score;
+  abi_ = original.abi_;
+  abi_.flags |= BERTH_CYCLE_WHAT_IF;
+  abi_.slots = slots.data();
+  abi_.host = this;
 }
 
 PluginCycle* PluginCycle::FromAbi(const berth_cycle* cycle) {
@@ -140,7 +85,8 @@ int32_t PluginCycle::AddReason(std::string_view text) {
 std::string_view PluginCycle::ReasonText(uint32_t bit) const {
   const size_t constant = plugin_.reasons.size();
   if (bit < constant) return plugin_.reasons[bit];
-  if (bit - constant < added_reasons_.size()) return added_reasons_[bit - constant];
+  const auto& added = shared().added_reasons_;
+  if (bit - constant < added.size()) return added[bit - constant];
   return "(a reason that the plugin did not declare)";
 }
 
@@ -154,7 +100,7 @@ std::vector<std::string> PluginCycle::ReasonTexts(uint64_t mask) const {
 
 berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
                                   std::vector<berth_column>& columns) const {
-  columns.assign(table_columns_.begin(), table_columns_.end());
+  columns.assign(shared().table_columns_.begin(), shared().table_columns_.end());
   for (berth_column& column : columns) {
     if (column.data == nullptr) continue;
     column.data = static_cast<const std::byte*>(column.data) + size_t{first_row} * column.stride;
@@ -172,9 +118,10 @@ berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const
 }
 
 berth_block PluginCycle::BlockFor(PrivateRows& rows, std::vector<berth_column>& columns) const {
-  columns.assign(table_columns_.begin(), table_columns_.end());
+  const auto& indices = shared().columns_;
+  columns.assign(shared().table_columns_.begin(), shared().table_columns_.end());
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns_[i] != kNoColumn) columns[i].data = rows.ColumnData(columns_[i]);
+    if (indices[i] != kNoColumn) columns[i].data = rows.ColumnData(indices[i]);
   }
   return {.struct_size = sizeof(berth_block),
           .count = rows.size(),

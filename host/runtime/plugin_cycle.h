@@ -1,10 +1,8 @@
-// One plugin within one attempt: its cycle state, the columns it sees, its reason table.
+// One plugin within one attempt: what it is called with, the columns it sees, its reason table.
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,52 +13,33 @@
 #include "host/api/status.h"
 #include "host/cache/node_table.h"
 #include "host/cache/private_rows.h"
+#include "host/runtime/cycle_state.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/selection.h"
 
 namespace berth::host {
 
-// The memory of one instance's cycle state.
-// Lifetime: of one attempt, binding included. The instance must outlive it.
-class SlotSet {
- public:
-  SlotSet() = default;
-  ~SlotSet() { Destroy(); }
-  SlotSet(const SlotSet&) = delete;
-  SlotSet& operator=(const SlotSet&) = delete;
-
-  // Constructs every slot of the instance. The memory is kept from attempt to attempt.
-  void Construct(const PlannedPlugin& plugin);
-  // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
-  Status CloneFrom(const SlotSet& other);
-  void Destroy();
-
-  void* const* data() const { return slots_.data(); }
-
- private:
-  void Reserve(const PlannedPlugin& plugin);
-
-  const PlannedPlugin* plugin_ = nullptr;  // Null: nothing is constructed.
-  size_t constructed_ = 0;
-  std::vector<void*> slots_;
-  std::unique_ptr<std::byte[]> memory_;
-  size_t memory_size_ = 0;
-};
+class Attempt;
 
 // Threading: the scheduling thread; BlockFor() from the thread that runs the block.
 class PluginCycle {
  public:
-  PluginCycle(const PlannedPlugin& plugin, NodeTable& table);
+  // `attempt` is what it belongs to, if anything.
+  PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt = nullptr);
   PluginCycle(const PluginCycle&) = delete;
   PluginCycle& operator=(const PluginCycle&) = delete;
 
-  // A new attempt for `pod`: fresh state, the static columns, the constant reasons.
-  void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel);
-  // Destroys the cycle state.
-  void End() { slots_.Destroy(); }
+  // A new attempt for `pod`: the static columns, the constant reasons. `slots` are the plugin's
+  // cycle state, constructed or cloned; they must outlive every call that gets abi().
+  void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel, const SlotSet& slots);
+  // The same call again with other slots, as BERTH_CYCLE_WHAT_IF. Columns and reasons are those of
+  // `original`, which must outlive it, and nothing is added to them.
+  void BeginWhatIf(const PluginCycle& original, const SlotSet& slots);
 
   const berth_cycle* abi() const { return &abi_; }
   const PlannedPlugin& plugin() const { return plugin_; }
+  // Null: it belongs to none.
+  Attempt* attempt() const { return attempt_; }
   static PluginCycle* FromAbi(const berth_cycle* cycle);
 
   // berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
@@ -85,11 +64,14 @@ class PluginCycle {
 
  private:
   void AddColumn(ColumnIndex column);
+  // Whose columns and reasons count.
+  const PluginCycle& shared() const { return original_ != nullptr ? *original_ : *this; }
 
   const PlannedPlugin& plugin_;
   NodeTable& table_;
+  Attempt* const attempt_;
+  const PluginCycle* original_ = nullptr;  // Of a what-if.
   berth_cycle abi_{};
-  SlotSet slots_;
   std::vector<ColumnIndex> columns_;
   std::vector<berth_column> table_columns_;  // Row 0 of each.
   std::vector<std::string> added_reasons_;

@@ -34,27 +34,38 @@ struct PointInfo {
   Point point;
   std::string_view name;  // "Filter": in profiles, messages and metrics.
   const char* id;         // "berth.filter/1": at the boundary.
-  bool served;            // False: a plugin may have it, this host does not call it.
 };
 
 inline constexpr std::array<PointInfo, kPointCount> kPoints{{
-    {Point::kPreEnqueue, "PreEnqueue", BERTH_POINT_PRE_ENQUEUE, false},
-    {Point::kEnqueueExtensions, "EnqueueExtensions", BERTH_POINT_ENQUEUE_EXTENSIONS, false},
-    {Point::kQueueSort, "QueueSort", BERTH_POINT_QUEUE_SORT, true},
-    {Point::kPreFilter, "PreFilter", BERTH_POINT_PRE_FILTER, true},
-    {Point::kFilter, "Filter", BERTH_POINT_FILTER, true},
-    {Point::kPostFilter, "PostFilter", BERTH_POINT_POST_FILTER, false},
-    {Point::kPreScore, "PreScore", BERTH_POINT_PRE_SCORE, true},
-    {Point::kScore, "Score", BERTH_POINT_SCORE, true},
-    {Point::kReserve, "Reserve", BERTH_POINT_RESERVE, false},
-    {Point::kPermit, "Permit", BERTH_POINT_PERMIT, false},
-    {Point::kPreBind, "PreBind", BERTH_POINT_PRE_BIND, false},
-    {Point::kBind, "Bind", BERTH_POINT_BIND, true},
-    {Point::kPostBind, "PostBind", BERTH_POINT_POST_BIND, false},
-    {Point::kChanges, "Changes", BERTH_POINT_CHANGES, false},
+    {Point::kPreEnqueue, "PreEnqueue", BERTH_POINT_PRE_ENQUEUE},
+    {Point::kEnqueueExtensions, "EnqueueExtensions", BERTH_POINT_ENQUEUE_EXTENSIONS},
+    {Point::kQueueSort, "QueueSort", BERTH_POINT_QUEUE_SORT},
+    {Point::kPreFilter, "PreFilter", BERTH_POINT_PRE_FILTER},
+    {Point::kFilter, "Filter", BERTH_POINT_FILTER},
+    {Point::kPostFilter, "PostFilter", BERTH_POINT_POST_FILTER},
+    {Point::kPreScore, "PreScore", BERTH_POINT_PRE_SCORE},
+    {Point::kScore, "Score", BERTH_POINT_SCORE},
+    {Point::kReserve, "Reserve", BERTH_POINT_RESERVE},
+    {Point::kPermit, "Permit", BERTH_POINT_PERMIT},
+    {Point::kPreBind, "PreBind", BERTH_POINT_PRE_BIND},
+    {Point::kBind, "Bind", BERTH_POINT_BIND},
+    {Point::kPostBind, "PostBind", BERTH_POINT_POST_BIND},
+    {Point::kChanges, "Changes", BERTH_POINT_CHANGES},
 }};
 
 constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size_t>(point)]; }
+
+// Not points: where else a plugin is called, and no call at all.
+inline constexpr Point kCallback = static_cast<Point>(kPointCount);  // What it gave to a service.
+inline constexpr Point kCycleState = static_cast<Point>(kPointCount + 1);  // Its slots' functions.
+inline constexpr Point kNowhere = static_cast<Point>(UINT8_MAX);
+
+// "Filter", or "callback" and the like.
+constexpr std::string_view NameOf(Point point) {
+  if (point == kCallback) return "callback";
+  if (point == kCycleState) return "cycle state";
+  return point == kNowhere ? "nowhere" : InfoOf(point).name;
+}
 
 // By the boundary's id; nullptr for an id that this host does not know.
 const PointInfo* FindPoint(std::string_view id);

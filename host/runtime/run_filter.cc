@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "host/api/status_sink.h"
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/what_if.h"
 
 namespace berth::host {
 namespace {
@@ -24,18 +26,36 @@ constexpr uint8_t kUnwritten = 0xff;
 // What a verdict that is neither Success nor a refusal does to the cycle.
 PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t code,
                         uint64_t reasons) {
-  const std::string& plugin = cycle.plugin().name;
+  const PlannedPlugin& plugin = cycle.plugin();
   const std::string on = " for node " + std::string(node);
-  if (code == kUnwritten) return Failed(plugin, "no verdict" + on);
   if (!IsVerdict(code)) {
-    return Failed(plugin, "verdict " + std::to_string(code) + on + " is none that Filter may give");
+    const std::string what = code == kUnwritten ? "no verdict" + on
+                                                : "verdict " + std::to_string(code) + on +
+                                                      " is none that Filter may give";
+    NoteFault(plugin, Point::kFilter, FaultKind::kBadVerdict, what);
+    return Failed(plugin.name, what);
   }
   const std::string text = Join(cycle.ReasonTexts(reasons), ", ");
-  return Failed(plugin, text.empty() ? "plugin answered Error" + on : text);
+  return Failed(plugin.name, text.empty() ? "plugin answered Error" + on : text);
 }
 
-PluginStatus CallFailed(const std::string& plugin, berth_code code, const StatusSink& sink) {
-  return Failed(plugin, WhyFailed(code, sink.JoinReasons()));
+berth_code Call(const PluginCycle& cycle, const berth_block& block, berth_filter_out& out,
+                StatusSink& sink) {
+  const PluginInstance& instance = *cycle.plugin().instance;
+  const PluginCall call(cycle.plugin(), Point::kFilter);
+  return instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
+}
+
+PluginStatus CallFailed(const PlannedPlugin& plugin, berth_code code, const StatusSink& sink) {
+  const std::string reasons = sink.JoinReasons();
+  NoteCode(plugin, Point::kFilter, code, reasons);
+  return Failed(plugin.name, WhyFailed(code, reasons));
+}
+
+// Success, or the failure of a plugin that may not be asked.
+PluginStatus CheckTrusted(const PlannedPlugin& plugin) {
+  std::string_view why;
+  return IsQuarantined(plugin, &why) ? Failed(plugin.name, std::string(why)) : PluginStatus();
 }
 
 // The scratch of one pass; outputs are indexed by block index.
@@ -51,10 +71,27 @@ class FilterPass {
             .reasons = reasons_.data()};
   }
 
-  PluginStatus Run(const Selection::Block& block) {
+  // A plugin that may not be asked fails the cycle before any is asked.
+  PluginStatus Check() const {
+    for (const uint32_t plugin : uses_) {
+      PluginStatus status = CheckTrusted(attempt_.cycle(plugin).plugin());
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  // `rejected`: rows that have their verdict, ascending.
+  PluginStatus Run(const Selection::Block& block, std::span<const Row> rejected) {
     const auto selected = attempt_.candidates->SelectedOf(block);
     std::ranges::copy(selected, survivors_.begin());
     n_ = block.n_selected;
+    if (!rejected.empty()) {
+      const auto has_verdict = [&](uint32_t index) {
+        return std::ranges::binary_search(rejected, block.first_row + index);
+      };
+      const auto end = std::remove_if(survivors_.begin(), survivors_.begin() + n_, has_verdict);
+      n_ = static_cast<uint32_t>(end - survivors_.begin());
+    }
     for (const uint32_t plugin : uses_) {
       if (n_ == 0) return {};
       if (PluginStatus status = RunPlugin(plugin, block); !status.ok()) return status;
@@ -66,16 +103,12 @@ class FilterPass {
  private:
   PluginStatus RunPlugin(uint32_t plugin, const Selection::Block& block) {
     const PluginCycle& cycle = attempt_.cycle(plugin);
-    const PluginInstance& instance = *cycle.plugin().instance;
     codes_.fill(kUnwritten);
     sink_.Clear();
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
-    const berth_code code =
-        instance.filter()->filter(instance.self(), cycle.abi(), &view, &out_, sink_.raw());
-    if (code != BERTH_SUCCESS) {
-      return CallFailed(cycle.plugin().name, code, sink_);
-    }
+    const berth_code code = Call(cycle, view, out_, sink_);
+    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin(), code, sink_);
     return AllPassed() ? PluginStatus{} : Sift(plugin, block.first_row);
   }
 
@@ -129,19 +162,56 @@ class FilterPass {
   StatusSink sink_;
 };
 
+// The rows of the candidates where pods are nominated that count for this one, ascending.
+std::vector<Row> ContestedRows(const Attempt& attempt, const Nominator& nominator) {
+  std::vector<Row> rows;
+  nominator.ForEachNode([&](std::string_view node, std::span<const PodRef> nominated) {
+    const auto counts = [&attempt](const PodRef& pod) {
+      return CountsForOthers(pod->view(), attempt.pod->view());
+    };
+    if (std::ranges::none_of(nominated, counts)) return;
+    const Row row = attempt.table().FindNode(node);
+    if (row != kNoRow && attempt.candidates->Contains(row)) rows.push_back(row);
+  });
+  std::ranges::sort(rows);
+  return rows;
+}
+
+// What the row's verdict would be with the pods there that are nominated to it.
+PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, Row row,
+                                 RowVerdict& verdict) {
+  auto what_if = WhatIf::Begin(attempt, row);
+  if (!what_if.ok()) return {BERTH_ERROR, "", {std::string(what_if.status().message())}};
+  for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
+    if (!CountsForOthers(pod->view(), attempt.pod->view())) continue;
+    if (PluginStatus status = (*what_if)->AddPod(pod->view()); !status.ok()) return status;
+  }
+  return (*what_if)->RunFilters(verdict);
+}
+
 }  // namespace
 
-PluginStatus RunFilter(Attempt& attempt) {
+PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator) {
   attempt.feasible.Clear();
   FilterPass pass(attempt);
+  if (PluginStatus status = pass.Check(); !status.ok()) return status;
+  std::vector<Row> rejected;
+  for (const Row row : ContestedRows(attempt, nominator)) {
+    RowVerdict verdict;
+    PluginStatus status = FilterWithNominated(attempt, nominator, row, verdict);
+    if (!status.ok()) return status;
+    if (verdict.code == BERTH_SUCCESS) continue;
+    attempt.verdicts[row] = verdict;
+    rejected.push_back(row);
+  }
   for (const Selection::Block& block : attempt.candidates->blocks()) {
-    if (PluginStatus status = pass.Run(block); !status.ok()) return status;
+    if (PluginStatus status = pass.Run(block, rejected); !status.ok()) return status;
   }
   return {};
 }
 
-PluginStatus RunFilterOnPrivateRow(std::span<const std::unique_ptr<PluginCycle>> state,
-                                   const Plan& plan, PrivateRows& rows, uint32_t index) {
+PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const Plan& plan,
+                                   PrivateRows& rows, uint32_t index, RowVerdict& verdict) {
   std::vector<uint8_t> codes(rows.size());
   std::vector<uint64_t> reasons(rows.size());
   std::vector<berth_column> columns;
@@ -150,23 +220,24 @@ PluginStatus RunFilterOnPrivateRow(std::span<const std::unique_ptr<PluginCycle>>
                        .reserved = 0,
                        .codes = codes.data(),
                        .reasons = reasons.data()};
+  verdict = {};
   for (const PlannedUse& use : plan.At(Point::kFilter)) {
-    const PluginCycle& cycle = *state[use.plugin];
-    if (cycle.skip_filter) continue;
-    const PluginInstance& instance = *cycle.plugin().instance;
+    if (cycles[use.plugin] == nullptr) continue;
+    const PluginCycle& cycle = *cycles[use.plugin];
+    if (PluginStatus status = CheckTrusted(cycle.plugin()); !status.ok()) return status;
     std::ranges::fill(codes, kUnwritten);
     sink.Clear();
     const berth_block block = cycle.BlockFor(rows, columns);
-    const berth_code code =
-        instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
-    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin().name, code, sink);
-    const uint8_t verdict = codes[index];
-    if (verdict == BERTH_SUCCESS) continue;
-    if (verdict == BERTH_ERROR || !IsVerdict(verdict)) {
+    const berth_code code = Call(cycle, block, out, sink);
+    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin(), code, sink);
+    const uint8_t answer = codes[index];
+    if (answer == BERTH_SUCCESS) continue;
+    if (answer == BERTH_ERROR || !IsVerdict(answer)) {
       const std::string_view node = Text(rows.node_views()[index]->meta->name);
-      return NodeFailed(cycle, node, verdict, reasons[index]);
+      return NodeFailed(cycle, node, answer, reasons[index]);
     }
-    return {verdict, cycle.plugin().name, cycle.ReasonTexts(reasons[index])};
+    verdict = {reasons[index], use.plugin, answer};
+    return {};
   }
   return {};
 }

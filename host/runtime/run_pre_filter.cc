@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/api/status_sink.h"
+#include "host/runtime/plugin_call.h"
 
 namespace berth::host {
 namespace {
@@ -95,6 +96,14 @@ PluginStatus EmptySubset(const Attempt& attempt) {
   return status;
 }
 
+berth_code Call(const PluginCycle& cycle, const NodesView& all, PreFilterOut& out,
+                StatusSink& sink) {
+  const PluginInstance& instance = *cycle.plugin().instance;
+  const PluginCall call(cycle.plugin(), Point::kPreFilter);
+  return instance.pre_filter()->pre_filter(instance.self(), cycle.abi(), all.abi(), out.abi(),
+                                           sink.raw());
+}
+
 PluginStatus Failed(const std::string& plugin, const std::string& why) {
   return {BERTH_ERROR, plugin, {"running PreFilter plugin \"" + plugin + "\": " + why}};
 }
@@ -106,12 +115,14 @@ PluginStatus RunPreFilter(Attempt& attempt) {
   for (const PlannedUse& use : attempt.plan().At(Point::kPreFilter)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
+    if (std::string_view why; IsQuarantined(plugin, &why)) {
+      return Failed(plugin.name, std::string(why));
+    }
     PreFilterOut out(cycle, attempt.table());
     NodesView all(cycle, attempt.live_rows());
     sink.Clear();
     cycle.set_binding_allowed(true);
-    const berth_code code = plugin.instance->pre_filter()->pre_filter(
-        plugin.instance->self(), cycle.abi(), all.abi(), out.abi(), sink.raw());
+    const berth_code code = Call(cycle, all, out, sink);
     cycle.set_binding_allowed(false);
 
     if (code == BERTH_SKIP) {
@@ -128,6 +139,7 @@ PluginStatus RunPreFilter(Attempt& attempt) {
       return {};
     }
     if (code != BERTH_SUCCESS) {
+      NoteCode(plugin, Point::kPreFilter, code, sink.JoinReasons());
       return Failed(plugin.name, WhyFailed(code, sink.JoinReasons()));
     }
     if (!out.nodes().has_value()) continue;

@@ -1,21 +1,23 @@
 #include "host/runtime/run_queue_sort.h"
 
+#include "host/runtime/plugin_call.h"
+
 namespace berth::host {
 
-PluginQueueOrder::PluginQueueOrder(const Plan& plan) {
-  const PlannedPlugin& plugin = plan.plugins()[plan.At(Point::kQueueSort).front().plugin];
-  sort_ = plugin.instance->queue_sort();
-  self_ = plugin.instance->self();
-}
+PluginQueueOrder::PluginQueueOrder(const Plan& plan)
+    : plugin_(plan.plugins()[plan.At(Point::kQueueSort).front().plugin]),
+      sort_(plugin_.instance->queue_sort()) {}
 
 SortKey PluginQueueOrder::KeyOf(const berth_queued& queued) const {
   SortKey key{};
-  sort_->key(self_, &queued, key.data());
+  const PluginCall call(plugin_, Point::kQueueSort, queued.pod);
+  sort_->key(plugin_.instance->self(), &queued, key.data());
   return key;
 }
 
 bool PluginQueueOrder::Less(const berth_queued& a, const berth_queued& b) const {
-  return sort_->less(self_, &a, &b) != 0;
+  const PluginCall call(plugin_, Point::kQueueSort, a.pod);
+  return sort_->less(plugin_.instance->self(), &a, &b) != 0;
 }
 
 }  // namespace berth::host

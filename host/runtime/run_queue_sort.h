@@ -20,8 +20,8 @@ class PluginQueueOrder final : public QueueOrder {
   bool Less(const berth_queued& a, const berth_queued& b) const override;
 
  private:
+  const PlannedPlugin& plugin_;
   const berth_queue_sort* sort_;
-  void* self_;
 };
 
 }  // namespace berth::host

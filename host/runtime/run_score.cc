@@ -4,12 +4,16 @@
 #include <array>
 
 #include "host/api/status_sink.h"
+#include "host/runtime/plugin_call.h"
 
 namespace berth::host {
 namespace {
 
-std::string Why(berth_code code, const StatusSink& sink) {
-  return WhyFailed(code, sink.JoinReasons());
+// Why a plugin failed; one that is at fault is noted.
+std::string Why(const PluginCycle& cycle, Point point, berth_code code, const StatusSink& sink) {
+  const std::string reasons = sink.JoinReasons();
+  NoteCode(cycle.plugin(), point, code, reasons);
+  return WhyFailed(code, reasons);
 }
 
 PluginStatus Failed(const std::string& plugin, std::string text) {
@@ -28,11 +32,14 @@ PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
     const auto selected = attempt.feasible.SelectedOf(block);
     const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
     sink.Clear();
-    const berth_code code =
-        instance.score()->score(instance.self(), cycle.abi(), &view, out.data(), sink.raw());
+    const berth_code code = [&] {
+      const PluginCall call(cycle.plugin(), Point::kScore);
+      return instance.score()->score(instance.self(), cycle.abi(), &view, out.data(), sink.raw());
+    }();
     if (code != BERTH_SUCCESS) {
-      return Failed(cycle.plugin().name, "running Score plugins: plugin \"" + cycle.plugin().name +
-                                             "\" failed with: " + Why(code, sink));
+      return Failed(cycle.plugin().name,
+                    "running Score plugins: plugin \"" + cycle.plugin().name +
+                        "\" failed with: " + Why(cycle, Point::kScore, code, sink));
     }
     if (selected.size() == block.count) {
       raw.insert(raw.end(), out.begin(), out.begin() + block.count);
@@ -58,15 +65,18 @@ PluginStatus NormalizeRows(const Attempt& attempt, const PluginCycle& cycle,
                   .count = attempt.feasible.size(),
                   .rows = rows.data(),
                   .scores = scores.data()};
-  const berth_code code = score.normalize(instance.self(), cycle.abi(), &io, sink.raw());
+  const berth_code code = [&] {
+    const PluginCall call(cycle.plugin(), Point::kScore);
+    return score.normalize(instance.self(), cycle.abi(), &io, sink.raw());
+  }();
   if (code == BERTH_SUCCESS) return {};
-  return Failed(cycle.plugin().name, "running Normalize on Score plugins: plugin \"" +
-                                         cycle.plugin().name +
-                                         "\" failed with: " + Why(code, sink));
+  return Failed(cycle.plugin().name,
+                "running Normalize on Score plugins: plugin \"" + cycle.plugin().name +
+                    "\" failed with: " + Why(cycle, Point::kScore, code, sink));
 }
 
 // Adds the weighted scores to the totals, in one pass that also finds whether any is out of range.
-PluginStatus AddToTotals(const std::string& plugin, const ScoreColumn& column,
+PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
                          std::span<int64_t> totals) {
   constexpr auto kOutside = [](int64_t score) { return score < 0 || score > BERTH_SCORE_MAX; };
   const int64_t* const scores = column.normalized.data();
@@ -81,9 +91,11 @@ PluginStatus AddToTotals(const std::string& plugin, const ScoreColumn& column,
   }
   if (!outside) return {};
   const int64_t first = *std::ranges::find_if(column.normalized, kOutside);
-  return Failed(plugin, "applying score defaultWeights on Score plugins: plugin \"" + plugin +
-                            "\" returns an invalid score " + std::to_string(first) +
-                            ", it should in the range of [0, 100] after normalizing");
+  const std::string what = "returns an invalid score " + std::to_string(first) +
+                           ", it should in the range of [0, 100] after normalizing";
+  NoteFault(plugin, Point::kScore, FaultKind::kBadScore, what);
+  return Failed(plugin.name, "applying score defaultWeights on Score plugins: plugin \"" +
+                                 plugin.name + "\" " + what);
 }
 
 // The feasible rows' numbers, for custom normalisation.
@@ -139,18 +151,25 @@ PluginStatus RunPreScore(Attempt& attempt) {
   for (const PlannedUse& use : attempt.plan().At(Point::kPreScore)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
+    if (IsQuarantined(plugin, nullptr)) {
+      cycle.skip_score = true;
+      continue;
+    }
     const NodesView feasible(cycle, attempt.feasible);
     const NodesView all(cycle, attempt.live_rows());
     sink.Clear();
     cycle.set_binding_allowed(true);
-    const berth_code code = plugin.instance->pre_score()->pre_score(
-        plugin.instance->self(), cycle.abi(), feasible.abi(), all.abi(), sink.raw());
+    const berth_code code = [&] {
+      const PluginCall call(plugin, Point::kPreScore);
+      return plugin.instance->pre_score()->pre_score(plugin.instance->self(), cycle.abi(),
+                                                     feasible.abi(), all.abi(), sink.raw());
+    }();
     cycle.set_binding_allowed(false);
     if (code == BERTH_SKIP) {
       cycle.skip_score = true;
     } else if (code != BERTH_SUCCESS) {
-      return Failed(plugin.name,
-                    "running PreScore plugin \"" + plugin.name + "\": " + Why(code, sink));
+      return Failed(plugin.name, "running PreScore plugin \"" + plugin.name +
+                                     "\": " + Why(cycle, Point::kPreScore, code, sink));
     }
   }
   return {};
@@ -162,7 +181,7 @@ PluginStatus RunScore(Attempt& attempt) {
   std::vector<uint32_t> rows;
   for (const PlannedUse& use : attempt.plan().At(Point::kScore)) {
     const PluginCycle& cycle = attempt.cycle(use.plugin);
-    if (cycle.skip_score) continue;
+    if (cycle.skip_score || IsQuarantined(cycle.plugin(), nullptr)) continue;
     if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
     ScoreColumn& column = attempt.scores[attempt.score_count++];
     column.plugin = use.plugin;
@@ -172,7 +191,7 @@ PluginStatus RunScore(Attempt& attempt) {
     column.normalized = column.raw;
     PluginStatus status = NormalizeRows(attempt, cycle, rows, column.normalized);
     if (!status.ok()) return status;
-    status = AddToTotals(cycle.plugin().name, column, attempt.totals);
+    status = AddToTotals(cycle.plugin(), column, attempt.totals);
     if (!status.ok()) return status;
   }
   attempt.scored = true;

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/api/duration.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/service_api.h"
+
+namespace berth::host {
+namespace {
+
+berth_code CodeOf(const Status& status) {
+  switch (status.code()) {
+    case ErrorCode::kOk: return BERTH_SUCCESS;
+    case ErrorCode::kNotFound: return BERTH_NOT_FOUND;
+    case ErrorCode::kAlreadyExists:
+    case ErrorCode::kConflict: return BERTH_CONFLICT;
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kOutOfRange:
+    case ErrorCode::kUnsupported: return BERTH_BAD_ARGUMENT;
+    case ErrorCode::kPermissionDenied:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kInternal: break;
+  }
+  return BERTH_ERROR;
+}
+
+}  // namespace
+
+berth_code ApiCalls::Begin(berth_api_answer answer, void* to,
+                           std::function<void(ApiCalls& calls, CallId call)> begin) {
+  if (answer == nullptr) return BERTH_BAD_ARGUMENT;
+  CallId call = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return BERTH_CANCELLED;
+    call = ++last_;
+    open_.emplace(call, Open{answer, to, 0});
+  }
+  OnSchedulingThread([call, begin = std::move(begin)](ApiCalls& calls) { begin(calls, call); });
+  return BERTH_SUCCESS;
+}
+
+void ApiCalls::OnSchedulingThread(Task task) {
+  const auto& post = host_.services().post;
+  if (std::this_thread::get_id() == home_ || !post) return task(*this);
+  post([weak = weak_from_this(), task = std::move(task)] {
+    if (const auto calls = weak.lock()) task(*calls);
+  });
+}
+
+std::function<void(Result<std::string>)> ApiCalls::Answerer(CallId call) {
+  return [weak = weak_from_this(), call](const Result<std::string>& result) {
+    const auto held = weak.lock();
+    if (held == nullptr) return;
+    const auto answer =
+        [weak, call, code = CodeOf(result.status()),
+         body = std::string(result.ok() ? std::string_view(*result) : result.status().message())] {
+          if (const auto calls = weak.lock()) calls->Answer(call, code, body);
+        };
+    const auto& post = held->host_.services().post;
+    // Always by way of the door: who asked may still be in the middle of asking.
+    post ? post(answer) : answer();
+  };
+}
+
+void ApiCalls::StartTimer(CallId call, int64_t timeout_ns) {
+  const HostServices& services = host_.services();
+  if (timeout_ns <= 0 || services.timers == nullptr || services.clock == nullptr) return;
+  const int64_t now = services.clock->NowNs();
+  if (timeout_ns > INT64_MAX - now) return;
+  const std::scoped_lock lock(mutex_);
+  const auto found = open_.find(call);
+  if (found == open_.end()) return;
+  found->second.timer =
+      services.timers->Start(now + timeout_ns, [weak = weak_from_this(), call, timeout_ns] {
+        if (const auto calls = weak.lock()) {
+          calls->Answer(call, BERTH_CANCELLED, "no answer within " + FormatDuration(timeout_ns));
+        }
+      });
+}
+
+ApiCalls::Open ApiCalls::Take(CallId call) {
+  const std::scoped_lock lock(mutex_);
+  auto node = open_.extract(call);
+  return node.empty() ? Open{} : node.mapped();
+}
+
+void ApiCalls::Answer(CallId call, berth_code code, std::string_view body) {
+  const Open open = Take(call);
+  if (open.answer == nullptr) return;
+  if (open.timer != 0) host_.services().timers->Cancel(open.timer);
+  const PluginCall plugin_call(host_, kCallback);
+  open.answer(open.to, code, AsStr(body));
+}
+
+void ApiCalls::Close() {
+  std::vector<CallId> calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    for (const auto& [call, open] : open_) calls.push_back(call);
+  }
+  std::ranges::sort(calls);
+  for (const CallId call : calls) Answer(call, BERTH_CANCELLED, "the plugin's instance ends");
+}
+
+void ApiCalls::Drop() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  for (const auto& [call, open] : open_) {
+    if (open.timer != 0) host_.services().timers->Cancel(open.timer);
+  }
+  open_.clear();
+}
+
+size_t ApiCalls::open_count() const {
+  const std::scoped_lock lock(mutex_);
+  return open_.size();
+}
+
+}  // namespace berth::host

@@ -1,0 +1,71 @@
+// The cycle state of one pod: every plugin's slots, from the first point of its attempt to the end
+// of its binding.
+#ifndef BERTH_HOST_RUNTIME_CYCLE_STATE_H_
+#define BERTH_HOST_RUNTIME_CYCLE_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/api/status.h"
+#include "host/runtime/plan.h"
+
+namespace berth::host {
+
+// The memory of one instance's cycle state.
+// Lifetime: of one attempt, binding included. The instance must outlive it.
+class SlotSet {
+ public:
+  SlotSet() = default;
+  ~SlotSet() { Destroy(); }
+  SlotSet(const SlotSet&) = delete;
+  SlotSet& operator=(const SlotSet&) = delete;
+
+  // Constructs every slot of the instance. The memory is kept from attempt to attempt.
+  void Construct(const PlannedPlugin& plugin);
+  // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
+  Status CloneFrom(const SlotSet& other);
+  void Destroy();
+
+  // In the order of berth_plugin.slots.
+  void* const* data() const { return slots_.data(); }
+
+ private:
+  void Reserve(const PlannedPlugin& plugin);
+
+  const PlannedPlugin* plugin_ = nullptr;  // Null: nothing is constructed.
+  size_t constructed_ = 0;
+  std::vector<void*> slots_;
+  std::unique_ptr<std::byte[]> memory_;
+  size_t memory_size_ = 0;
+};
+
+// One SlotSet per plugin of a plan, in its order.
+// Threading: constructed, cloned and destroyed on the scheduling thread.
+// Lifetime:  one that outlives its plan is empty from then on, and must not be used.
+class CycleState {
+ public:
+  explicit CycleState(const Plan& plan);
+  ~CycleState();
+  CycleState(const CycleState&) = delete;
+  CycleState& operator=(const CycleState&) = delete;
+
+  // Fresh slots for every plugin.
+  void Construct();
+  SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
+  const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
+  void Destroy();
+
+ private:
+  const Plan& plan_;
+  const std::shared_ptr<std::set<CycleState*>> living_;  // Of the plan.
+  std::vector<SlotSet> slots_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_CYCLE_STATE_H_

@@ -1,0 +1,81 @@
+#include "host/runtime/done.h"
+
+#include <utility>
+
+#include "host/api/assert.h"
+
+namespace berth::host {
+
+Promises::Place& Promises::PlaceOf(berth_done* done) {
+  const size_t use = reinterpret_cast<uintptr_t>(done) % kUses;
+  return *reinterpret_cast<Place*>(reinterpret_cast<std::byte*>(done) - use);
+}
+
+berth_done* Promises::HandleOf(Place& place) {
+  return reinterpret_cast<berth_done*>(reinterpret_cast<std::byte*>(&place) + place.uses % kUses);
+}
+
+berth_done* Promises::Open(Answer answer) {
+  BERTH_ASSERT(answer != nullptr);
+  const std::scoped_lock lock(mutex_);
+  if (free_.size() < kRestingPlaces) {
+    places_.push_back(std::make_unique<Place>());
+    places_.back()->table = this;
+    free_.push_front(places_.back().get());
+  }
+  Place& place = *free_.front();
+  free_.pop_front();
+  place.is_open = true;
+  place.answer = std::move(answer);
+  return HandleOf(place);
+}
+
+Promises::Answer Promises::Take(berth_done* done) {
+  Place& place = PlaceOf(done);
+  if (!place.is_open || HandleOf(place) != done) return nullptr;
+  place.is_open = false;
+  ++place.uses;
+  free_.push_back(&place);
+  return std::exchange(place.answer, nullptr);
+}
+
+bool Promises::Close(berth_done* done) {
+  // Destroyed without the lock: who knows what it holds.
+  Answer answer;
+  const std::scoped_lock lock(mutex_);
+  answer = Take(done);
+  return answer != nullptr;
+}
+
+void Promises::CloseAll() {
+  std::vector<Answer> answers;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& place : places_) {
+    if (place->is_open) answers.push_back(Take(HandleOf(*place)));
+  }
+}
+
+void Promises::Complete(berth_done* done, berth_code code, std::string_view reason) {
+  if (done == nullptr) return;
+  Promises& table = *PlaceOf(done).table;
+  Answer answer;
+  {
+    const std::scoped_lock lock(table.mutex_);
+    answer = table.Take(done);
+  }
+  if (answer) answer(code, reason);
+}
+
+Promises::Answer Promises::Hold(berth_done* done) {
+  return [table = PlaceOf(done).table->weak_from_this(), done](berth_code code,
+                                                               std::string_view reason) {
+    if (const auto held = table.lock()) Complete(done, code, reason);
+  };
+}
+
+size_t Promises::open_count() const {
+  const std::scoped_lock lock(mutex_);
+  return places_.size() - free_.size();
+}
+
+}  // namespace berth::host

@@ -1,0 +1,80 @@
+// The host's side of berth_done: the promises that PreBind and Bind hand to plugins.
+#ifndef BERTH_HOST_RUNTIME_DONE_H_
+#define BERTH_HOST_RUNTIME_DONE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+
+namespace berth::host {
+
+// The promises of one plugin instance.
+//
+// A plugin may complete twice, or when its answer is long there, or when nobody waits any more, and
+// none of this may do harm. A berth_done therefore points at no object: it names a place in this
+// table and, by the last byte of the address, which use of the place is meant. Nothing is done for
+// a use that is over. A place rests while others are used, so that its numbers come around after
+// kRestingPlaces * kUses calls at the earliest.
+//
+// Threading: any.
+// Lifetime:  longer than the instance. Held by its InstanceHost, and by who calls through Hold().
+class Promises : public std::enable_shared_from_this<Promises> {
+  struct Key {};
+
+ public:
+  static constexpr size_t kUses = 256;
+  static constexpr size_t kRestingPlaces = 64;
+
+  // Called once at most, on the thread that completes.
+  using Answer = std::function<void(berth_code code, std::string_view reason)>;
+
+  static std::shared_ptr<Promises> Make() { return std::make_shared<Promises>(Key{}); }
+  explicit Promises(Key) {}
+  Promises(const Promises&) = delete;
+  Promises& operator=(const Promises&) = delete;
+
+  // Open until it is completed or closed; `answer` and what it holds live as long.
+  berth_done* Open(Answer answer);
+  // Whoever completes it from now on is not heard. False: it was completed before, or closed.
+  bool Close(berth_done* done);
+  // The same for all, when the instance has been quiesced.
+  void CloseAll();
+
+  // Completes an open promise; otherwise does nothing. `done` may be null.
+  // REQUIRES: the instance that got `done` is there.
+  static void Complete(berth_done* done, berth_code code, std::string_view reason);
+  // Complete() for those who may still want to when the instance is gone.
+  // REQUIRES: as Complete(), when it is made.
+  static Answer Hold(berth_done* done);
+
+  size_t open_count() const;
+
+ private:
+  // Aligned so that every address in it leads to it and says which use is meant.
+  struct alignas(kUses) Place {
+    Promises* table;
+    uint64_t uses = 0;
+    bool is_open = false;
+    Answer answer;
+  };
+
+  static Place& PlaceOf(berth_done* done);
+  static berth_done* HandleOf(Place& place);
+  // Ends this use of the place. Empty: it is over already. REQUIRES: mutex_ is held.
+  Answer Take(berth_done* done);
+
+  mutable std::mutex mutex_;  // Guards the places too.
+  std::vector<std::unique_ptr<Place>> places_;
+  std::deque<Place*> free_;  // The one that has rested longest comes first.
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_DONE_H_

@@ -1,0 +1,109 @@
+#include "host/runtime/done.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class PromisesTest : public ::testing::Test {
+ protected:
+  berth_done* Open(const std::string& name = "") {
+    return promises_->Open([this, name](berth_code code, std::string_view reason) {
+      answers_.push_back(name + std::to_string(code) + std::string(reason));
+    });
+  }
+
+  std::shared_ptr<Promises> promises_ = Promises::Make();
+  std::vector<std::string> answers_;
+};
+
+TEST_F(PromisesTest, AnswerOnce) {
+  berth_done* done = Open();
+  EXPECT_EQ(promises_->open_count(), 1U);
+  Promises::Complete(done, BERTH_ERROR, "boom");
+  EXPECT_EQ(promises_->open_count(), 0U);
+  Promises::Complete(done, BERTH_SUCCESS, "");
+  EXPECT_THAT(answers_, ElementsAre("1boom"));
+  EXPECT_FALSE(promises_->Close(done));
+}
+
+TEST_F(PromisesTest, ClosedOnesAreNotHeard) {
+  berth_done* done = Open();
+  EXPECT_TRUE(promises_->Close(done));
+  EXPECT_FALSE(promises_->Close(done));
+  Promises::Complete(done, BERTH_SUCCESS, "");
+  EXPECT_THAT(answers_, IsEmpty());
+}
+
+TEST_F(PromisesTest, AreKeptApart) {
+  berth_done* a = Open("a");
+  berth_done* b = Open("b");
+  EXPECT_NE(a, b);
+  Promises::Complete(b, BERTH_SUCCESS, "");
+  Promises::Complete(a, BERTH_SKIP, "");
+  EXPECT_THAT(answers_, ElementsAre("b0", "a5"));
+}
+
+TEST_F(PromisesTest, NothingIsPromisedByNull) {
+  Promises::Complete(nullptr, BERTH_SUCCESS, "");
+  EXPECT_THAT(answers_, IsEmpty());
+}
+
+// What the answer holds goes when it is over, and not before.
+TEST_F(PromisesTest, HoldWhatTheirAnswerHolds) {
+  const auto held = std::make_shared<int>(0);
+  const auto open = [&] { return promises_->Open([held](berth_code, std::string_view) {}); };
+  berth_done* completed = open();
+  berth_done* closed = open();
+  open();
+  EXPECT_EQ(held.use_count(), 4);
+  Promises::Complete(completed, BERTH_SUCCESS, "");
+  EXPECT_EQ(held.use_count(), 3);
+  promises_->Close(closed);
+  EXPECT_EQ(held.use_count(), 2);
+  promises_->CloseAll();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(promises_->open_count(), 0U);
+}
+
+// A place is used again, but under another name for as long as there are names.
+TEST_F(PromisesTest, OldNamesAreNotGivenOutSoon) {
+  std::set<berth_done*> names;
+  const size_t count = Promises::kRestingPlaces * Promises::kUses;
+  for (size_t i = 0; i < count; ++i) {
+    berth_done* done = Open();
+    ASSERT_TRUE(names.insert(done).second) << i;
+    Promises::Complete(done, BERTH_SUCCESS, "");
+  }
+  EXPECT_TRUE(names.contains(Open()));
+}
+
+TEST_F(PromisesTest, AnAnswerMayOpenTheNext) {
+  berth_done* second = nullptr;
+  berth_done* first =
+      promises_->Open([&](berth_code, std::string_view) { second = Open("second "); });
+  Promises::Complete(first, BERTH_SUCCESS, "");
+  ASSERT_NE(second, nullptr);
+  Promises::Complete(second, BERTH_SUCCESS, "");
+  EXPECT_THAT(answers_, ElementsAre("second 0"));
+}
+
+TEST_F(PromisesTest, WhoHoldsOneMayCompleteItAfterTheEnd) {
+  const auto during = Promises::Hold(Open("a"));
+  const auto after = Promises::Hold(Open("b"));
+  during(BERTH_SUCCESS, "");
+  promises_.reset();
+  after(BERTH_SUCCESS, "");
+  EXPECT_THAT(answers_, ElementsAre("a0"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,55 @@
+// What the services of every plugin instance work on.
+#ifndef BERTH_HOST_RUNTIME_HOST_SERVICES_H_
+#define BERTH_HOST_RUNTIME_HOST_SERVICES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include <berth/abi.h>
+
+#include "host/api/clock.h"
+#include "host/api/interner.h"
+#include "host/cache/object_store.h"
+#include "host/cluster/client.h"
+#include "host/event/timer_queue.h"
+#include "host/runtime/call_monitor.h"
+#include "host/runtime/metric_store.h"
+#include "host/runtime/plugin_faults.h"
+#include "host/runtime/plugin_ids.h"
+#include "host/runtime/scheduler_requests.h"
+
+namespace berth::host {
+
+// Owned by the process, shared by its instances. A pointer that is null means that the services
+// which need it are not served.
+// Lifetime: longer than every instance; what it points at too.
+struct HostServices {
+  Interner& interner;
+  ObjectStore& objects;
+  // Writes a line of a plugin. Threading: [any].
+  std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
+  uint32_t log_level = BERTH_LOG_INFO;
+  // POST pods/binding; the answer completes `done`. Null: berth.api/1 does not bind.
+  std::function<berth_code(const berth_binding& binding, berth_done* done)> bind;
+  // Carries a task to the scheduling thread, from any. Null where plugins have no threads.
+  std::function<void(std::function<void()> task)> post = nullptr;
+  // Who is told of every call and of every fault. Null: nobody.
+  CallMonitor* monitor = nullptr;
+  PluginFaults* faults = nullptr;
+  // berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
+  SchedulerRequests* scheduler = nullptr;
+  // berth.api/1.
+  Client* client = nullptr;
+  // berth.timer/1; the time limits of requests. Both or none.
+  TimerQueue* timers = nullptr;
+  const Clock* clock = nullptr;
+  // How the queue numbers plugins: for berth.waiting/1.
+  PluginIds* plugin_ids = nullptr;
+  // berth.metrics/1.
+  MetricStore* metrics = nullptr;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_HOST_SERVICES_H_

@@ -1,0 +1,170 @@
+#include "host/runtime/metric_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+
+class MetricStoreTest : public ::testing::Test {
+ protected:
+  using MetricRef = std::shared_ptr<MetricStore::Metric>;
+
+  MetricRef Define(MetricFamily family, std::string_view plugin = "p",
+                   std::string_view profile = "default") {
+    auto metric = store_.Define(std::move(family), plugin, profile);
+    EXPECT_TRUE(metric.ok()) << metric.status().ToString();
+    return metric.ok() ? *metric : nullptr;
+  }
+  ErrorCode Refusal(MetricFamily family, std::string_view plugin = "p") {
+    return store_.Define(std::move(family), plugin, "default").status().code();
+  }
+  void Observe(const MetricRef& metric, std::vector<std::string_view> labels, double value) {
+    store_.Observe(*metric, labels, value);
+  }
+  std::string Text() const { return ToText(store_.Read()); }
+
+  MetricStore store_;
+};
+
+TEST_F(MetricStoreTest, ACounterAdds) {
+  const auto metric = Define({.name = "a_total", .help = "As."});
+  EXPECT_EQ(Text(), "# HELP a_total As.\n# TYPE a_total counter\n");
+  Observe(metric, {}, 2);
+  Observe(metric, {}, 0.5);
+  Observe(metric, {}, -1);
+  Observe(metric, {}, std::nan(""));
+  Observe(metric, {}, 0);
+  EXPECT_EQ(Text(),
+            "# HELP a_total As.\n# TYPE a_total counter\n"
+            "a_total{plugin=\"p\",profile=\"default\"} 2.5\n");
+}
+
+TEST_F(MetricStoreTest, AGaugeIsSet) {
+  const auto metric = Define({.kind = MetricKind::kGauge, .name = "g", .help = ""});
+  Observe(metric, {}, 7);
+  Observe(metric, {}, -3);
+  EXPECT_EQ(Text(), "# HELP g \n# TYPE g gauge\ng{plugin=\"p\",profile=\"default\"} -3\n");
+}
+
+TEST_F(MetricStoreTest, AHistogramCountsUpToEachBound) {
+  const auto metric =
+      Define({.kind = MetricKind::kHistogram, .name = "h", .help = "H", .buckets = {1, 2}});
+  for (const double value : {0.5, 1.0, 1.5, 2.0, 2.5, std::nan("")}) Observe(metric, {}, value);
+  const std::string labels = "plugin=\"p\",profile=\"default\"";
+  EXPECT_EQ(Text(), "# HELP h H\n# TYPE h histogram\nh_bucket{" + labels +
+                        ",le=\"1\"} 2\nh_bucket{" + labels + ",le=\"2\"} 4\nh_bucket{" + labels +
+                        ",le=\"+Inf\"} 5\nh_sum{" + labels + "} 7.5\nh_count{" + labels + "} 5\n");
+}
+
+TEST_F(MetricStoreTest, InfinityIsBeyondEveryBound) {
+  const auto metric =
+      Define({.kind = MetricKind::kHistogram, .name = "h", .help = "", .buckets = {1}});
+  Observe(metric, {}, std::numeric_limits<double>::infinity());
+  const auto read = store_.Read();
+  EXPECT_THAT(read[0].series[0].bucket_counts, ElementsAre(0U));
+  EXPECT_EQ(read[0].series[0].count, 1U);
+}
+
+TEST_F(MetricStoreTest, SeriesByPluginProfileAndLabels) {
+  const MetricFamily family = {.name = "a_total", .help = "", .label_names = {"zone", "rack"}};
+  const auto b = Define(family, "p", "b");
+  const auto a = Define(family, "p", "a");
+  Observe(b, {"z", "2"}, 1);
+  Observe(b, {"z", "1"}, 2);
+  Observe(a, {"z", "1"}, 4);
+  Observe(b, {"z", "2"}, 8);
+  EXPECT_EQ(Text(),
+            "# HELP a_total \n# TYPE a_total counter\n"
+            "a_total{plugin=\"p\",profile=\"a\",zone=\"z\",rack=\"1\"} 4\n"
+            "a_total{plugin=\"p\",profile=\"b\",zone=\"z\",rack=\"1\"} 2\n"
+            "a_total{plugin=\"p\",profile=\"b\",zone=\"z\",rack=\"2\"} 9\n");
+}
+
+TEST_F(MetricStoreTest, TextsAreEscaped) {
+  const auto metric =
+      Define({.name = "a", .help = "one \"line\"\nand \\ more", .label_names = {"l"}});
+  Observe(metric, {"a\"b\\c\nd"}, 1);
+  EXPECT_EQ(Text(),
+            "# HELP a one \"line\"\\nand \\\\ more\n# TYPE a counter\n"
+            "a{plugin=\"p\",profile=\"default\",l=\"a\\\"b\\\\c\\nd\"} 1\n");
+}
+
+TEST_F(MetricStoreTest, ANameIsOnePluginsAndMeansOneThing) {
+  const auto metric = Define({.name = "a", .help = "A"});
+  EXPECT_EQ(Refusal({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Refusal({.kind = MetricKind::kGauge, .name = "a", .help = "A"}),
+            ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Refusal({.name = "a", .help = "B"}), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Refusal({.name = "a", .help = "A", .label_names = {"l"}}), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Refusal({.name = "a", .help = "A"}), ErrorCode::kOk);
+}
+
+TEST_F(MetricStoreTest, ACounterGoesOnWithTheNextInstance) {
+  auto metric = Define({.name = "a", .help = ""});
+  Observe(metric, {}, 1);
+  metric.reset();
+  metric = Define({.name = "a", .help = ""});
+  Observe(metric, {}, 1);
+  EXPECT_EQ(store_.Read()[0].series[0].value, 2);
+}
+
+TEST_F(MetricStoreTest, WhoeverComesLaterMayMeanSomethingElse) {
+  auto metric = Define({.name = "a", .help = ""});
+  Observe(metric, {}, 1);
+  metric.reset();
+  EXPECT_EQ(Refusal({.name = "a", .help = "", .label_names = {"l"}}, "other"),
+            ErrorCode::kAlreadyExists);
+  metric = Define({.name = "a", .help = "", .label_names = {"l"}});
+  EXPECT_TRUE(store_.Read()[0].series.empty());
+}
+
+TEST_F(MetricStoreTest, WhatMayNotBeDefined) {
+  constexpr auto kBad = ErrorCode::kInvalidArgument;
+  for (const char* name : {"", "1a", "a-b", "a b", "ä"}) {
+    EXPECT_EQ(Refusal({.name = name, .help = ""}), kBad) << name;
+    EXPECT_EQ(Refusal({.name = "a", .help = "", .label_names = {name}}), kBad) << name;
+  }
+  EXPECT_EQ(Refusal({.name = "a:b_1", .help = "", .label_names = {"_a1"}}), ErrorCode::kOk);
+  for (const char* label : {"plugin", "profile", "__name", "a:b"}) {
+    EXPECT_EQ(Refusal({.name = "b", .help = "", .label_names = {label}}), kBad) << label;
+  }
+  EXPECT_EQ(Refusal({.name = "c", .help = "", .label_names = {"l", "m", "l"}}), kBad);
+  constexpr auto kHistogram = MetricKind::kHistogram;
+  EXPECT_EQ(Refusal({.kind = kHistogram, .name = "d", .help = "", .label_names = {"le"}}), kBad);
+  EXPECT_EQ(Refusal({.name = "e", .help = "", .label_names = {"le"}}), ErrorCode::kOk);
+  for (const std::vector<double>& buckets :
+       {std::vector<double>{1, 1}, {2, 1}, {std::nan("")}, {1, HUGE_VAL}}) {
+    EXPECT_EQ(Refusal({.kind = kHistogram, .name = "f", .help = "", .buckets = buckets}), kBad);
+  }
+}
+
+TEST_F(MetricStoreTest, TooManySeriesAreDropped) {
+  const auto metric = Define({.name = "a", .help = "", .label_names = {"pod"}});
+  for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
+    Observe(metric, {std::to_string(i)}, 1);
+  }
+  EXPECT_EQ(store_.Read()[0].series.size(), MetricStore::kMaxSeries);
+  EXPECT_EQ(store_.dropped(), 1U);
+  Observe(metric, {"0"}, 1);  // One that is there.
+  EXPECT_EQ(store_.dropped(), 1U);
+}
+
+TEST_F(MetricStoreTest, TheHostsBucketsReachFromAMillisecondToSixteenSeconds) {
+  EXPECT_EQ(DefaultBuckets().front(), 0.001);
+  EXPECT_EQ(DefaultBuckets().back(), 16.384);
+  EXPECT_TRUE(std::ranges::is_sorted(DefaultBuckets()));
+}
+
+}  // namespace
+}  // namespace berth::host

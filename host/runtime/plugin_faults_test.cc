@@ -1,0 +1,197 @@
+#include "host/runtime/plugin_faults.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_clock.h"
+#include "host/runtime/plan.h"
+#include "host/runtime/plugin_call.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+class PluginFaultsTest : public ::testing::Test {
+ protected:
+  PluginFaults Make(QuarantinePolicy policy) {
+    return PluginFaults(
+        {.quarantine = policy,
+         .log =
+             [this](uint32_t level, std::string_view plugin, std::string_view message) {
+               lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
+                                std::string(message));
+             },
+         .clock = &clock_});
+  }
+  static std::string ToText(const PluginFaults::Count& count) {
+    return count.profile + " " + count.plugin + " " + std::string(InfoOf(count.point).name) + " " +
+           std::string(FaultName(count.kind)) + " " + std::to_string(count.count);
+  }
+  static std::vector<std::string> Table(const PluginFaults& faults) {
+    std::vector<std::string> table;
+    for (const auto& count : faults.Counts()) table.push_back(ToText(count));
+    return table;
+  }
+
+  TestClock clock_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(PluginFaultsTest, AreCountedByProfilePluginPointAndKind) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto a = faults.Open("test.A", "default");
+  const auto b = faults.Open("test.A", "binpack");
+  faults.Note(*a, Point::kFilter, FaultKind::kBadVerdict, "x");
+  faults.Note(*a, Point::kFilter, FaultKind::kBadVerdict, "y");
+  faults.Note(*a, Point::kFilter, FaultKind::kDeadline, "x");
+  faults.Note(*a, Point::kScore, FaultKind::kBadScore, "x");
+  faults.Note(*b, Point::kPostFilter, FaultKind::kSlotLeak, "x");
+  EXPECT_THAT(
+      Table(faults),
+      ElementsAre("binpack test.A PostFilter slot leak 1", "default test.A Filter bad verdict 2",
+                  "default test.A Filter deadline 1", "default test.A Score bad score 1"));
+}
+
+TEST_F(PluginFaultsTest, CountsGoOnWithTheNextInstance) {
+  PluginFaults faults = Make({.faults = 0});
+  faults.Note(*faults.Open("test.A", ""), Point::kBind, FaultKind::kBadCode, "x");
+  faults.Note(*faults.Open("test.A", ""), Point::kBind, FaultKind::kBadCode, "x");
+  EXPECT_THAT(Table(faults), ElementsAre(" test.A Bind bad code 2"));
+}
+
+TEST_F(PluginFaultsTest, AreLoggedAtOnceAndThenWhenTheyHaveDoubled) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto account = faults.Open("test.A", "default");
+  for (int i = 1; i <= 9; ++i) {
+    faults.Note(*account, Point::kFilter, FaultKind::kException, "boom " + std::to_string(i));
+  }
+  faults.Note(*account, Point::kScore, FaultKind::kException, "bang");
+  EXPECT_THAT(lines_, ElementsAre("3 test.A: Filter: exception: boom 1",
+                                  "3 test.A: Filter: exception: boom 2 (2 times by now)",
+                                  "3 test.A: Filter: exception: boom 4 (4 times by now)",
+                                  "3 test.A: Filter: exception: boom 8 (8 times by now)",
+                                  "3 test.A: Score: exception: bang"));
+}
+
+TEST_F(PluginFaultsTest, SoManyWithinTheWindowAreAQuarantine) {
+  PluginFaults faults = Make({.faults = 3, .window_ns = 60 * kSecond});
+  const auto account = faults.Open("test.A", "default");
+  const auto note = [&] { faults.Note(*account, Point::kFilter, FaultKind::kException, "boom"); };
+  note();
+  clock_.Advance(1);
+  note();
+  clock_.Advance(60 * kSecond);
+  note();  // The first one lies a nanosecond outside.
+  EXPECT_FALSE(account->quarantined());
+  EXPECT_THAT(faults.InQuarantine(), IsEmpty());
+  note();  // The second one lies on the edge.
+  EXPECT_TRUE(account->quarantined());
+  const std::string why =
+      "in quarantine: 3 faults within 1m0s, the last at Filter: exception: boom";
+  EXPECT_EQ(account->why(), why);
+  EXPECT_EQ(lines_.back(), "4 test.A: " + why);
+  ASSERT_EQ(faults.InQuarantine().size(), 1U);
+  EXPECT_EQ(faults.InQuarantine()[0].profile, "default");
+  EXPECT_EQ(faults.InQuarantine()[0].plugin, "test.A");
+  EXPECT_EQ(faults.InQuarantine()[0].why, why);
+}
+
+TEST_F(PluginFaultsTest, AQuarantineKeepsItsReason) {
+  PluginFaults faults = Make({.faults = 1});
+  const auto account = faults.Open("test.A", "");
+  faults.Note(*account, Point::kFilter, FaultKind::kException, "first");
+  const std::string_view why = account->why();
+  faults.Note(*account, Point::kFilter, FaultKind::kException, "second");
+  EXPECT_THAT(std::string(why), ::testing::EndsWith("first"));
+  EXPECT_EQ(account->why().data(), why.data());
+}
+
+TEST_F(PluginFaultsTest, ItIsTheInstancesOwn) {
+  PluginFaults faults = Make({.faults = 1});
+  const auto a = faults.Open("test.A", "one");
+  const auto b = faults.Open("test.A", "two");
+  faults.Note(*a, Point::kFilter, FaultKind::kException, "x");
+  EXPECT_TRUE(a->quarantined());
+  EXPECT_FALSE(b->quarantined());
+  EXPECT_FALSE(faults.Open("test.A", "one")->quarantined());
+}
+
+TEST_F(PluginFaultsTest, ByDefaultItTakesTenWithinAMinute) {
+  PluginFaults faults = Make({});
+  const auto account = faults.Open("test.A", "");
+  for (int i = 1; i <= 10; ++i) {
+    EXPECT_FALSE(account->quarantined());
+    faults.Note(*account, Point::kFilter, FaultKind::kException, "x");
+    clock_.Advance(60 * kSecond / 9);
+  }
+  EXPECT_TRUE(account->quarantined());
+}
+
+TEST_F(PluginFaultsTest, NeverMeansNever) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto account = faults.Open("test.A", "");
+  for (int i = 0; i < 1000; ++i) faults.Note(*account, Point::kBind, FaultKind::kBadCode, "x");
+  EXPECT_FALSE(account->quarantined());
+}
+
+// ---- As the run_<point> functions see it --------------------------------------------------------
+
+class NoteTest : public PluginFaultsTest {
+ protected:
+  PlannedPlugin Plugin(PluginFaults* faults) {
+    services_.faults = faults;
+    PlannedPlugin plugin;
+    plugin.name = "test.A";
+    plugin.host = std::make_unique<InstanceHost>(services_, "test.A", std::vector<std::string>(),
+                                                 "default", "/lib.so");
+    return plugin;
+  }
+
+  Interner interner_;
+  ObjectStore objects_;
+  HostServices services_{.interner = interner_, .objects = objects_, .log = {}, .bind = {}};
+};
+
+TEST_F(NoteTest, ACodeIsAnExceptionOrBadOrNoFault) {
+  PluginFaults faults = Make({.faults = 0});
+  const PlannedPlugin plugin = Plugin(&faults);
+  NoteCode(plugin, Point::kFilter, BERTH_ERROR, "no fault");
+  NoteCode(plugin, Point::kFilter, BERTH_CANCELLED, "no fault");
+  NoteCode(plugin, Point::kFilter, BERTH_BUG, "");
+  NoteCode(plugin, Point::kFilter, BERTH_WAIT, "why");
+  NoteCode(plugin, Point::kScore, 99, "");
+  EXPECT_THAT(lines_, ElementsAre("3 test.A: Filter: exception: plugin answered Bug",
+                                  "3 test.A: Filter: bad code: answered Wait (4): why",
+                                  "3 test.A: Score: bad code: answered Unknown (99)"));
+}
+
+TEST_F(NoteTest, IsQuarantinedSaysWhy) {
+  PluginFaults faults = Make({.faults = 2});
+  const PlannedPlugin plugin = Plugin(&faults);
+  std::string_view why = "untouched";
+  NoteFault(plugin, Point::kFilter, FaultKind::kBadVerdict, "x");
+  EXPECT_FALSE(IsQuarantined(plugin, &why));
+  EXPECT_EQ(why, "untouched");
+  NoteFault(plugin, Point::kFilter, FaultKind::kBadVerdict, "x");
+  EXPECT_TRUE(IsQuarantined(plugin, &why));
+  EXPECT_EQ(why, faults.InQuarantine()[0].why);
+  EXPECT_TRUE(IsQuarantined(plugin, nullptr));
+}
+
+TEST_F(NoteTest, WithoutALedgerNothingHappens) {
+  const PlannedPlugin plugin = Plugin(nullptr);
+  NoteFault(plugin, Point::kFilter, FaultKind::kBadVerdict, "x");
+  NoteCode(plugin, Point::kFilter, BERTH_BUG, "x");
+  std::string_view why;
+  EXPECT_FALSE(IsQuarantined(plugin, &why));
+}
+
+}  // namespace
+}  // namespace berth::host

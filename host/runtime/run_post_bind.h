@@ -1,0 +1,14 @@
+// PostBind: the pod is bound; clean up or take note.
+#ifndef BERTH_HOST_RUNTIME_RUN_POST_BIND_H_
+#define BERTH_HOST_RUNTIME_RUN_POST_BIND_H_
+
+#include "host/runtime/binding.h"
+
+namespace berth::host {
+
+// Tells every PostBind plugin, in order. Threading: [event].
+void RunPostBind(const Binding& binding);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_RUN_POST_BIND_H_

@@ -1,0 +1,137 @@
+#include "host/runtime/run_pre_bind.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host/api/status_sink.h"
+#include "host/runtime/plugin_call.h"
+
+namespace berth::host {
+namespace {
+
+PluginStatus FlightError(const std::string& plugin, std::string text) {
+  return {BERTH_ERROR, plugin, {std::move(text)}};
+}
+
+// Success, Skip, or the error that the answer amounts to.
+PluginStatus AskPreFlight(const PlannedPlugin& plugin, const berth_binding* binding) {
+  const PluginInstance& instance = *plugin.instance;
+  StatusSink sink;
+  berth_code code = BERTH_SUCCESS;
+  {
+    const PluginCall call(plugin, Point::kPreBind, binding->pod);
+    code = instance.pre_bind()->pre_flight(instance.self(), binding, sink.raw());
+  }
+  if (code == BERTH_SUCCESS || code == BERTH_SKIP) return {code, plugin.name, {}};
+  const std::string reasons = sink.JoinReasons();
+  NoteCode(plugin, Point::kPreBind, code, reasons);
+  // Codes that Kubernetes does not have are one kind of error.
+  if (code == BERTH_ERROR || code < BERTH_SUCCESS || code > BERTH_PENDING) {
+    return FlightError(plugin.name, "running PreBindPreFlight \"" + plugin.name +
+                                        "\": " + WhyFailed(code, reasons));
+  }
+  return FlightError(plugin.name,
+                     "PreBindPreFlight " + plugin.name + " returned \"" +
+                         std::string(CodeName(code)) +
+                         "\", which is unsupported. It is supposed to return Success, Skip, or "
+                         "Error status");
+}
+
+}  // namespace
+
+PreFlightResult RunPreBindPreFlight(const Binding& binding) {
+  PreFlightResult result;
+  result.status.code = BERTH_SKIP;
+  for (const PlannedUse& use : binding.plan().At(Point::kPreBind)) {
+    const PlannedPlugin& plugin = binding.plan().plugins()[use.plugin];
+    const bool asks =
+        plugin.instance->pre_bind()->pre_flight != nullptr && !IsQuarantined(plugin, nullptr);
+    PluginStatus status = asks ? AskPreFlight(plugin, binding.AbiFor(use.plugin)) : PluginStatus();
+    if (status.ok()) {
+      result.status = {};
+    } else if (status.code == BERTH_SKIP) {
+      result.skipped.push_back(use.plugin);
+    } else {
+      return {std::move(status), {}};
+    }
+  }
+  return result;
+}
+
+// --- PreBindRun ---------------------------------------------------------------------------------
+
+PreBindRun::PreBindRun(Binding& binding, const AsyncCalls& calls, std::vector<uint32_t> skipped,
+                       Finished finished)
+    : binding_(binding),
+      calls_(calls),
+      skipped_(std::move(skipped)),
+      finished_(std::move(finished)) {}
+
+PreBindRun::~PreBindRun() = default;
+
+void PreBindRun::Start() { Continue(); }
+
+// Group by group, until one has to be waited for.
+void PreBindRun::Continue() {
+  while (!has_failed_ && next_ < binding_.plan().At(Point::kPreBind).size()) {
+    FormGroup();
+    if (group_.empty()) continue;
+    if (binding_.cancelled()) return Finish({BERTH_ERROR, "", {"the binding was cancelled"}});
+    StartGroup();
+    if (outstanding_ > 0) return;
+  }
+  const auto failed = std::ranges::find_if(group_, [](const Member& member) {
+    return member.answer.has_value() && !member.answer->ok();
+  });
+  Finish(failed == group_.end() ? PluginStatus() : *std::move(failed->answer));
+}
+
+void PreBindRun::FormGroup() {
+  const auto uses = binding_.plan().At(Point::kPreBind);
+  group_.clear();
+  while (next_ < uses.size()) {
+    const uint32_t plugin = uses[next_].plugin;
+    const berth_pre_bind& point = *binding_.plan().plugins()[plugin].instance->pre_bind();
+    const bool is_parallel = (point.flags & BERTH_PRE_BIND_PARALLEL) != 0;
+    if (!is_parallel && !group_.empty()) return;
+    ++next_;
+    if (std::ranges::find(skipped_, plugin) == skipped_.end()) {
+      group_.push_back({plugin, nullptr, std::nullopt});
+    }
+    if (!is_parallel) return;
+  }
+}
+
+void PreBindRun::StartGroup() {
+  is_starting_ = true;
+  for (Member& member : group_) {
+    if (has_failed_) break;
+    ++outstanding_;
+    member.call = std::make_unique<AsyncCall>(
+        binding_, calls_, member.plugin, Point::kPreBind,
+        [this, &member](PluginStatus status) { OnAnswer(member, std::move(status)); });
+    member.call->Start();
+  }
+  is_starting_ = false;
+}
+
+void PreBindRun::OnAnswer(Member& member, PluginStatus status) {
+  --outstanding_;
+  member.answer = std::move(status);
+  if (!member.answer->ok() && !has_failed_) {
+    has_failed_ = true;
+    for (const Member& other : group_) {
+      if (other.call != nullptr && !other.answer.has_value()) binding_.CancelCall(other.plugin);
+    }
+  }
+  if (outstanding_ == 0 && !is_starting_) Continue();
+}
+
+// The owner may drop this run within `finished`: nothing of it is touched afterwards.
+void PreBindRun::Finish(PluginStatus status) {
+  const Finished finished = std::exchange(finished_, nullptr);
+  finished(std::move(status));
+}
+
+}  // namespace berth::host

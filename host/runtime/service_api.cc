@@ -1,0 +1,197 @@
+// berth.api/1
+#include "host/runtime/service_api.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "host/api/text.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/services.h"
+
+namespace berth::host {
+namespace {
+
+// What outlives the call of a PodName.
+struct OwnedName {
+  std::string ns;
+  std::string name;
+  std::string uid;
+
+  PodName view() const { return {ns, name, uid}; }
+};
+
+OwnedName NameOf(const InstanceHost& instance, const berth_pod& pod) {
+  return {std::string(instance.services().interner.Text(pod.meta->ns)),
+          std::string(Text(pod.meta->name)), std::string(Text(pod.meta->uid))};
+}
+
+// --- bind ---------------------------------------------------------------------------------------
+
+berth_code BindPod(const berth_host* host, const berth_binding* binding,
+                   berth_done* done) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.is_closed()) return BERTH_CANCELLED;
+  if (instance.Under(kLoadWord | kEventWord | kQueueWord | kCycleWord) &&
+      instance.point() != kNowhere) {
+    return BERTH_CONFLICT;
+  }
+  const HostServices& services = instance.services();
+  if (services.bind) return services.bind(*binding, done);
+  if (services.client == nullptr) return BERTH_UNSUPPORTED;
+  if (instance.is_closed()) return BERTH_CANCELLED;
+  instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
+                                           node = std::string(Text(binding->node_name)),
+                                           complete = Promises::Hold(done)](ApiCalls& calls) {
+    calls.host().services().client->Bind(pod.view(), node, [complete](const Status& status) {
+      complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
+    });
+  });
+  return BERTH_PENDING;
+}
+
+// --- patch_status -------------------------------------------------------------------------------
+
+// The patch with the pod's uid in it, so that it changes no other pod of the same name: an API
+// server answers a conflict. None: it is no patch of a pod.
+std::optional<std::string> WithUid(std::string_view patch, const std::string& uid) {
+  auto json = nlohmann::json::parse(patch, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  auto& metadata = json["metadata"];
+  if (metadata.is_null()) metadata = nlohmann::json::object();
+  if (!metadata.is_object()) return std::nullopt;
+  metadata["uid"] = uid;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
+                       berth_api_answer answer, void* to) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
+  const OwnedName name = NameOf(instance, *pod);
+  auto body = WithUid(Text(patch), name.uid);
+  if (!body.has_value()) return BERTH_BAD_ARGUMENT;
+  ApiRequest request{.verb = "PATCH",
+                     .path = "/api/v1/namespaces/" + name.ns + "/pods/" + name.name + "/status",
+                     .body = *std::move(body),
+                     .patch = PatchKind::kStrategicMerge};
+  return instance.api_calls().Begin(
+      answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
+        calls.host().services().client->Request(request, calls.Answerer(call));
+      });
+}
+
+// --- evict --------------------------------------------------------------------------------------
+
+berth_code Evict(const berth_host* host, const berth_pod* pod, berth_str message,
+                 berth_api_answer answer, void* to) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
+  return instance.api_calls().Begin(
+      answer, to,
+      [name = NameOf(instance, *pod), text = std::string(Text(message))](ApiCalls& calls,
+                                                                         ApiCalls::CallId call) {
+        calls.host().services().scheduler->Evict(
+            name.view(), text, [done = calls.Answerer(call)](const Status& status) {
+              const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
+              done(gone ? Result<std::string>(std::string()) : Result<std::string>(status));
+            });
+      });
+}
+
+// --- event --------------------------------------------------------------------------------------
+
+ObjectReference ReferenceTo(const Interner& interner, std::string_view kind,
+                            const berth_meta& meta) {
+  // "storage.k8s.io/v1/CSINode"
+  const size_t slash = kind.rfind('/');
+  return {.api_version = std::string(kind.substr(0, slash)),
+          .kind = std::string(kind.substr(slash + 1)),
+          .ns = std::string(interner.Text(meta.ns)),
+          .name = std::string(Text(meta.name)),
+          .uid = std::string(Text(meta.uid)),
+          .resource_version = std::string(Text(meta.resource_version))};
+}
+
+std::optional<ObjectReference> ReferenceTo(const Interner& interner, const berth_tagged* tagged) {
+  if (tagged == nullptr || tagged->object == nullptr) return std::nullopt;
+  switch (tagged->kind) {
+    case BERTH_KIND_POD:
+      return ReferenceTo(interner, kPodKind, *static_cast<const berth_pod*>(tagged->object)->meta);
+    case BERTH_KIND_NODE:
+      return ReferenceTo(interner, kNodeKind,
+                         *static_cast<const berth_node*>(tagged->object)->meta);
+    case BERTH_KIND_OBJECT: {
+      const auto& object = *static_cast<const berth_object*>(tagged->object);
+      return ReferenceTo(interner, interner.Text(object.kind), *object.meta);
+    }
+    default: return std::nullopt;
+  }
+}
+
+// kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage.
+std::string Truncate(std::string_view note) {
+  constexpr size_t kMaxNote = 1024;
+  constexpr std::string_view kMore = " ...";
+  if (note.size() <= kMaxNote) return std::string(note);
+  return std::string(note.substr(0, kMaxNote - kMore.size())).append(kMore);
+}
+
+berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
+                    const berth_tagged* related, berth_str type, berth_str reason, berth_str action,
+                    berth_str note) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostServices& services = instance.services();
+  if (services.client == nullptr) return BERTH_UNSUPPORTED;
+  if (instance.is_closed()) return BERTH_CANCELLED;
+  auto about = ReferenceTo(services.interner, regarding);
+  const bool bad_type = Text(type) != "Normal" && Text(type) != "Warning";
+  if (!about.has_value() || bad_type || reason.len == 0 || action.len == 0) {
+    return BERTH_BAD_ARGUMENT;
+  }
+  Event event{.type = std::string(Text(type)),
+              .reason = std::string(Text(reason)),
+              .action = std::string(Text(action)),
+              .note = Truncate(Text(note)),
+              .regarding = *std::move(about),
+              .related = ReferenceTo(services.interner, related),
+              .reporting_controller = instance.profile(),
+              .reporting_instance = instance.profile(),
+              .time_ns = services.clock != nullptr ? services.clock->NowNs() : 0};
+  instance.api_calls().OnSchedulingThread([event = std::move(event)](ApiCalls& calls) {
+    calls.host().services().client->CreateEvent(event, nullptr);
+  });
+  return BERTH_SUCCESS;
+}
+
+// --- request ------------------------------------------------------------------------------------
+
+berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
+                   int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
+  constexpr std::array<std::string_view, 5> kVerbs = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
+  const bool known = std::ranges::find(kVerbs, Text(verb)) != kVerbs.end();
+  if (!known || !Text(path).starts_with('/')) return BERTH_BAD_ARGUMENT;
+  ApiRequest request{.verb = std::string(Text(verb)),
+                     .path = std::string(Text(path)),
+                     .body = std::string(Text(body)),
+                     .timeout_ns = std::max<int64_t>(timeout_ns, 0)};
+  return instance.api_calls().Begin(
+      answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
+        calls.StartTimer(call, request.timeout_ns);
+        calls.host().services().client->Request(request, calls.Answerer(call));
+      });
+}
+
+constexpr berth_api kApi{sizeof(berth_api), 0, BindPod, PatchStatus, Evict, PutEvent, Request};
+
+}  // namespace
+
+const berth_api* ApiService() { return &kApi; }
+
+}  // namespace berth::host

@@ -1,0 +1,19 @@
+// berth.completion/1
+#include "host/api/text.h"
+#include "host/runtime/done.h"
+#include "host/runtime/services.h"
+
+namespace berth::host {
+namespace {
+
+void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
+  Promises::Complete(done, code, Text(reason));
+}
+
+constexpr berth_completion kCompletion{sizeof(berth_completion), 0, Complete};
+
+}  // namespace
+
+const berth_completion* CompletionService() { return &kCompletion; }
+
+}  // namespace berth::host

@@ -1,0 +1,45 @@
+// berth.metrics/1: what it keeps for one instance.
+#ifndef BERTH_HOST_RUNTIME_SERVICE_METRICS_H_
+#define BERTH_HOST_RUNTIME_SERVICE_METRICS_H_
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/api/status.h"
+#include "host/runtime/metric_store.h"
+
+namespace berth::host {
+
+class InstanceHost;
+
+// Threading: any.
+class PluginMetrics {
+ public:
+  explicit PluginMetrics(InstanceHost& host) : host_(host) {}
+  PluginMetrics(const PluginMetrics&) = delete;
+  PluginMetrics& operator=(const PluginMetrics&) = delete;
+
+  // Errors: those of MetricStore::Define; AlreadyExists for one that is defined here.
+  Result<uint32_t> Define(MetricFamily family);
+  // An index that Define() has not given is passed over.
+  void Observe(uint32_t index, const berth_str* label_values, double value);
+
+ private:
+  struct Known {
+    std::shared_ptr<MetricStore::Metric> metric;
+    std::string name;
+    size_t labels;
+  };
+
+  InstanceHost& host_;
+  std::shared_mutex mutex_;
+  std::vector<Known> known_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_SERVICE_METRICS_H_

@@ -1,0 +1,39 @@
+// berth.nominator/1
+#include <vector>
+
+#include "host/api/text.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/services.h"
+
+namespace berth::host {
+namespace {
+
+constexpr uint32_t kWords = kEventWord | kQueueWord | kCycleWord;
+
+berth_code ListNominated(const berth_host* host, berth_str node,
+                         int32_t (*each)(void*, const berth_pod*), void* to) noexcept {
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  const auto pods = instance.services().scheduler->nominator().PodsFor(Text(node));
+  // What is asked for within the walk may change the list.
+  const std::vector<PodRef> kept(pods.begin(), pods.end());
+  for (const PodRef& pod : kept) {
+    if (each(to, &pod->view()) == 0) break;
+  }
+  return BERTH_SUCCESS;
+}
+
+berth_code ClearNomination(const berth_host* host, berth_str pod_uid) noexcept {
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  return instance.services().scheduler->ClearNomination(Text(pod_uid)) ? BERTH_SUCCESS
+                                                                       : BERTH_NOT_FOUND;
+}
+
+constexpr berth_nominator kNominator{sizeof(berth_nominator), 0, ListNominated, ClearNomination};
+
+}  // namespace
+
+const berth_nominator* NominatorService() { return &kNominator; }
+
+}  // namespace berth::host

@@ -1,0 +1,162 @@
+// berth.objects/1
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/test_services.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kNamespace = "v1/Namespace";
+
+class ObjectsServiceTest : public ServicesTest {
+ protected:
+  ObjectRef Namespace(const std::string& name) {
+    return test_objects_.ObjectFrom(
+        R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" + name +
+        R"(","uid":"uid-)" + name + "\"}}");
+  }
+  const berth_objects& service() { return Service<berth_objects>(BERTH_SERVICE_OBJECTS); }
+
+  std::vector<std::string> List(const berth_host* host) {
+    std::vector<std::string> names;
+    const auto each = [](void* to, const berth_object* object) -> int32_t {
+      static_cast<std::vector<std::string>*>(to)->emplace_back(Text(object->meta->name));
+      return 1;
+    };
+    EXPECT_EQ(service().list(host, AsStr(kNamespace), AsStr(""), each, &names), BERTH_SUCCESS);
+    return names;
+  }
+
+  // A watcher that writes down "+red", "~red", "-red".
+  static void Note(void* to, const berth_object* old, const berth_object* now) {
+    auto& test = *static_cast<ObjectsServiceTest*>(to);
+    const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
+    test.told_.push_back(what + std::string(Text((now != nullptr ? now : old)->meta->name)));
+    test.at_ = test.host_->point();
+    if (!test.retains_) return;
+    for (const berth_object* object : {old, now}) {
+      if (object == nullptr) continue;
+      test.refs_.push_back(test.service().retain(test.abi(), object));
+      EXPECT_EQ(test.service().view(test.refs_.back()), object);
+    }
+  }
+  berth_code Watch(const char* kind = kNamespace) {
+    return service().watch(abi(), AsStr(kind), Note, this);
+  }
+
+  std::vector<std::string> told_;
+  Point at_ = kNowhere;
+  bool retains_ = false;
+  std::vector<berth_object_ref*> refs_;
+};
+
+TEST_F(ObjectsServiceTest, GetAndListWhatWasDeclared) {
+  host_->Begin();
+  objects_.Set(Namespace("red"));
+  objects_.Set(Namespace("blue"));
+  EXPECT_THAT(List(abi()), ElementsAre("blue", "red"));
+  const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
+  ASSERT_NE(red, nullptr);
+  EXPECT_EQ(Text(red->meta->uid), "uid-red");
+  EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("green")), nullptr);
+  EXPECT_EQ(service().get(abi(), AsStr("v1/Secret"), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_EQ(service().list(abi(), AsStr("v1/Secret"), AsStr(""), nullptr, nullptr),
+            BERTH_NOT_FOUND);
+}
+
+TEST_F(ObjectsServiceTest, AWatcherIsFirstShownWhatThereIs) {
+  objects_.Set(Namespace("red"));
+  objects_.Set(Namespace("blue"));
+  EXPECT_EQ(Watch(), BERTH_SUCCESS);
+  EXPECT_THAT(told_, IsEmpty());
+  host_->Begin();
+  EXPECT_THAT(told_, ElementsAre("+blue", "+red"));
+  EXPECT_EQ(at_, kCallback);
+  told_.clear();
+  objects_.Set(Namespace("red"));
+  objects_.Remove(kNamespace, "", "blue");
+  EXPECT_THAT(told_, ElementsAre("~red", "-blue"));
+}
+
+TEST_F(ObjectsServiceTest, AWatchEndsWithItsInstance) {
+  Watch();
+  host_->Begin();
+  host_->Close();
+  objects_.Set(Namespace("red"));
+  EXPECT_THAT(told_, IsEmpty());
+  auto other = Host("test.Other");
+  service().watch(other->abi(), AsStr(kNamespace), Note, this);
+  other->Begin();
+  EXPECT_THAT(told_, ElementsAre("+red"));
+  other.reset();
+  objects_.Set(Namespace("red"));
+  EXPECT_THAT(told_, ElementsAre("+red"));
+}
+
+TEST_F(ObjectsServiceTest, WatchesAreMadeInCreateAlone) {
+  EXPECT_EQ(Watch("v1/Secret"), BERTH_NOT_FOUND);
+  EXPECT_EQ(service().watch(abi(), AsStr(kNamespace), nullptr, nullptr), BERTH_BAD_ARGUMENT);
+  host_->Begin();
+  const PluginCall call(*host_, Point::kPreFilter);
+  EXPECT_EQ(Watch(), BERTH_CONFLICT);
+}
+
+// All that a watcher is shown can be kept: also what is no longer there.
+TEST_F(ObjectsServiceTest, WhatAWatcherIsShownCanBeRetained) {
+  retains_ = true;
+  Watch();
+  host_->Begin();
+  objects_.Set(Namespace("red"));
+  objects_.Set(Namespace("red"));
+  objects_.Remove(kNamespace, "", "red");
+  ASSERT_EQ(refs_.size(), 4U);
+  for (berth_object_ref* ref : refs_) {
+    EXPECT_EQ(Text(service().view(ref)->meta->name), "red");
+    service().release(abi(), ref);
+  }
+}
+
+TEST_F(ObjectsServiceTest, WhatWasLookedUpCanBeRetained) {
+  host_->Begin();
+  objects_.Set(Namespace("red"));
+  const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
+  berth_object_ref* ref = service().retain(abi(), red);
+  ASSERT_NE(ref, nullptr);
+  objects_.Remove(kNamespace, "", "red");
+  EXPECT_EQ(service().view(ref), red);
+  EXPECT_EQ(Text(red->meta->name), "red");
+  service().release(abi(), ref);
+}
+
+TEST_F(ObjectsServiceTest, AnyThreadMayRetain) {
+  const ObjectRef red = Namespace("red");
+  std::thread([&] {
+    berth_object_ref* ref = service().retain(abi(), &red->view());
+    EXPECT_EQ(service().view(ref), &red->view());
+    EXPECT_EQ(red.use_count(), 2);
+    service().release(abi(), ref);
+  }).join();
+  EXPECT_EQ(red.use_count(), 1);
+}
+
+TEST_F(ObjectsServiceTest, OtherThreadsMayNotLook) {
+  host_->Begin();
+  objects_.Set(Namespace("red"));
+  std::thread([&] {
+    EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+    EXPECT_EQ(service().list(abi(), AsStr(kNamespace), AsStr(""), nullptr, nullptr),
+              BERTH_CONFLICT);
+  }).join();
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,132 @@
+// What plugins ask of the scheduler: berth.nominator/1, berth.activate/1, berth.waiting/1.
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/test_services.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class SchedulerServicesTest : public ServicesTest {
+ protected:
+  SchedulerServicesTest() { host_->Begin(); }
+
+  PodRef Pod(const std::string& name) { return test_objects_.Pod({.name = name}); }
+
+  // Takes names until it has as many as it wants.
+  struct Names {
+    size_t wanted = 100;
+    std::vector<std::string> names;
+
+    static int32_t Each(void* to, const berth_pod* pod) {
+      auto& self = *static_cast<Names*>(to);
+      self.names.emplace_back(Text(pod->meta->name));
+      return self.names.size() < self.wanted ? 1 : 0;
+    }
+  };
+};
+
+TEST_F(SchedulerServicesTest, ListsWhoIsNominated) {
+  const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
+  scheduler_.nominations().Add(Pod("b"), "n1");
+  scheduler_.nominations().Add(Pod("a"), "n1");
+  scheduler_.nominations().Add(Pod("c"), "n2");
+  Names all;
+  EXPECT_EQ(nominator.list(abi(), AsStr("n1"), Names::Each, &all), BERTH_SUCCESS);
+  EXPECT_THAT(all.names, ElementsAre("b", "a"));
+  Names one{.wanted = 1, .names = {}};
+  nominator.list(abi(), AsStr("n1"), Names::Each, &one);
+  EXPECT_THAT(one.names, ElementsAre("b"));
+  Names none;
+  EXPECT_EQ(nominator.list(abi(), AsStr("n3"), Names::Each, &none), BERTH_SUCCESS);
+  EXPECT_THAT(none.names, IsEmpty());
+}
+
+TEST_F(SchedulerServicesTest, ANominationIsTakenBackAlsoWithinTheWalk) {
+  struct Walk {
+    const berth_nominator& nominator;
+    const berth_host* host;
+    std::vector<berth_code> codes;
+  } walk{Service<berth_nominator>(BERTH_SERVICE_NOMINATOR), abi(), {}};
+  scheduler_.nominations().Add(Pod("a"), "n1");
+  scheduler_.nominations().Add(Pod("b"), "n1");
+  const auto clear = [](void* to, const berth_pod* pod) -> int32_t {
+    auto& self = *static_cast<Walk*>(to);
+    self.codes.push_back(self.nominator.clear(self.host, pod->meta->uid));
+    return 1;
+  };
+  walk.nominator.list(abi(), AsStr("n1"), clear, &walk);
+  EXPECT_THAT(walk.codes, ElementsAre(BERTH_SUCCESS, BERTH_SUCCESS));
+  EXPECT_THAT(scheduler_.asked, ElementsAre("clear uid-a", "clear uid-b"));
+  EXPECT_EQ(walk.nominator.clear(abi(), AsStr("uid-a")), BERTH_NOT_FOUND);
+}
+
+TEST_F(SchedulerServicesTest, ActivatesPods) {
+  const auto& activate = Service<berth_activate>(BERTH_SERVICE_ACTIVATE);
+  const berth_str uids[] = {AsStr("uid-a"), AsStr("uid-b")};
+  EXPECT_EQ(activate.activate(abi(), uids, 2), BERTH_SUCCESS);
+  EXPECT_EQ(activate.activate(abi(), nullptr, 0), BERTH_SUCCESS);
+  EXPECT_THAT(scheduler_.asked, ElementsAre("activate uid-a", "activate uid-b"));
+}
+
+TEST_F(SchedulerServicesTest, SpeaksForThePluginOfItsProfile) {
+  const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
+  scheduler_.waiting = {Pod("a"), Pod("b")};
+  const PluginId mine = plugin_ids_.IdOf("default-scheduler", "test.Plugin");
+  const auto other = Host("test.Plugin", "binpack");
+  other->Begin();
+  Names all;
+  EXPECT_EQ(waiting.each(abi(), Names::Each, &all), BERTH_SUCCESS);
+  EXPECT_THAT(all.names, ElementsAre("a", "b"));
+  EXPECT_EQ(waiting.allow(abi(), AsStr("uid-a")), BERTH_SUCCESS);
+  EXPECT_EQ(waiting.reject(other->abi(), AsStr("uid-b"), AsStr("too late")), BERTH_SUCCESS);
+  EXPECT_EQ(waiting.allow(abi(), AsStr("uid-c")), BERTH_NOT_FOUND);
+  EXPECT_EQ(waiting.reject(abi(), AsStr("uid-c"), AsStr("")), BERTH_NOT_FOUND);
+  const std::string by = " by " + std::to_string(mine);
+  const std::string by_other = " by " + std::to_string(plugin_ids_.IdOf("binpack", "test.Plugin"));
+  EXPECT_NE(by, by_other);
+  EXPECT_THAT(scheduler_.asked,
+              ElementsAre("allow uid-a" + by, "reject uid-b" + by_other + ": too late",
+                          "allow uid-c" + by, "reject uid-c" + by + ": "));
+}
+
+// What each of them allows, by the point at which the plugin is called.
+TEST_F(SchedulerServicesTest, AreForTheSchedulingThreadAndNotForBlocks) {
+  const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
+  const auto& activate = Service<berth_activate>(BERTH_SERVICE_ACTIVATE);
+  const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
+  const auto conflicts = [&] {
+    std::string which;
+    Names names;
+    if (nominator.list(abi(), AsStr("n"), Names::Each, &names) == BERTH_CONFLICT) which += "list ";
+    if (nominator.clear(abi(), AsStr("u")) == BERTH_CONFLICT) which += "clear ";
+    if (activate.activate(abi(), nullptr, 0) == BERTH_CONFLICT) which += "activate ";
+    if (waiting.each(abi(), Names::Each, &names) == BERTH_CONFLICT) which += "each ";
+    if (waiting.allow(abi(), AsStr("u")) == BERTH_CONFLICT) which += "allow ";
+    if (waiting.reject(abi(), AsStr("u"), AsStr("")) == BERTH_CONFLICT) which += "reject ";
+    return which;
+  };
+  const auto at = [&](Point point) {
+    const PluginCall call(*host_, point);
+    return conflicts();
+  };
+  const std::string all = "list clear activate each allow reject ";
+  EXPECT_EQ(at(Point::kFilter), all);
+  EXPECT_EQ(at(Point::kBind), "list clear ");
+  for (const Point point : {Point::kPreEnqueue, Point::kPreFilter, Point::kPostFilter,
+                            Point::kPermit, Point::kPostBind, kCallback}) {
+    EXPECT_EQ(at(point), "") << NameOf(point);
+  }
+  std::thread([&] { EXPECT_EQ(conflicts(), all); }).join();
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,36 @@
+// berth.timer/1: what it keeps for one instance.
+#ifndef BERTH_HOST_RUNTIME_SERVICE_TIMER_H_
+#define BERTH_HOST_RUNTIME_SERVICE_TIMER_H_
+
+#include <cstdint>
+#include <unordered_set>
+
+#include "host/event/timer_queue.h"
+
+namespace berth::host {
+
+class InstanceHost;
+
+// Threading: the scheduling thread.
+class PluginTimers {
+ public:
+  using Fire = void (*)(void* to);
+
+  explicit PluginTimers(InstanceHost& host) : host_(host) {}
+  ~PluginTimers() { Close(); }
+  PluginTimers(const PluginTimers&) = delete;
+  PluginTimers& operator=(const PluginTimers&) = delete;
+
+  TimerQueue::Id Start(int64_t after_ns, Fire fire, void* to);
+  // False: none of these, or it has fired.
+  bool Cancel(TimerQueue::Id timer);
+  void Close();
+
+ private:
+  InstanceHost& host_;
+  std::unordered_set<TimerQueue::Id> open_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_SERVICE_TIMER_H_

@@ -1,0 +1,42 @@
+#include "host/runtime/services.h"
+
+#include <array>
+
+#include "host/api/value.h"
+
+namespace berth::host {
+namespace {
+
+bool HasScheduler(const HostServices& services) { return services.scheduler != nullptr; }
+bool HasWaiting(const HostServices& services) {
+  return services.scheduler != nullptr && services.plugin_ids != nullptr;
+}
+bool HasTimers(const HostServices& services) {
+  return services.timers != nullptr && services.clock != nullptr;
+}
+bool HasMetrics(const HostServices& services) { return services.metrics != nullptr; }
+
+// What berth.log/1 is made of for each instance.
+constexpr berth_log kNoLog{};
+
+const std::array<ServiceInfo, 13> kServices{{
+    {BERTH_SERVICE_LOG, &kNoLog, nullptr},
+    {BERTH_SERVICE_STRINGS, StringsService(), nullptr},
+    {BERTH_SERVICE_COLUMNS, ColumnsService(), nullptr},
+    {BERTH_SERVICE_VALUES, ValuesService(), nullptr},
+    {BERTH_SERVICE_METRICS, MetricsService(), HasMetrics},
+    {BERTH_SERVICE_OBJECTS, ObjectsService(), nullptr},
+    {BERTH_SERVICE_WHATIF, WhatIfService(), nullptr},
+    {BERTH_SERVICE_NOMINATOR, NominatorService(), HasScheduler},
+    {BERTH_SERVICE_ACTIVATE, ActivateService(), HasScheduler},
+    {BERTH_SERVICE_WAITING, WaitingService(), HasWaiting},
+    {BERTH_SERVICE_TIMER, TimerService(), HasTimers},
+    {BERTH_SERVICE_API, ApiService(), nullptr},
+    {BERTH_SERVICE_COMPLETION, CompletionService(), nullptr},
+}};
+
+}  // namespace
+
+std::span<const ServiceInfo> Services() { return kServices; }
+
+}  // namespace berth::host

@@ -1,0 +1,133 @@
+// For tests: a host with everything that services work on, and no scheduler behind it.
+#ifndef BERTH_HOST_RUNTIME_TEST_SERVICES_H_
+#define BERTH_HOST_RUNTIME_TEST_SERVICES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/api/test_clock.h"
+#include "host/api/test_objects.h"
+#include "host/cache/object_store.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/event/inbox.h"
+#include "host/event/timer_queue.h"
+#include "host/runtime/instance_host.h"
+
+namespace berth::host {
+
+// Writes down what it is asked, and says what it was told to.
+class FakeScheduler final : public SchedulerRequests {
+ public:
+  const Nominator& nominator() const override { return nominator_; }
+  bool ClearNomination(std::string_view uid) override {
+    asked.push_back("clear " + std::string(uid));
+    return nominator_.Remove(uid);
+  }
+  void Activate(std::string_view uid) override { asked.push_back("activate " + std::string(uid)); }
+  void EachWaiting(const std::function<bool(const Pod& pod)>& each) const override {
+    for (const PodRef& pod : waiting) {
+      if (!each(*pod)) return;
+    }
+  }
+  bool Allow(std::string_view uid, PluginId plugin) override {
+    asked.push_back("allow " + std::string(uid) + " by " + std::to_string(plugin));
+    return Waits(uid);
+  }
+  bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override {
+    asked.push_back("reject " + std::string(uid) + " by " + std::to_string(plugin) + ": " +
+                    std::string(reason));
+    return Waits(uid);
+  }
+  void Evict(const PodName& pod, std::string_view message, Done done) override {
+    asked.push_back("evict " + std::string(pod.ns) + "/" + std::string(pod.name) + " " +
+                    std::string(pod.uid) + ": " + std::string(message));
+    done(evicted);
+  }
+
+  Nominator& nominations() { return nominator_; }
+  std::vector<std::string> asked;
+  std::vector<PodRef> waiting;
+  Status evicted;  // What every eviction comes to.
+
+ private:
+  bool Waits(std::string_view uid) const {
+    return std::ranges::any_of(waiting, [&](const PodRef& pod) { return pod->uid() == uid; });
+  }
+
+  Nominator nominator_;
+};
+
+class ServicesTest : public ::testing::Test {
+ protected:
+  ServicesTest() {
+    services_.monitor = &monitor_;
+    services_.faults = &faults_;
+    services_.scheduler = &scheduler_;
+    services_.client = &cluster_;
+    services_.timers = &timers_;
+    services_.clock = &clock_;
+    services_.plugin_ids = &plugin_ids_;
+    services_.metrics = &metrics_;
+    services_.post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); };
+    host_ = Host("test.Plugin");
+  }
+
+  std::unique_ptr<InstanceHost> Host(const std::string& plugin,
+                                     const std::string& profile = "default-scheduler") {
+    return std::make_unique<InstanceHost>(services_, plugin,
+                                          std::vector<std::string>{"v1/Namespace"}, profile);
+  }
+  template <class T>
+  static const T& Service(const InstanceHost& host, const char* id) {
+    const void* service = nullptr;
+    EXPECT_EQ(host.abi()->get_service(host.abi(), id, &service), BERTH_SUCCESS) << id;
+    return *static_cast<const T*>(service);
+  }
+  template <class T>
+  const T& Service(const char* id) {
+    return Service<T>(*host_, id);
+  }
+  const berth_host* abi() const { return host_->abi(); }
+  // What the scheduling thread does between cycles.
+  void RunLoop() {
+    while (cluster_.Deliver() + inbox_.Drain() + timers_.RunDue(clock_.NowNs()) > 0) {
+    }
+  }
+
+  TestObjects test_objects_;
+  ObjectStore objects_;
+  TestClock clock_;
+  std::vector<std::string> lines_;  // "2 test.Plugin: message"
+  std::function<void(uint32_t, std::string_view, std::string_view)> log_ =
+      [this](uint32_t level, std::string_view plugin, std::string_view text) {
+        lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
+                         std::string(text));
+      };
+  PluginFaults faults_{{.quarantine = {}, .log = log_, .clock = &clock_}};
+  CallMonitor monitor_{test_objects_.interner()};
+  FakeScheduler scheduler_;
+  EmbeddedCluster cluster_{
+      {.now_ns = [this] { return clock_.NowNs(); }, .max_events = 10, .serve = nullptr}};
+  TimerQueue timers_;
+  PluginIds plugin_ids_;
+  MetricStore metrics_;
+  Inbox inbox_{nullptr};
+  HostServices services_{.interner = test_objects_.interner(),
+                         .objects = objects_,
+                         .log = log_,
+                         .log_level = BERTH_LOG_INFO,
+                         .bind = nullptr};
+  std::unique_ptr<InstanceHost> host_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_TEST_SERVICES_H_
