@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -22,7 +23,20 @@ void ForEachRejected(const Attempt& attempt, Each each) {
 }
 
 // How often each text was given. Texts of several plugins may be equal.
-std::map<std::string, uint32_t, std::less<>> CountReasons(const Attempt& attempt) {
+using ReasonCounts = std::map<std::string, uint32_t, std::less<>>;
+
+std::string Headline(uint32_t nodes) {
+  return "0/" + std::to_string(nodes) + " nodes are available:";
+}
+
+std::string Sentence(const ReasonCounts& reasons) {
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : reasons) parts.push_back(std::to_string(count) + " " + text);
+  std::ranges::sort(parts);
+  return parts.empty() ? "" : " " + Join(parts, ", ") + ".";
+}
+
+ReasonCounts CountReasons(const Attempt& attempt) {
   std::vector<std::array<uint32_t, kReasonBits>> counts(attempt.plan().plugins().size());
   uint32_t rejected = 0;
   ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
@@ -31,7 +45,7 @@ std::map<std::string, uint32_t, std::less<>> CountReasons(const Attempt& attempt
       ++counts[verdict.plugin][static_cast<size_t>(__builtin_ctzll(mask))];
     }
   });
-  std::map<std::string, uint32_t, std::less<>> texts;
+  ReasonCounts texts;
   for (uint32_t plugin = 0; plugin < counts.size(); ++plugin) {
     for (uint32_t bit = 0; bit < kReasonBits; ++bit) {
       if (counts[plugin][bit] == 0) continue;
@@ -50,36 +64,49 @@ std::string AbsentReason(const Attempt& attempt) {
 }
 
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter) {
-  std::string message = "0/" + std::to_string(attempt.live_rows().size()) + " nodes are available:";
+  std::string message = Headline(attempt.live_rows().size());
   if (attempt.pre_filter_rejection.has_value()) {
     const std::string why = attempt.pre_filter_rejection->Message();
     if (!why.empty()) message += " " + why + ".";
   } else {
-    std::vector<std::string> parts;
-    for (const auto& [text, count] : CountReasons(attempt)) {
-      parts.push_back(std::to_string(count) + " " + text);
-    }
-    std::ranges::sort(parts);
-    if (!parts.empty()) message += " " + Join(parts, ", ") + ".";
+    message += Sentence(CountReasons(attempt));
   }
   if (!post_filter.empty()) message.append(" ").append(post_filter);
   return message;
 }
 
-std::vector<std::string> Rejectors(const Attempt& attempt) {
+std::string OneNodeFitError(std::span<const std::string> reasons) {
+  ReasonCounts counts;
+  for (const std::string& reason : reasons) ++counts[reason];
+  return Headline(1) + Sentence(counts);
+}
+
+RejectorNames RejectedBy(const Attempt& attempt) {
   std::set<std::string> names(attempt.subset_plugins.begin(), attempt.subset_plugins.end());
-  if (attempt.pre_filter_rejection.has_value()) {
-    if (!attempt.pre_filter_rejection->plugin.empty()) {
-      names.insert(attempt.pre_filter_rejection->plugin);
+  std::set<std::string> pending;
+  const auto& pre_filter = attempt.pre_filter_rejection;
+  if (pre_filter.has_value()) {
+    if (!pre_filter->plugin.empty()) names.insert(pre_filter->plugin);
+  } else {
+    std::vector<bool> rejects(attempt.plan().plugins().size());
+    std::vector<bool> pends(rejects.size());
+    ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
+      (verdict.code == BERTH_PENDING ? pends : rejects)[verdict.plugin] = true;
+    });
+    for (uint32_t plugin = 0; plugin < rejects.size(); ++plugin) {
+      const std::string& name = attempt.cycle(plugin).plugin().name;
+      if (rejects[plugin]) names.insert(name);
+      if (pends[plugin]) pending.insert(name);
     }
-    return {names.begin(), names.end()};
   }
-  std::vector<bool> seen(attempt.plan().plugins().size());
-  ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) { seen[verdict.plugin] = true; });
-  for (uint32_t plugin = 0; plugin < seen.size(); ++plugin) {
-    if (seen[plugin]) names.insert(attempt.cycle(plugin).plugin().name);
-  }
-  return {names.begin(), names.end()};
+  return {{names.begin(), names.end()}, {pending.begin(), pending.end()}};
+}
+
+std::vector<std::string> Rejectors(const Attempt& attempt) {
+  const RejectorNames by = RejectedBy(attempt);
+  std::vector<std::string> all;
+  std::ranges::set_union(by.plugins, by.pending, std::back_inserter(all));
+  return all;
 }
 
 }  // namespace berth::host

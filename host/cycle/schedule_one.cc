@@ -4,40 +4,30 @@
 #include <array>
 #include <utility>
 
-#include "host/cycle/fit_error.h"
 #include "host/runtime/run_filter.h"
+#include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/run_score.h"
 
 namespace berth::host {
 namespace {
 
-Decision Failed(const PluginStatus& status) {
-  return {.code = BERTH_ERROR, .skipped = false, .message = status.Message(), .row = kNoRow};
-}
-
-}  // namespace
-
-Decision Scheduler::SchedulingCycle(PodRef pod) {
-  Decision decision = Decide(pod);
-  if (decision.row == kNoRow) return decision;
-  const Id node = cache_.table().node_views()[decision.row]->name;
-  const PodRef placed = WithNode(pod, node, pod->resource_version());
-  if (Status status = cache_.AssumePod(placed, decision.row); !status.ok()) {
-    return {.code = BERTH_ERROR,
-            .skipped = false,
-            .message = std::string(status.message()),
-            .row = kNoRow};
-  }
+Decision Refusal(berth_code code, std::string message) {
+  Decision decision;
+  decision.code = code;
+  decision.message = std::move(message);
   return decision;
 }
 
+Decision Failed(const PluginStatus& status) { return Refusal(BERTH_ERROR, status.Message()); }
+
+}  // namespace
+
 Decision Scheduler::Decide(PodRef pod) {
   if (pod->terminating()) {
-    return {.code = BERTH_SKIP,
-            .skipped = true,
-            .message = "skip schedule deleting pod: " + pod->Key(),
-            .row = kNoRow};
+    Decision decision = Refusal(BERTH_SKIP, "skip schedule deleting pod: " + pod->Key());
+    decision.skipped = true;
+    return decision;
   }
   attempt_.Begin(std::move(pod), ++attempts_);
   return FindNode();
@@ -46,26 +36,38 @@ Decision Scheduler::Decide(PodRef pod) {
 Decision Scheduler::FindNode() {
   const auto unhandled = fields_.Unhandled(attempt_.pod->view());
   if (!unhandled.empty()) {
-    return {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-            .skipped = false,
-            .message = HandledFields::Message(unhandled),
-            .row = kNoRow};
+    Decision decision =
+        Refusal(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, HandledFields::Message(unhandled));
+    decision.rejectors.plugins = {std::string(kUnhandledField)};
+    return decision;
   }
   if (attempt_.live_rows().size() == 0) {
-    return {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-            .skipped = false,
-            .message = "no nodes available to schedule pods",
-            .row = kNoRow};
+    Decision decision =
+        Refusal(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "no nodes available to schedule pods");
+    decision.rejectors.plugins = {std::string(kNoNodes)};
+    return decision;
   }
   Decision decision;
   if (!Filter(decision)) return decision;
-  if (attempt_.feasible.size() == 0) {
-    decision.code = BERTH_UNSCHEDULABLE;
-    decision.message = FitErrorMessage(attempt_, "");
-    return decision;
-  }
+  if (attempt_.feasible.size() == 0) return NoNodeFits();
   if (!Score(decision)) return decision;
   decision.row = PickRow();
+  return decision;
+}
+
+// What PostFilter says goes into the message; the pod is unschedulable whatever that is.
+Decision Scheduler::NoNodeFits() {
+  Decision decision;
+  decision.code = BERTH_UNSCHEDULABLE;
+  decision.rejectors = RejectedBy(attempt_);
+  std::string post_filter;
+  if (!plan_.At(Point::kPostFilter).empty()) {
+    PostFilterResult result = RunPostFilter(attempt_);
+    post_filter = result.status.Message();
+    decision.overrides_nomination = result.overrides;
+    decision.nominated_node = std::move(result.node);
+  }
+  decision.message = FitErrorMessage(attempt_, post_filter);
   return decision;
 }
 
@@ -82,7 +84,7 @@ bool Scheduler::Filter(Decision& decision) {
   } else {
     attempt_.candidates = &attempt_.live_rows();
   }
-  if (PluginStatus status = RunFilter(attempt_); !status.ok()) {
+  if (PluginStatus status = RunFilter(attempt_, nominator_); !status.ok()) {
     decision = Failed(status);
     return false;
   }
@@ -103,7 +105,7 @@ bool Scheduler::TryNominatedNode() {
   }
   attempt_.some_rows.AssignRows(attempt_.table(), std::array{row});
   attempt_.candidates = &attempt_.some_rows;
-  attempt_.nominated_only = RunFilter(attempt_).ok() && attempt_.feasible.size() == 1;
+  attempt_.nominated_only = RunFilter(attempt_, nominator_).ok() && attempt_.feasible.size() == 1;
   return attempt_.nominated_only;
 }
 

@@ -1,257 +1,440 @@
 #include "host/cycle/scheduling_loop.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
-#include "host/event/cluster_event.h"
-#include "host/event/inbox.h"
+#include "host/cycle/fit_error.h"
+#include "host/cycle/pod_events.h"
+#include "host/runtime/done.h"
+#include "host/runtime/run_reserve.h"
 
 namespace berth::host {
 namespace {
 
-// How long a binding waits for a plugin's thread before it looks at the cluster again.
-constexpr int64_t kPatienceNs = 1'000'000;
+const std::string& QueueSortOf(const Plan& plan) {
+  return plan.plugins()[plan.At(Point::kQueueSort).front().plugin].name;
+}
 
 }  // namespace
-
-struct SchedulingLoop::Parts {
-  Parts(Interner& the_interner, Client& the_client, Options the_options)
-      : interner(the_interner),
-        client(the_client),
-        options(std::move(the_options)),
-        cache(the_interner),
-        services{.interner = the_interner,
-                 .objects = objects,
-                 .log = options.log,
-                 .log_level = options.log_level,
-                 .bind = [this](const berth_binding& binding,
-                                berth_done* done) { return Bind(binding, done); },
-                 .post = [this](Inbox::Task task) { inbox.Push(std::move(task)); }} {}
-
-  berth_code Bind(const berth_binding& binding, berth_done* done) {
-    const berth_meta& meta = *binding.pod->meta;
-    client.Bind({interner.Text(meta.ns), Text(meta.name), Text(meta.uid)}, Text(binding.node_name),
-                [done = done->shared_from_this()](const Status& status) {
-                  done->Complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
-                });
-    return BERTH_PENDING;
-  }
-
-  Interner& interner;
-  Client& client;
-  Options options;
-  ThreadWaker waker;
-  Inbox inbox{&waker};  // What plugins complete on threads of their own.
-  ObjectStore objects;
-  Cache cache;
-  HostServices services;
-  std::set<std::string> pod_fields;
-};
-
-// --- where events come in -----------------------------------------------------------------------
-
-class SchedulingLoop::PodSink final : public WatchSink {
- public:
-  explicit PodSink(SchedulingLoop& loop) : loop_(loop) {}
-  void OnEvents(std::span<WatchEvent> events) override {
-    for (const WatchEvent& event : events) {
-      if (event.type != WatchType::kSynced) loop_.OnPod(event);
-    }
-  }
-
- private:
-  SchedulingLoop& loop_;
-};
-
-class SchedulingLoop::NodeSink final : public WatchSink {
- public:
-  explicit NodeSink(SchedulingLoop& loop) : loop_(loop) {}
-  void OnEvents(std::span<WatchEvent> events) override {
-    for (const WatchEvent& event : events) {
-      if (event.type != WatchType::kSynced) loop_.OnNode(event);
-    }
-  }
-
- private:
-  SchedulingLoop& loop_;
-};
-
-class SchedulingLoop::ObjectSink final : public WatchSink {
- public:
-  explicit ObjectSink(ObjectStore& objects) : objects_(objects) {}
-  void OnEvents(std::span<WatchEvent> events) override {
-    for (const WatchEvent& event : events) {
-      if (event.type == WatchType::kSynced) continue;
-      const auto* object = std::get_if<ObjectRef>(&event.object);
-      BERTH_ASSERT(object != nullptr);
-      if (event.type == WatchType::kDeleted) {
-        objects_.Remove((*object)->kind(), (*object)->ns(), (*object)->name());
-      } else {
-        objects_.Set(*object);
-      }
-    }
-  }
-
- private:
-  ObjectStore& objects_;
-};
 
 // --- construction -------------------------------------------------------------------------------
 
 Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interner, Client& client,
                                                                const PluginCatalog& catalog,
-                                                               const PlanSpec& spec,
+                                                               std::span<const PlanSpec> profiles,
                                                                Options options) {
-  auto parts = std::make_unique<Parts>(interner, client, std::move(options));
-  parts->pod_fields = HandledPodFields(catalog);
-  auto plan = Plan::Build(spec, catalog, parts->services, parts->cache.table());
-  if (!plan.ok()) return std::move(plan).status();
+  BERTH_ASSERT(!profiles.empty() && options.clock != nullptr);
   std::unique_ptr<SchedulingLoop> loop(
-      new SchedulingLoop(std::move(parts), std::move(plan).value()));
-  loop->StartWatches();
+      new SchedulingLoop(interner, client, catalog, std::move(options)));
+  auto plans = loop->BuildPlans(catalog, profiles);
+  if (!plans.ok()) return std::move(plans).status();
+  loop->Start(std::move(plans).value());
   return loop;
 }
 
-SchedulingLoop::SchedulingLoop(std::unique_ptr<Parts> parts, std::unique_ptr<Plan> plan)
-    : parts_(std::move(parts)),
-      cache_(parts_->cache),
-      plan_(std::move(plan)),
-      fields_(parts_->pod_fields),
-      scheduler_(*plan_, cache_, fields_, parts_->options.seed),
-      order_(*plan_),
-      queue_(order_),
-      profile_(parts_->interner.Intern(plan_->scheduler_name())) {}
+SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginCatalog& catalog,
+                               Options options)
+    : interner_(interner),
+      client_(client),
+      options_(std::move(options)),
+      sink_(options_.sink != nullptr ? *options_.sink : no_sink_),
+      inbox_(options_.waker),
+      calls_{.on_pool = options_.on_pool,
+             .post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); },
+             .timers = &timers_,
+             .now_ns = [this] { return options_.clock->NowNs(); },
+             .deadline_ns = options_.bind_deadline_ns},
+      cache_(interner),
+      faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
+      services_(MakeServices()),
+      fields_(HandledPodFields(catalog)),
+      changes_(cache_),
+      policy_(ids_) {}
 
 SchedulingLoop::~SchedulingLoop() {
-  watches_.clear();
-  parts_->interner.Release(profile_);
+  if (router_ != nullptr) router_->StopWatches();
+  // What a binding gives back goes to cache and queue.
+  bindings_.clear();
+  for (const auto& profile : profiles_) {
+    changes_.RemovePlan(*profile->plan);
+    interner_.Release(profile->name);
+  }
 }
 
-// Objects and nodes first: the first cycle should find the nodes that its pod may want.
-void SchedulingLoop::StartWatches() {
-  const auto watch = [this](std::string_view kind, std::unique_ptr<WatchSink> sink) {
-    watches_.push_back(parts_->client.StartWatch(kind, *sink));
-    sinks_.push_back(std::move(sink));
+HostServices SchedulingLoop::MakeServices() {
+  return {.interner = interner_,
+          .objects = objects_,
+          .log = options_.log,
+          .log_level = options_.log_level,
+          .bind = [this](const berth_binding& binding,
+                         berth_done* done) { return Bind(binding, done); },
+          .post = calls_.post,
+          .monitor = options_.monitor,
+          .faults = &faults_,
+          .scheduler = this,
+          .client = &client_,
+          .timers = &timers_,
+          .clock = options_.clock,
+          .plugin_ids = &ids_,
+          .metrics = &metrics_};
+}
+
+Result<std::vector<std::unique_ptr<Plan>>> SchedulingLoop::BuildPlans(
+    const PluginCatalog& catalog, std::span<const PlanSpec> profiles) {
+  std::vector<std::unique_ptr<Plan>> plans;
+  std::string errors;
+  const auto note = [&errors](std::string_view message) {
+    if (!errors.empty()) errors += '\n';
+    errors += message;
   };
+  for (const PlanSpec& spec : profiles) {
+    auto plan = Plan::Build(spec, catalog, services_, cache_.table());
+    if (!plan.ok()) {
+      note(plan.status().message());
+      continue;
+    }
+    for (const auto& other : plans) {
+      if (other->scheduler_name() != spec.scheduler_name) continue;
+      note("profile " + spec.scheduler_name + ": there are two profiles of this schedulerName");
+    }
+    plans.push_back(std::move(plan).value());
+  }
+  for (const auto& plan : plans) {
+    const std::string& first = QueueSortOf(*plans.front());
+    const std::string& sort = QueueSortOf(*plan);
+    if (sort == first) continue;
+    note("profile " + plan->scheduler_name() + ": QueueSort: expected \"" + first +
+         "\", as in profile " + plans.front()->scheduler_name() +
+         ", for all profiles share one queue; found \"" + sort + "\"");
+  }
+  if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
+  return plans;
+}
+
+// A pod that was refused because there is no node waits for one; one that nobody understands, for a
+// change of its own.
+std::vector<Interest> SchedulingLoop::HostInterests(std::span<const Plan* const> plans) {
+  std::vector<Interest> interests;
+  const auto wait_for = [&](const Plan& plan, std::string_view name, uint32_t resource,
+                            uint32_t actions) {
+    interests.push_back({.plugin = ids_.IdOf(plan.scheduler_name(), name),
+                         .index = 0,
+                         .resource = resource,
+                         .actions = actions,
+                         .kind = "",
+                         .has_hint = false,
+                         .pod_parts = 0});
+  };
+  for (const Plan* plan : plans) {
+    wait_for(*plan, kNoNodes, BERTH_RESOURCE_NODE, BERTH_ACTION_ADD);
+    wait_for(*plan, kUnhandledField, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE);
+  }
+  return interests;
+}
+
+void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
+  std::vector<const Plan*> all;
+  for (const auto& plan : plans) all.push_back(plan.get());
+  policy_.SetPlans(all, HostInterests(all));
+  order_ = std::make_unique<PluginQueueOrder>(*all.front());
+  queue_ = std::make_unique<SchedulingQueue>(policy_, *order_, calls_.now_ns, options_.queue);
+  failures_ = std::make_unique<FailureHandler>(*queue_, client_, *options_.clock, sink_);
+  EventRouter::Options routes;
+  for (auto& plan : plans) {
+    changes_.AddPlan(*plan);
+    const Id name = interner_.Intern(plan->scheduler_name());
+    routes.profiles.push_back(name);
+    auto scheduler =
+        std::make_unique<Scheduler>(*plan, cache_, fields_, queue_->nominator(), options_.seed);
+    profiles_.push_back(std::make_unique<Profile>(std::move(plan), name, std::move(scheduler)));
+  }
+  routes.on_assumed_pod_going = [this](std::string_view uid) {
+    if (BindingCycle* binding = FindBinding(uid)) binding->OnPodGoing();
+  };
+  routes.on_contradiction = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); };
+  router_ = std::make_unique<EventRouter>(cache_, objects_, *queue_, std::move(routes));
+  router_->StartWatches(client_, KindsWanted());
+}
+
+std::vector<std::string> SchedulingLoop::KindsWanted() const {
   std::set<std::string> kinds;
-  for (const PlannedPlugin& plugin : plan_->plugins()) {
-    kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
-  }
-  for (const std::string& kind : kinds) {
-    watch(kind, std::make_unique<ObjectSink>(parts_->objects));
-  }
-  watch(kNodeKind, std::make_unique<NodeSink>(*this));
-  watch(kPodKind, std::make_unique<PodSink>(*this));
-}
-
-// --- events -------------------------------------------------------------------------------------
-
-void SchedulingLoop::OnNode(const WatchEvent& event) {
-  for (const NodeStep& step : ClassifyNodeEvent(event)) {
-    if (step.action == WatchType::kDeleted) {
-      cache_.RemoveNode(step.node->name());
-    } else {
-      cache_.SetNode(step.node);
+  for (const auto& profile : profiles_) {
+    for (const PlannedPlugin& plugin : profile->plan->plugins()) {
+      kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
     }
   }
+  kinds.erase(std::string(kNodeKind));
+  kinds.erase(std::string(kPodKind));
+  return {kinds.begin(), kinds.end()};
 }
 
-void SchedulingLoop::OnPod(const WatchEvent& event) {
-  NoteOthers(event);
-  for (const PodStep& step : ClassifyPodEvent(event, std::array{profile_})) {
-    Status status;
-    switch (step.action) {
-      case PodAction::kAddToQueue: Enqueue(step.pod); break;
-      case PodAction::kUpdateInQueue:
-        if (cache_.IsAssumed(step.pod->uid())) {
-          changed_in_flight_ = step.pod;
-        } else if (!queue_.Update(step.pod)) {
-          Enqueue(step.pod);
-        }
-        break;
-      case PodAction::kTakeFromQueue:
-      case PodAction::kRemoveFromQueue: TakeFromQueue(step.pod->uid()); break;
-      case PodAction::kAddToCache: status = cache_.AddPod(step.pod); break;
-      case PodAction::kUpdateInCache: status = cache_.UpdatePod(step.pod); break;
-      case PodAction::kRemoveFromCache: status = cache_.RemovePod(step.pod->uid()); break;
-      case PodAction::kRemoveAnywhere:
-        if (!TakeFromQueue(step.pod->uid()) && cache_.RowOf(step.pod->uid()) != kNoRow) {
-          status = cache_.RemovePod(step.pod->uid());
-        }
-        break;
-    }
-    if (!status.ok() && parts_->options.log) {
-      parts_->options.log(BERTH_LOG_ERROR, "", status.message());
-    }
-  }
-}
+// --- the loop -----------------------------------------------------------------------------------
 
-void SchedulingLoop::Enqueue(PodRef pod) {
-  queue_.Push({std::move(pod), 0, parts_->options.now_ns(), 0});
-}
-
-bool SchedulingLoop::TakeFromQueue(std::string_view uid) {
-  if (changed_in_flight_ != nullptr && changed_in_flight_->uid() == uid) changed_in_flight_.reset();
-  return queue_.Remove(uid);
-}
-
-void SchedulingLoop::NoteOthers(const WatchEvent& event) {
-  const auto* pod = std::get_if<PodRef>(&event.object);
-  BERTH_ASSERT(pod != nullptr);
-  const auto* previous = std::get_if<PodRef>(&event.previous);
-  if (previous != nullptr && *previous != nullptr) {
-    others_pending_.erase(std::string((*previous)->uid()));
-  }
-  const berth_pod& view = (*pod)->view();
-  const bool pending = event.type != WatchType::kDeleted && view.node_name == kNoId;
-  if (pending && view.scheduler_name != profile_) others_pending_.emplace((*pod)->uid());
-}
-
-// --- decisions ----------------------------------------------------------------------------------
-
-std::optional<AttemptResult> SchedulingLoop::ScheduleNext() {
-  if (queue_.empty()) return std::nullopt;
-  QueuedEntity entity = queue_.Pop();
-  AttemptResult result;
-  result.pod = entity.pod;
-  result.decision = scheduler_.SchedulingCycle(entity.pod);
-  if (result.decision.row != kNoRow) {
-    result.node = BindPod(entity.pod, result.decision.row, result.decision);
-  }
-  scheduler_.attempt().End();
+bool SchedulingLoop::Step() {
+  bool did = Settle();
+  if (stopping_ || !router_->synced()) return did;
+  const QueuedEntity* entity = queue_->Pop();
+  if (entity == nullptr) return did;
+  TryPod(*entity);
   TidyUp();
-  return result;
+  return true;
+}
+
+bool SchedulingLoop::Settle() {
+  const int64_t now = options_.clock->NowNs();
+  bool did = inbox_.Drain() > 0;
+  did |= timers_.RunDue(now) > 0;
+  did |= RunLater();
+  did |= DropFinished();
+  queue_->Tick();
+  return did;
+}
+
+std::optional<int64_t> SchedulingLoop::NextStepNs() const {
+  const bool may_try = !stopping_ && router_->synced();
+  if (!later_.empty() || !finished_.empty() || (may_try && queue_->has_ready())) {
+    return options_.clock->NowNs();
+  }
+  std::optional<int64_t> next = timers_.NextNs();
+  const std::optional<int64_t> tick = stopping_ ? std::nullopt : queue_->NextTickNs();
+  if (!next.has_value() || (tick.has_value() && *tick < *next)) next = tick;
+  return next;
+}
+
+bool SchedulingLoop::AtRest() const {
+  return bindings_.empty() && later_.empty() && inbox_.size() == 0 && !queue_->has_ready() &&
+         queue_->CountIn(QueuePlace::kBackoff) == 0;
+}
+
+void SchedulingLoop::Stop() {
+  if (std::exchange(stopping_, true)) return;
+  for (const auto& [uid, binding] : bindings_) binding->Stop();
+}
+
+// What plugins asked for in the middle of a cycle; what that leads them to ask waits for the next
+// round.
+bool SchedulingLoop::RunLater() {
+  std::vector<std::function<void()>> tasks;
+  tasks.swap(later_);
+  for (const auto& task : tasks) task();
+  return !tasks.empty();
+}
+
+// Giving back may end other bindings: until there is none.
+bool SchedulingLoop::DropFinished() {
+  const bool any = !finished_.empty();
+  while (!finished_.empty()) {
+    const auto ended = bindings_.find(finished_.back());
+    finished_.pop_back();
+    BERTH_ASSERT(ended != bindings_.end());
+    // Out of the map first: what is given back may ask who is in it.
+    const std::unique_ptr<BindingCycle> binding = std::move(ended->second);
+    bindings_.erase(ended);
+  }
+  return any;
 }
 
 // What pods bring with them, columns and texts, would pile up. A sweep looks at every text: it
 // waits until half of them are of no use, so that each pays for its own.
 void SchedulingLoop::TidyUp() {
   constexpr size_t kWorthASweep = 4096;
-  cache_.table().DropIdleColumns(parts_->options.idle_column_bytes);
-  Interner& interner = parts_->interner;
-  const size_t unused = interner.unreferenced();
-  if (unused >= kWorthASweep && unused >= interner.size() / 2) interner.Sweep();
+  cache_.table().DropIdleColumns(options_.idle_column_bytes);
+  const size_t unused = interner_.unreferenced();
+  if (unused >= kWorthASweep && unused >= interner_.size() / 2) interner_.Sweep();
 }
 
-// Waits for the answer: a pod's cycle state is alive until its binding has ended.
-std::string SchedulingLoop::BindPod(PodRef pod, Row row, Decision& decision) {
-  const NodeRef node = cache_.table().node(row);
-  changed_in_flight_.reset();
-  std::optional<PluginStatus> answer;
-  BindRun run(scheduler_.attempt(), node->view(),
-              [&answer](PluginStatus status) { answer = std::move(status); });
-  run.Start();
-  while (!answer.has_value()) {
-    parts_->options.deliver();
-    if (parts_->inbox.Drain() == 0) parts_->waker.Wait(kPatienceNs);
+// --- one attempt --------------------------------------------------------------------------------
+
+void SchedulingLoop::TryPod(const QueuedEntity& entity) {
+  const PodRef pod = entity.pod;
+  Profile* profile = ProfileOf(*pod);
+  if (profile == nullptr) {
+    Log(BERTH_LOG_ERROR, pod->Key() + ": no profile has its schedulerName any more");
+    return queue_->Done(pod->uid());
   }
-  if (answer->ok()) return std::string(node->name());
-  if (Status status = cache_.ForgetPod(pod->uid()); !status.ok()) {
-    if (parts_->options.log) parts_->options.log(BERTH_LOG_ERROR, "", status.message());
+  if (pod->terminating()) return Skip(pod);
+  Scheduler& scheduler = *profile->scheduler;
+  const Decision decision = scheduler.Decide(pod);
+  if (decision.row == kNoRow) {
+    scheduler.attempt().End();
+    return failures_->Handle(pod->uid(), "", ToFailure(*profile, decision));
   }
-  if (changed_in_flight_ != nullptr) Enqueue(std::move(changed_in_flight_));
-  decision = {.code = answer->code, .skipped = false, .message = answer->Message(), .row = kNoRow};
-  return "";
+  Place(*profile, pod, decision.row);
+  scheduler.attempt().End();
+}
+
+// Nobody keeps room for it any more, and others are told.
+void SchedulingLoop::Skip(const PodRef& pod) {
+  const std::string why = "skip schedule deleting pod: " + pod->Key();
+  queue_->Remove(pod->uid());
+  queue_->Done(pod->uid());
+  sink_.OnSkipped(pod, why);
+  client_.CreateEvent(FailedSchedulingEvent(*pod, why, options_.clock->NowNs()), nullptr);
+}
+
+void SchedulingLoop::Place(Profile& profile, const PodRef& pod, Row row) {
+  Attempt& attempt = profile.scheduler->attempt();
+  const Reservation::Env give_back{cache_, *queue_, *router_, *failures_, attempt};
+  auto binding =
+      std::make_unique<Binding>(*profile.plan, pod, cache_.table().node(row), attempt.TakeState());
+  auto reservation = Reservation::Make(give_back, row, std::move(binding));
+  if (!reservation.ok()) {
+    const Failure failure{.message = std::string(reservation.status().message())};
+    return failures_->Handle(pod->uid(), "", failure);
+  }
+  queue_->Nominate(pod, (*reservation)->node_name());  // Where it was nominated else, that is free.
+  queue_->nominator().Remove(pod->uid());
+  PluginStatus status = RunReserve(attempt, row);
+  PermitResult permit;
+  if (status.ok()) {
+    permit = RunPermit(attempt, row);
+    status = permit.status;
+  }
+  if (!status.ok() && status.code != BERTH_WAIT) {
+    return (*reservation)->Fail(ToFailure(profile, status));
+  }
+  sink_.OnAssumed(pod, (*reservation)->node_name());
+  const BindingCycle::Env env{*queue_,
+                              client_,
+                              *options_.clock,
+                              timers_,
+                              calls_,
+                              ids_,
+                              sink_,
+                              [this](const BindingCycle& ended) {
+                                finished_.emplace_back(ended.pod()->uid()); }};
+  const auto [place, is_new] = bindings_.emplace(
+      pod->uid(),
+      std::make_unique<BindingCycle>(env, std::move(reservation).value(), std::move(permit.waits)));
+  BERTH_ASSERT(is_new);
+  place->second->Start();
+}
+
+Failure SchedulingLoop::ToFailure(const Profile& profile, const Decision& decision) {
+  Failure failure{.code = decision.code,
+                  .message = decision.message,
+                  .rejection = {},
+                  .overrides_nomination = decision.overrides_nomination,
+                  .nominated_node = decision.nominated_node};
+  for (const std::string& name : decision.rejectors.plugins) {
+    failure.rejection.plugins.push_back(IdOf(profile, name));
+  }
+  for (const std::string& name : decision.rejectors.pending) {
+    failure.rejection.pending.push_back(IdOf(profile, name));
+  }
+  std::ranges::sort(failure.rejection.plugins);
+  std::ranges::sort(failure.rejection.pending);
+  return failure;
+}
+
+// Of Reserve and Permit: a rejection is one by this one node.
+Failure SchedulingLoop::ToFailure(const Profile& profile, const PluginStatus& status) {
+  if (!status.rejected()) return {.message = status.Message()};
+  Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
+  const PluginId plugin = IdOf(profile, status.plugin);
+  (status.code == BERTH_PENDING ? failure.rejection.pending : failure.rejection.plugins) = {plugin};
+  return failure;
+}
+
+PluginId SchedulingLoop::IdOf(const Profile& profile, std::string_view plugin) {
+  return ids_.IdOf(profile.plan->scheduler_name(), plugin);
+}
+
+SchedulingLoop::Profile* SchedulingLoop::ProfileOf(const Pod& pod) const {
+  const Id name = pod.view().scheduler_name;
+  const auto found = std::ranges::find(profiles_, name, [](const auto& p) { return p->name; });
+  return found != profiles_.end() ? found->get() : nullptr;
+}
+
+Scheduler* SchedulingLoop::SchedulerFor(const Pod& pod) {
+  const Profile* profile = ProfileOf(pod);
+  return profile != nullptr ? profile->scheduler.get() : nullptr;
+}
+
+void SchedulingLoop::Log(uint32_t level, std::string_view message) const {
+  if (options_.log && level >= options_.log_level) options_.log(level, "", message);
+}
+
+// --- what plugins ask for -----------------------------------------------------------------------
+
+BindingCycle* SchedulingLoop::FindBinding(std::string_view uid) const {
+  const auto found = bindings_.find(uid);
+  return found != bindings_.end() ? found->second.get() : nullptr;
+}
+
+bool SchedulingLoop::ClearNomination(std::string_view uid) {
+  if (queue_->nominator().NodeOf(uid).empty()) return false;
+  Later([this, uid = std::string(uid)] {
+    const QueuedEntity* entity = queue_->Find(uid);
+    if (entity == nullptr || queue_->nominator().NodeOf(uid).empty()) return;
+    const PodRef pod = entity->pod;
+    queue_->Nominate(pod, "");
+    if (pod->nominated_node().empty()) return;
+    PodStatusPatch patch;
+    patch.nominated_node = "";
+    client_.PatchPodStatus(NameOf(*pod), patch, nullptr);
+  });
+  return true;
+}
+
+void SchedulingLoop::Activate(std::string_view uid) {
+  Later([this, uid = std::string(uid)] { queue_->Activate(uid); });
+}
+
+void SchedulingLoop::EachWaiting(const std::function<bool(const Pod& pod)>& each) const {
+  for (const auto& [uid, binding] : bindings_) {
+    if (binding->is_waiting() && !each(*binding->pod())) return;
+  }
+}
+
+bool SchedulingLoop::Allow(std::string_view uid, PluginId plugin) {
+  const BindingCycle* waiting = FindBinding(uid);
+  if (waiting == nullptr || !waiting->is_waiting()) return false;
+  Later([this, uid = std::string(uid), plugin] {
+    if (BindingCycle* binding = FindBinding(uid)) binding->Allow(plugin);
+  });
+  return true;
+}
+
+bool SchedulingLoop::Reject(std::string_view uid, PluginId plugin, std::string_view reason) {
+  const BindingCycle* waiting = FindBinding(uid);
+  if (waiting == nullptr || !waiting->is_waiting()) return false;
+  Later([this, uid = std::string(uid), plugin, reason = std::string(reason)] {
+    if (BindingCycle* binding = FindBinding(uid)) binding->Reject(plugin, reason);
+  });
+  return true;
+}
+
+berth_code SchedulingLoop::Bind(const berth_binding& binding, berth_done* done) {
+  const berth_meta& meta = *binding.pod->meta;
+  client_.Bind({interner_.Text(meta.ns), Text(meta.name), Text(meta.uid)}, Text(binding.node_name),
+               [complete = Promises::Hold(done)](const Status& status) {
+                 complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
+               });
+  return BERTH_PENDING;
+}
+
+// A pod that still waits, or prepares, goes back to the queue; any other is deleted.
+void SchedulingLoop::Evict(const PodName& pod, std::string_view message, Done done) {
+  struct Victim {
+    std::string ns, name, uid, message;
+  };
+  Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
+                std::string(message)};
+  Later([this, victim = std::move(victim), done = std::move(done)] {
+    BindingCycle* binding = FindBinding(victim.uid);
+    if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
+    const PodName name{victim.ns, victim.name, victim.uid};
+    PodStatusPatch patch;
+    patch.disruption_target = PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
+                                                        .reason = "PreemptionByScheduler",
+                                                        .message = victim.message,
+                                                        .transition_ns = options_.clock->NowNs()};
+    client_.PatchPodStatus(name, patch, nullptr);
+    client_.DeletePod(name, std::nullopt, [done](const Status& status) {
+      done(status.code() == ErrorCode::kNotFound ? Status() : status);
+    });
+  });
 }
 
 }  // namespace berth::host

@@ -1,113 +1,202 @@
-// The loop: cluster events in, one cycle after the other, bindings out.
+// The loop: cluster events in, one attempt after the other, bindings out.
 //
-//   event -> queue -> [filter -> score -> assume] -> bind
+//   event -> queue -> [filter -> score -> assume -> reserve -> permit] -> bind
 //
-// The same loop serves simulation and production; only the client behind it, and who drives it,
-// differ.
+// The same loop serves simulation and production; only the client behind it, the clock, and who
+// drives it, differ.
 #ifndef BERTH_HOST_CYCLE_SCHEDULING_LOOP_H_
 #define BERTH_HOST_CYCLE_SCHEDULING_LOOP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "host/api/clock.h"
 #include "host/api/interner.h"
 #include "host/api/objects.h"
 #include "host/api/status.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/cycle/binding_cycle.h"
+#include "host/cycle/decision_sink.h"
+#include "host/cycle/failure_handler.h"
 #include "host/cycle/handled_fields.h"
 #include "host/cycle/schedule_one.h"
-#include "host/queue/active_queue.h"
+#include "host/event/event_router.h"
+#include "host/event/inbox.h"
+#include "host/event/timer_queue.h"
+#include "host/queue/scheduling_queue.h"
+#include "host/runtime/async_call.h"
+#include "host/runtime/call_monitor.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/run_bind.h"
+#include "host/runtime/plugin_faults.h"
+#include "host/runtime/plugin_ids.h"
+#include "host/runtime/run_changes.h"
+#include "host/runtime/run_pre_enqueue.h"
 #include "host/runtime/run_queue_sort.h"
+#include "host/runtime/scheduler_requests.h"
 
 namespace berth::host {
 
-// How an attempt ended.
-struct AttemptResult {
-  PodRef pod;
-  Decision decision;
-  std::string node;  // Empty unless the pod is bound.
-};
-
-// Threading: one thread, the scheduling thread. The client must deliver on it.
-// Lifetime:  interner, client and catalogue must outlive it.
-class SchedulingLoop {
+// Who drives it calls, for ever:
+//
+//   the client's delivery, where the client needs one
+//   Step(), while it returns true
+//   a wait until NextStepNs(), or until the waker says that something came in
+//
+// Threading: one thread, the scheduling thread. The client must deliver on it, or through a
+//            WatchRelay and OnInbox of inbox().
+// Lifetime:  interner, client, catalogue, clock and sink must outlive it.
+class SchedulingLoop final : private SchedulerRequests {
  public:
   struct Options {
     uint64_t seed = 0;
-    // When something happens. Must be set.
-    std::function<int64_t()> now_ns;
-    // Lets the client deliver answers and events while a binding is under way. Must be set.
-    std::function<void()> deliver;
-    // Where plugins' log lines go. May be empty.
+    const Clock* clock = nullptr;  // Must be set.
+    DecisionSink* sink = nullptr;  // Who is told of decisions; null: nobody.
+    Waker* waker = nullptr;        // Woken when something comes in from another thread.
+    // Where plugins' log lines go, and our own, without a plugin's name. May be empty.
     std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
     uint32_t log_level = BERTH_LOG_WARN;
+    // Runs what blocks on another thread. Empty: it runs on this one.
+    std::function<void(std::function<void()> task)> on_pool;
+    int64_t bind_deadline_ns = 0;  // See AsyncCalls.
+    CallMonitor* monitor = nullptr;
+    QuarantinePolicy quarantine;
+    SchedulingQueue::Options queue;
     // What columns may hold that no plugin asked for when it was created: those for one resource or
     // one label that some pod wanted.
     size_t idle_column_bytes = size_t{64} << 20;
   };
 
-  // Builds the plan and starts the watches; the first Deliver() of the client fills the cache.
-  // Errors: those of Plan::Build.
+  // Builds a plan for each profile and starts the watches; the first delivery of the client fills
+  // cache and queue.
+  // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
+  //         schedulerName, or with different QueueSort plugins.
   static Result<std::unique_ptr<SchedulingLoop>> Create(Interner& interner, Client& client,
                                                         const PluginCatalog& catalog,
-                                                        const PlanSpec& spec, Options options);
+                                                        std::span<const PlanSpec> profiles,
+                                                        Options options);
   ~SchedulingLoop();
   SchedulingLoop(const SchedulingLoop&) = delete;
   SchedulingLoop& operator=(const SchedulingLoop&) = delete;
 
-  // Takes the first pod of the queue through its cycle and, if a node was found, its binding. None:
-  // the queue is empty. A pod that was refused leaves the queue until it changes.
-  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
-  std::optional<AttemptResult> ScheduleNext();
+  // ---- Driving it -------------------------------------------------------------------------------
 
-  size_t pending() const { return queue_.size(); }
-  Scheduler& scheduler() { return scheduler_; }
+  // Carries out what has come in and what is due, then takes one pod through its attempt. False:
+  // there was nothing to do.
+  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
+  bool Step();
+  // When Step() next has something to do if nothing comes in; none: never.
+  std::optional<int64_t> NextStepNs() const;
+  // The first half of Step(): no attempt. False: there was nothing to do.
+  bool Settle();
+
+  // Nobody is ready to be tried, nobody backs off from a rejection, nothing is in flight. Pods may
+  // be parked, gated, or back off from an error.
+  bool AtRest() const;
+  // Begins no attempt any more; pods that wait on Permit go back to the queue; bindings under way
+  // end by themselves: go on with Step() until there is none.
+  void Stop();
+  size_t in_flight() const { return bindings_.size(); }
+
+  // ---- Looking at it ----------------------------------------------------------------------------
+
+  Inbox& inbox() { return inbox_; }
+  const SchedulingQueue& queue() const { return *queue_; }
   Cache& cache() { return cache_; }
-  const Plan& plan() const { return *plan_; }
-  // Pods without a node that name another scheduler: nobody's business here.
-  size_t others_pending() const { return others_pending_.size(); }
+  const Cache& cache() const { return cache_; }
+  const EventRouter& router() const { return *router_; }
+  const PluginIds& plugin_ids() const { return ids_; }
+  PluginFaults& faults() { return faults_; }
+  const PluginFaults& faults() const { return faults_; }
+  const MetricStore& metrics() const { return metrics_; }
+  // Of the first profile; of the pod's, null where no profile has its schedulerName.
+  Scheduler& scheduler() { return *profiles_.front()->scheduler; }
+  Scheduler* SchedulerFor(const Pod& pod);
+  // Pods that wait on Permit, or are on their way to their node, by uid.
+  const std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>>& bindings() const {
+    return bindings_;
+  }
 
  private:
-  class PodSink;
-  class NodeSink;
-  class ObjectSink;
-  // What is needed before there is a plan.
-  struct Parts;
+  // One profile at work.
+  struct Profile {
+    std::unique_ptr<Plan> plan;
+    Id name;  // schedulerName.
+    std::unique_ptr<Scheduler> scheduler;
+  };
 
-  SchedulingLoop(std::unique_ptr<Parts> parts, std::unique_ptr<Plan> plan);
+  SchedulingLoop(Interner& interner, Client& client, const PluginCatalog& catalog, Options options);
 
-  void StartWatches();
-  void OnPod(const WatchEvent& event);
-  void OnNode(const WatchEvent& event);
-  void NoteOthers(const WatchEvent& event);
-  void Enqueue(PodRef pod);
-  // False: not in the queue.
-  bool TakeFromQueue(std::string_view uid);
-  std::string BindPod(PodRef pod, Row row, Decision& decision);
+  HostServices MakeServices();
+  berth_code Bind(const berth_binding& binding, berth_done* done);
+  std::vector<Interest> HostInterests(std::span<const Plan* const> plans);
+  Result<std::vector<std::unique_ptr<Plan>>> BuildPlans(const PluginCatalog& catalog,
+                                                        std::span<const PlanSpec> profiles);
+  void Start(std::vector<std::unique_ptr<Plan>> plans);
+  std::vector<std::string> KindsWanted() const;
+  Profile* ProfileOf(const Pod& pod) const;
+
+  void TryPod(const QueuedEntity& entity);
+  void Place(Profile& profile, const PodRef& pod, Row row);
+  void Skip(const PodRef& pod);
+  Failure ToFailure(const Profile& profile, const Decision& decision);
+  Failure ToFailure(const Profile& profile, const PluginStatus& status);
+  PluginId IdOf(const Profile& profile, std::string_view plugin);
+  bool RunLater();
+  bool DropFinished();
   void TidyUp();
+  void Log(uint32_t level, std::string_view message) const;
 
-  std::unique_ptr<Parts> parts_;
-  Cache& cache_;
-  std::unique_ptr<Plan> plan_;
+  // SchedulerRequests.
+  const Nominator& nominator() const override { return queue_->nominator(); }
+  bool ClearNomination(std::string_view uid) override;
+  void Activate(std::string_view uid) override;
+  void EachWaiting(const std::function<bool(const Pod& pod)>& each) const override;
+  bool Allow(std::string_view uid, PluginId plugin) override;
+  bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;
+  void Evict(const PodName& pod, std::string_view message, Done done) override;
+  // Carries out `task` before the next attempt.
+  void Later(std::function<void()> task) { later_.push_back(std::move(task)); }
+  BindingCycle* FindBinding(std::string_view uid) const;
+
+  Interner& interner_;
+  Client& client_;
+  Options options_;
+  DecisionSink no_sink_;
+  DecisionSink& sink_;
+  Inbox inbox_;
+  TimerQueue timers_;
+  AsyncCalls calls_;
+  ObjectStore objects_;
+  Cache cache_;
+  PluginIds ids_;
+  PluginFaults faults_;
+  MetricStore metrics_;
+  HostServices services_;
   HandledFields fields_;
-  Scheduler scheduler_;
-  PluginQueueOrder order_;
-  ActiveQueue queue_;
-  PodRef changed_in_flight_;  // The pod that is being bound, when it changed meanwhile.
-  Id profile_;
-  std::set<std::string, std::less<>> others_pending_;  // uids
-  std::vector<std::unique_ptr<WatchSink>> sinks_;
-  std::vector<std::unique_ptr<Watch>> watches_;  // Go before the sinks.
+  ChangeHub changes_;
+  PluginQueuePolicy policy_;
+  std::vector<std::unique_ptr<Profile>> profiles_;  // Before what calls their plugins.
+  std::unique_ptr<PluginQueueOrder> order_;
+  std::unique_ptr<SchedulingQueue> queue_;
+  std::unique_ptr<FailureHandler> failures_;
+  std::unique_ptr<EventRouter> router_;
+  std::vector<std::function<void()>> later_;
+  // By uid. Those that have ended are in finished_ too, and dropped between attempts.
+  std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>> bindings_;
+  std::vector<std::string> finished_;
+  bool stopping_ = false;
 };
 
 }  // namespace berth::host

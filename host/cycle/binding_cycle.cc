@@ -1,0 +1,166 @@
+#include "host/cycle/binding_cycle.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/api/duration.h"
+#include "host/cycle/fit_error.h"
+#include "host/cycle/pod_events.h"
+#include "host/runtime/run_post_bind.h"
+
+namespace berth::host {
+namespace {
+
+Failure ErrorFailure(std::string message) {
+  return {.code = BERTH_ERROR, .message = std::move(message)};
+}
+
+}  // namespace
+
+BindingCycle::BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
+                           std::vector<PermitWait> waits)
+    : env_(env), reservation_(std::move(reservation)), asked_(std::move(waits)) {}
+
+BindingCycle::~BindingCycle() { CancelTimers(); }
+
+void BindingCycle::Start() {
+  reservation_->TellOthers();
+  PreFlightResult flight = RunPreBindPreFlight(reservation_->binding());
+  if (!flight.status.ok() && flight.status.code != BERTH_SKIP) return FailWith(flight.status);
+  skipped_ = std::move(flight.skipped);
+  if (flight.status.ok() || !asked_.empty()) NominateForExpectation();
+  if (asked_.empty()) return OnPermitted();
+  StartTimers();
+}
+
+// What takes long is shown in the pod's status, so that others count with it, and so that a
+// scheduler that takes over goes on with the same node. A failure matters to nobody.
+// (KEP-5278, NominatedNodeNameForExpectation)
+void BindingCycle::NominateForExpectation() {
+  if (pod()->nominated_node() == node_name()) return;
+  PodStatusPatch patch;
+  patch.nominated_node = node_name();
+  env_.client.PatchPodStatus(NameOf(*pod()), patch, nullptr);
+}
+
+// --- Permit -------------------------------------------------------------------------------------
+
+void BindingCycle::StartTimers() {
+  const Plan& plan = reservation_->binding().plan();
+  const int64_t now = env_.clock.NowNs();
+  for (const PermitWait& asked : asked_) {
+    const std::string& name = plan.plugins()[asked.plugin].name;
+    const PluginId plugin = env_.ids.IdOf(plan.scheduler_name(), name);
+    const TimerQueue::Id timer =
+        env_.timers.Start(now + asked.timeout_ns, [this, plugin, name, asked] {
+          Reject(plugin, "rejected due to timeout after waiting " +
+                             FormatDuration(asked.timeout_ns) + " at plugin " + name);
+        });
+    waits_.push_back({plugin, timer});
+  }
+}
+
+void BindingCycle::CancelTimers() {
+  for (const Wait& wait : waits_) env_.timers.Cancel(wait.timer);
+  waits_.clear();
+}
+
+void BindingCycle::Allow(PluginId plugin) {
+  if (state_ != State::kWaiting) return;
+  const auto wait = std::ranges::find(waits_, plugin, &Wait::plugin);
+  if (wait == waits_.end()) return;
+  env_.timers.Cancel(wait->timer);
+  waits_.erase(wait);
+  if (waits_.empty()) OnPermitted();
+}
+
+void BindingCycle::Reject(std::optional<PluginId> plugin, std::string_view reason) {
+  if (state_ != State::kWaiting) return;
+  CancelTimers();
+  Failure failure;
+  failure.code = BERTH_UNSCHEDULABLE;
+  failure.message = OneNodeFitError(std::array{std::string(reason)});
+  if (plugin.has_value()) failure.rejection.plugins = {*plugin};
+  Fail(std::move(failure));
+}
+
+// --- PreBind and Bind ---------------------------------------------------------------------------
+
+void BindingCycle::OnPermitted() {
+  env_.queue.StopRecording(pod()->uid());
+  state_ = State::kPreBind;
+  pre_bind_ =
+      std::make_unique<PreBindRun>(reservation_->binding(), env_.calls, skipped_,
+                                   [this](const PluginStatus& status) { OnPreBound(status); });
+  pre_bind_->Start();
+}
+
+void BindingCycle::OnPreBound(const PluginStatus& status) {
+  if (!preempted_.empty()) return Fail(ErrorFailure(preempted_));
+  if (!status.ok()) return FailWith(status);
+  state_ = State::kBind;
+  bind_ = std::make_unique<BindRun>(reservation_->binding(), env_.calls,
+                                    [this](const PluginStatus& answer) { OnAnswer(answer); });
+  bind_->Start();
+}
+
+void BindingCycle::OnAnswer(const PluginStatus& status) {
+  if (!status.ok()) return FailWith(status);
+  OnBound();
+}
+
+void BindingCycle::OnBound() {
+  reservation_->Commit();
+  const PodRef& bound = pod();
+  env_.queue.Done(bound->uid());
+  env_.sink.OnBound(bound, node_name());
+  env_.client.CreateEvent(ScheduledEvent(*bound, node_name(), env_.clock.NowNs()), nullptr);
+  RunPostBind(reservation_->binding());
+  Finish();
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+// A rejection this late is no statement about nodes: nobody is waited for, it is tried again as
+// after an error.
+void BindingCycle::FailWith(const PluginStatus& status) {
+  Failure failure = ErrorFailure(status.Message());
+  if (status.rejected()) failure.code = status.code;
+  Fail(std::move(failure));
+}
+
+void BindingCycle::Fail(Failure failure) {
+  reservation_->Fail(std::move(failure));
+  Finish();
+}
+
+void BindingCycle::Finish() {
+  state_ = State::kFinished;
+  env_.finished(*this);
+}
+
+void BindingCycle::OnPodGoing() {
+  if (state_ == State::kWaiting) return Reject(std::nullopt, "removed");
+  reservation_->FreePlace();
+}
+
+bool BindingCycle::Preempt(std::string_view reason) {
+  if (state_ == State::kWaiting) {
+    CancelTimers();
+    Fail(ErrorFailure(std::string(reason)));
+    return true;
+  }
+  if (state_ != State::kPreBind) return false;
+  preempted_ = reason;
+  reservation_->binding().Cancel();
+  return true;
+}
+
+void BindingCycle::Stop() {
+  if (state_ != State::kWaiting) return;
+  CancelTimers();
+  Finish();
+}
+
+}  // namespace berth::host

@@ -1,0 +1,49 @@
+#include "host/cycle/reservation.h"
+
+#include <utility>
+
+#include "host/runtime/run_reserve.h"
+
+namespace berth::host {
+
+Result<std::unique_ptr<Reservation>> Reservation::Make(const Env& env, Row row,
+                                                       std::unique_ptr<Binding> binding) {
+  const PodRef& pod = binding->pod();
+  PodRef placed = WithNode(pod, binding->node()->view().name, pod->resource_version());
+  if (Status status = env.cache.AssumePod(placed, row); !status.ok()) return status;
+  return std::unique_ptr<Reservation>(new Reservation(env, std::move(placed), std::move(binding)));
+}
+
+Reservation::Reservation(const Env& env, PodRef placed, std::unique_ptr<Binding> binding)
+    : env_(env), placed_(std::move(placed)), binding_(std::move(binding)) {}
+
+void Reservation::Fail(Failure failure) {
+  if (!failure_.has_value()) failure_ = std::move(failure);
+}
+
+// A pod that the cluster has confirmed on a node stays there: it was bound, whatever we were told.
+bool Reservation::Forget() {
+  return env_.cache.IsAssumed(placed_->uid()) && env_.cache.ForgetPod(placed_->uid()).ok();
+}
+
+void Reservation::FreePlace() {
+  if (Forget()) env_.router.OnPlaceFreed(placed_);
+}
+
+Reservation::~Reservation() {
+  if (!committed_) GiveBack();
+  env_.attempt.Recycle(binding_->TakeState());
+}
+
+void Reservation::GiveBack() {
+  RunUnreserve(*binding_);
+  const bool freed = Forget();
+  if (failure_.has_value()) {
+    env_.failures.Handle(placed_->uid(), node_name(), *failure_);
+  } else {
+    env_.queue.Return(placed_->uid(), {});
+  }
+  if (freed && tells_others_) env_.router.OnPlaceFreed(placed_);
+}
+
+}  // namespace berth::host
