@@ -1,17 +1,23 @@
 // Wiring: the process around the commands.
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "host/cli/command.h"
+#include "host/cli/stop_signals.h"
+#include "host/runtime/crash_report.h"
 
 namespace {
 
@@ -35,6 +41,20 @@ std::string Executable(const char* argv0) {
   return error ? std::string(argv0) : path.string();
 }
 
+// Whether somebody may read along: all but files.
+bool IsLive(int descriptor) {
+  struct stat facts {};
+  return fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
+class SignalWatch final : public berth::host::StopWatch {
+ public:
+  explicit SignalWatch(std::function<void(int signal)> stop) : signals_(std::move(stop)) {}
+
+ private:
+  berth::host::StopSignals signals_;
+};
+
 int Run(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
@@ -47,7 +67,14 @@ int Run(int argc, char** argv) {
       .steady_ns = NowNs<std::chrono::steady_clock>,
       .wall_ns = NowNs<std::chrono::system_clock>,
       .out_width = WidthOf(STDOUT_FILENO),
-      .err_is_terminal = isatty(STDERR_FILENO) != 0};
+      .err_is_terminal = isatty(STDERR_FILENO) != 0,
+      .out_is_live = IsLive(STDOUT_FILENO),
+      .in_descriptor = STDIN_FILENO,
+      .watch_stop =
+          [](std::function<void(int signal)> stop) {
+            return std::make_unique<SignalWatch>(std::move(stop));
+          },
+      .report_crashes = berth::host::InstallCrashReport};
   return berth::host::RunCommand(args, env);
 }
 

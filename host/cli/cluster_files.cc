@@ -12,37 +12,13 @@
 #include <utility>
 
 #include "host/api/manifest.h"
+#include "host/loader/file_descriptor.h"
 
 namespace berth::host {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
-
-Status SystemError(const std::string& path, int error) {
-  const std::string message = path + ": " + std::strerror(error);
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return Status::NotFound(message);
-    case EACCES:
-    case EPERM: return Status::PermissionDenied(message);
-    default: return Status::InvalidArgument(message);
-  }
-}
-
 Result<std::string> ReadFile(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   if (file.get() < 0 || fstat(file.get(), &facts) != 0) return SystemError(path, errno);
   if (S_ISDIR(facts.st_mode)) return SystemError(path, EISDIR);
@@ -68,6 +44,17 @@ Result<std::string> ReadFile(const std::string& path) {
 
 }  // namespace
 
+Status SystemError(const std::string& path, int error) {
+  const std::string message = path + ": " + std::strerror(error);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return Status::NotFound(message);
+    case EACCES:
+    case EPERM: return Status::PermissionDenied(message);
+    default: return Status::InvalidArgument(message);
+  }
+}
+
 Result<std::string> ReadInput(const std::string& path, std::istream& in) {
   if (path != kStandardInput) return ReadFile(path);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -80,10 +67,13 @@ std::string_view InputName(const std::string& path) {
 }
 
 Status LoadManifest(std::string text, std::string_view name, Decoder& decoder,
-                    EmbeddedCluster& cluster) {
+                    EmbeddedCluster& cluster,
+                    const std::function<void(const AnyObject& object)>& loaded) {
   text.reserve(text.size() + kManifestPadding);
-  return ReadPaddedManifest(text, name, decoder, [&cluster](AnyObject object) {
-    return cluster.Load(std::move(object));
+  return ReadPaddedManifest(text, name, decoder, [&](const AnyObject& object) {
+    Status status = cluster.Load(object);
+    if (status.ok() && loaded) loaded(object);
+    return status;
   });
 }
 

@@ -2,11 +2,13 @@
 #ifndef BERTH_HOST_CLI_CLUSTER_FILES_H_
 #define BERTH_HOST_CLI_CLUSTER_FILES_H_
 
+#include <functional>
 #include <istream>
 #include <string>
 #include <string_view>
 
 #include "host/api/decode.h"
+#include "host/api/objects.h"
 #include "host/api/status.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
@@ -19,13 +21,17 @@ inline constexpr std::string_view kStandardInput = "-";
 // Errors: NotFound, PermissionDenied, InvalidArgument; each begins with the path.
 Result<std::string> ReadInput(const std::string& path, std::istream& in);
 
+// "path: No such file or directory", as the code that fits. `error`: an errno.
+Status SystemError(const std::string& path, int error);
+
 // What messages call it: the path, or "standard input".
 std::string_view InputName(const std::string& path);
 
-// Puts every object of a manifest into the cluster.
+// Puts every object of a manifest into the cluster, and shows it to `loaded`, as it was read.
 // Errors: those of ReadManifest and of EmbeddedCluster::Load, with `name` and the place in front.
 Status LoadManifest(std::string text, std::string_view name, Decoder& decoder,
-                    EmbeddedCluster& cluster);
+                    EmbeddedCluster& cluster,
+                    const std::function<void(const AnyObject& object)>& loaded = nullptr);
 
 }  // namespace berth::host
 

@@ -25,6 +25,9 @@ constexpr std::string_view kExitStatus =
 constexpr std::string_view kExamples = R"(Examples:
   Schedule what is pending in a dump of a real cluster:
     kubectl get nodes,pods -A -o json | berth simulate --cluster -
+  Schedule while pods come and go:
+    kubectl get pods -A -o json --watch --output-watch-events |
+      berth run --embedded --cluster nodes.json --events -
   Why is this pod pending?
     berth explain --cluster dump.json --pod web/frontend-0
   Which plugins are there, and what can be set?
@@ -32,6 +35,55 @@ constexpr std::string_view kExamples = R"(Examples:
     berth plugin describe NodeResourcesFit
 
 )";
+
+constexpr std::string_view kRunExamples = R"(Examples:
+  Schedule the pods of a file, and say what happens while it happens:
+    berth run --embedded --cluster cluster.yaml
+  Follow the pods of a real cluster, deciding beside its own scheduler:
+    kubectl get nodes -o json > nodes.json
+    kubectl get pods -A -o json --watch --output-watch-events |
+      berth run --embedded --cluster nodes.json --events -
+  Play hours of events in a moment, and keep what came of them:
+    berth run --embedded --events day.jsonl --time virtual --record run.jsonl
+  The same decisions again:
+    berth run --embedded --events run.jsonl --time virtual
+  Who could not be placed?
+    berth run --embedded --cluster cluster.yaml --output json | jq 'select(.type == "Refused")'
+
+The cluster is one in this process: nothing is changed anywhere else. Its pods come from the files,
+and from the stream of --events: watch events, one JSON object after the other, on a line each or
+printed over several, as kubectl prints them:
+  {"type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, ...}}
+  {"type": "MODIFIED", "after": "1.5s", "object": {...}}
+  {"type": "DELETED", "object": {...}}
+"after" is the time since the line before, as in Go ("250ms", "1h30m"); without it, a line is due at
+once. Lines that are due are applied before the next pod is tried. A stream may repeat itself, and
+may come from a cluster whose own scheduler decides otherwise: an object in a version
+(resourceVersion) that was seen changes nothing, and a pod keeps the node that it was given here.
+BOOKMARK and DECISION lines are passed over.
+
+With --time virtual the clock jumps to what happens next, be it a line, the end of a backoff or a
+time-out. Equal input and an equal seed then give equal decisions at equal times. --record writes
+the events with the times at which they came, and each decision as a DECISION line; given to
+--events, with the same --cluster and --seed, it is the same run again. (Recorded in real time, it
+is a run in which deciding takes no time.)
+
+Decisions (.type in JSON): Bound, Refused (no node fits; tried again when something changes that may
+help), Error (tried again), Waiting (for permission, node found), Gated, Skipped (being deleted).
+.time is in seconds since the start, as in the table, which leaves out attempts that come to the
+same as the one before. The summary is on standard error.
+
+It ends when the stream has ended and nothing is to be done any more: what is refused and gated
+stays as it is; a pod is tried again after an error, up to five times in a row. Ctrl-C (SIGINT) and
+SIGTERM end it before that: nothing new is begun, bindings under way are waited for. A second one
+ends it at once.
+
+)";
+
+constexpr std::string_view kRunExitStatus =
+    "Exit status: 0 all pods have a node, 1 some have none, 2 bad input, 130 and 143 stopped by "
+    "SIGINT\n"
+    "and SIGTERM.";
 
 constexpr std::string_view kSimulateExamples = R"(Examples:
   berth simulate --cluster cluster.yaml
@@ -69,6 +121,7 @@ std::string Version() {
 
 // What the command line says, all commands together.
 struct CommandLine {
+  RunFlags run;
   SimulateFlags simulate;
   ExplainFlags explain;
   PluginFlags list;
@@ -100,8 +153,7 @@ void AddSimulation(CLI::App& command, SimulationFlags& flags) {
   command
       .add_option("-c,--cluster", flags.cluster_files,
                   "Nodes, pods and whatever else there is; - is standard input")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   AddPluginDirectory(command, flags.plugin_directory);
   command
       .add_option("--seed", flags.seed,
@@ -113,22 +165,43 @@ void AddSimulation(CLI::App& command, SimulationFlags& flags) {
                    "Show what plugins log: -v information, -vv debugging");
 }
 
-CLI::App* AddSimulate(CLI::App& app, SimulateFlags& flags) {
+void AddRun(CLI::App& app, RunFlags& flags) {
+  CLI::App* command =
+      app.add_subcommand("run", "Schedule while the cluster changes, and print what is decided");
+  command->add_flag("--embedded", flags.embedded, "Schedule for a cluster in this process");
+  AddSimulation(*command, flags);
+  command
+      ->add_option("-e,--events", flags.events, "What happens in the cluster; - is standard input")
+      ->type_name("FILE");
+  command
+      ->add_option_function<std::string>(
+          "--time", [&flags](const std::string& time) { flags.virtual_time = time == "virtual"; },
+          "Which time passes between events: real or virtual [real]")
+      ->type_name("TIME")
+      ->check(CLI::IsMember({"real", "virtual"}).description(""));
+  command
+      ->add_option("--record", flags.record, "Write events and decisions here, to run them again")
+      ->type_name("FILE");
+  command->footer(std::string(kRunExamples).append(kRunExitStatus));
+}
+
+void AddSimulate(CLI::App& app, SimulateFlags& flags) {
   CLI::App* command =
       app.add_subcommand("simulate", "Place everything that is pending, and print where");
   AddSimulation(*command, flags);
+  command->get_option("--cluster")->required();
   command->add_option("--pods", flags.pod_files, "Pods to be placed after those of the cluster")
       ->type_name("FILE");
   command->add_flag("-q,--quiet", flags.quiet,
                     "Print only pods that could not be placed, and the summary; no progress");
   command->footer(std::string(kSimulateExamples).append(kExitStatus));
-  return command;
 }
 
 CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
   CLI::App* command =
       app.add_subcommand("explain", "Say for one pod what every plugin thinks of every node");
   AddSimulation(*command, flags);
+  command->get_option("--cluster")->required();
   command->add_option("-p,--pod", flags.pod, "The pending pod; without NAMESPACE: default")
       ->type_name("[NAMESPACE/]NAME")
       ->required();
@@ -184,6 +257,7 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
 }
 
 int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& env) {
+  if (app.got_subcommand("run")) return RunRun(line.run, env);
   if (app.got_subcommand("simulate")) return RunSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return RunExplain(line.explain, env);
   const bool list = app.get_subcommand("plugin")->got_subcommand("list");
@@ -199,6 +273,7 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
   app.set_version_flag("--version", Version());
   app.failure_message(FailureMessage);
   app.footer(std::string(kExamples).append(kExitStatus));
+  AddRun(app, line.run);
   AddSimulate(app, line.simulate);
   AddExplain(app, line.explain);
   AddPlugin(app, line);

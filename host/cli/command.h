@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <istream>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <string>
@@ -15,10 +16,22 @@
 
 namespace berth::host {
 
+class CallMonitor;
+
 // Exit statuses.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
+
+// 128 and the number of the signal that stopped it, as shells have it.
+inline constexpr int kExitSignal = 128;
+
+// As long as it lives, somebody waits for a request to stop; no call is running or follows when it
+// is gone.
+class StopWatch {
+ public:
+  virtual ~StopWatch() = default;
+};
 
 // What a command has of the world. Lifetime: outlives the call.
 struct CommandEnvironment {
@@ -27,10 +40,18 @@ struct CommandEnvironment {
   std::ostream& err;
   std::string executable;              // The running program: plugins are looked for beside it.
   std::string temporary_directory;     // For private copies of plugin libraries.
-  std::function<int64_t()> steady_ns;  // Only goes forward; from any moment.
+  std::function<int64_t()> steady_ns;  // Only goes forward; from any moment. Threading: any.
   std::function<int64_t()> wall_ns;    // Since 1970-01-01T00:00:00Z.
   TerminalWidth out_width;             // Of the terminal that `out` is; none: it is not one.
   bool err_is_terminal = false;
+  bool out_is_live = false;  // Somebody reads along, on a terminal or behind a pipe.
+  int in_descriptor = -1;    // The file that `in` reads from; -1: it reads from none.
+  // Calls `stop` once, on any thread, with the signal by which the process is asked to stop, as
+  // long as the result lives. Empty: nobody ever asks.
+  std::function<std::unique_ptr<StopWatch>(std::function<void(int signal)> stop)> watch_stop = {};
+  // Is told where it stands what runs, for the report of a crash, and null when nothing runs any
+  // more. May be empty.
+  std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 
 // Runs the command that `args` name, without the program's own name, and returns the exit status.

@@ -9,6 +9,7 @@
 
 #include "host/api/status.h"
 #include "host/cli/command.h"
+#include "host/cli/embedded_scheduler.h"
 #include "host/cli/output.h"
 #include "host/cli/plugin_set.h"
 #include "host/cli/progress.h"
@@ -31,6 +32,13 @@ struct SimulateFlags : SimulationFlags {
   bool quiet = false;
 };
 
+struct RunFlags : SimulationFlags {
+  bool embedded = false;
+  std::string events;  // Where the stream comes from; empty: there is none.
+  std::string record;  // Empty: nothing is recorded.
+  bool virtual_time = false;
+};
+
 struct ExplainFlags : SimulationFlags {
   std::string pod;  // "namespace/name" or "name".
 };
@@ -41,6 +49,7 @@ struct PluginFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+int RunRun(const RunFlags& flags, CommandEnvironment& env);
 int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int RunExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
@@ -53,6 +62,11 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 // cannot be loaded is an error: without it, decisions would differ in silence.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
                                                    CommandEnvironment& env, Progress& progress);
+// The same for a scheduler that somebody else drives: what `options` does not say is as above.
+Result<std::unique_ptr<EmbeddedScheduler>> OpenScheduler(const SimulationFlags& flags,
+                                                         CommandEnvironment& env,
+                                                         Progress& progress,
+                                                         EmbeddedScheduler::Options options);
 
 }  // namespace berth::host
 

@@ -69,16 +69,23 @@ Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string&
 }
 
 Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
-  const Decision decision = simulation.Decide(pod);
   SchedulingLoop& loop = simulation.loop();
-  Json report = ExplainReport(loop.scheduler(), decision);
-  loop.scheduler().attempt().End();
+  Scheduler& scheduler = loop.scheduler();
+  const QueuedEntity* queued = loop.queue().Find(pod->uid());
+  Json report;
+  if (queued != nullptr && queued->place == QueuePlace::kGated) {
+    report = ExplainGate(*queued->gate, loop.plugin_ids());
+  } else {
+    const Decision decision = simulation.Decide(pod);
+    report = ExplainReport(scheduler, decision);
+    scheduler.attempt().End();
+  }
   report["pod"] = pod->Key();
   report["nodeCount"] = loop.cache().table().node_count();
   report["seed"] = seed;
-  if (pod->scheduler_name() != loop.plan().scheduler_name()) {
+  if (pod->scheduler_name() != scheduler.plan().scheduler_name()) {
     report["note"] = "The pod names the scheduler " + std::string(pod->scheduler_name()) +
-                     "; this is what " + loop.plan().scheduler_name() + " would do.";
+                     "; this is what " + scheduler.plan().scheduler_name() + " would do.";
   }
   return report;
 }

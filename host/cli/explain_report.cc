@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/api/status_sink.h"
+#include "host/api/text.h"
 #include "host/cycle/fit_error.h"
 
 namespace berth::host {
@@ -147,6 +148,14 @@ Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
   if (decision.row != kNoRow) report["chosen"] = NodeName(attempt, decision.row);
   if (attempt.scored) report["raw"] = RawScores(attempt, feasible);
   return report;
+}
+
+nlohmann::ordered_json ExplainGate(const Gate& gate, const PluginIds& ids) {
+  const std::string& plugin = ids.NameOf(gate.plugin);
+  return {{"code", CodeName(gate.code)},
+          {"message", Join(gate.reasons, ", ")},
+          {"preEnqueue", Rejection(plugin, gate.code, gate.reasons)},
+          {"rejectors", Json::array({plugin})}};
 }
 
 }  // namespace berth::host

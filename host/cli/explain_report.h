@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cycle/schedule_one.h"
+#include "host/queue/queue_policy.h"
+#include "host/runtime/plugin_ids.h"
 
 namespace berth::host {
 
@@ -28,6 +30,10 @@ namespace berth::host {
 //
 // A decision that ended in an error, or before any plugin was asked, has code and message alone.
 nlohmann::ordered_json ExplainReport(const Scheduler& scheduler, const Decision& decision);
+
+// The same for a pod that PreEnqueue holds back, for which no attempt takes place: code, message,
+// preEnqueue {plugin, code, reasons} and rejectors.
+nlohmann::ordered_json ExplainGate(const Gate& gate, const PluginIds& ids);
 
 }  // namespace berth::host
 

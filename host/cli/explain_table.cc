@@ -174,6 +174,10 @@ void AppendRejected(const Json& nodes, TerminalWidth width, std::string& out) {
 void AppendExplanation(const Json& report, TerminalWidth width, std::string& out) {
   AppendWrapped(Printable(Sentence(report)), 0, width, out);
   if (report.contains("note")) AppendWrapped(Printable(TextOf(report["note"])), 0, width, out);
+  if (report.contains("preEnqueue")) {
+    out += "\nHeld back before any node is looked at, in PreEnqueue:\n";
+    AppendWrapped("  " + Printable(Verdict(report["preEnqueue"])), 2, width, out);
+  }
   if (report.contains("preFilter")) {
     out += "\nRejected on all nodes at once, in PreFilter:\n";
     AppendWrapped("  " + Printable(Verdict(report["preFilter"])), 2, width, out);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "host/cli/cluster_files.h"
@@ -31,6 +33,40 @@ Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::string& director
   return std::shared_ptr<const PluginSet>(std::move(plugins));
 }
 
+// A Simulation or an EmbeddedScheduler.
+template <class T>
+Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment& env,
+                                Progress& progress, typename T::Options options) {
+  const auto directory = PluginDirectory(flags.plugin_directory, env);
+  if (!directory.ok()) return directory.status();
+  auto plugins = LoadPlugins(*directory, env);
+  if (!plugins.ok()) return std::move(plugins).status();
+
+  options.plugins = std::move(plugins).value();
+  options.seed = flags.seed;
+  options.report_crashes = env.report_crashes;
+  options.log_level = LogLevel(flags.verbosity);
+  // Plugins log on threads of their own too.
+  options.log = [&env, &progress, one_line = std::make_shared<std::mutex>()](
+                    uint32_t level, std::string_view plugin, std::string_view message) {
+    const std::lock_guard lock(*one_line);
+    progress.Clear();
+    env.err << "berth: " << LevelName(level) << ": ";
+    if (!plugin.empty()) env.err << plugin << ": ";
+    env.err << Printable(message) << '\n' << std::flush;
+  };
+  auto opened = T::Create(std::move(options));
+  if (!opened.ok()) return opened;
+  for (const std::string& file : flags.cluster_files) {
+    progress.Say("Reading " + std::string(InputName(file)));
+    Status status = (*opened)->AddFile(file, env.in);
+    if (!status.ok()) return status;
+  }
+  Status status = (*opened)->Start();
+  if (!status.ok()) return std::move(status).Annotate("plugins of " + *directory);
+  return opened;
+}
+
 }  // namespace
 
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {
@@ -40,33 +76,16 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
                                                    CommandEnvironment& env, Progress& progress) {
-  const auto directory = PluginDirectory(flags.plugin_directory, env);
-  if (!directory.ok()) return directory.status();
-  auto plugins = LoadPlugins(*directory, env);
-  if (!plugins.ok()) return std::move(plugins).status();
-
   Simulation::Options options;
-  options.plugins = std::move(plugins).value();
-  options.seed = flags.seed;
   options.now_ns = env.wall_ns;
-  options.log_level = LogLevel(flags.verbosity);
-  options.log = [&env, &progress](uint32_t level, std::string_view plugin,
-                                  std::string_view message) {
-    progress.Clear();
-    env.err << "berth: " << LevelName(level) << ": ";
-    if (!plugin.empty()) env.err << plugin << ": ";
-    env.err << Printable(message) << '\n';
-  };
-  auto simulation = Simulation::Create(std::move(options));
-  if (!simulation.ok()) return simulation;
-  for (const std::string& file : flags.cluster_files) {
-    progress.Say("Reading " + std::string(InputName(file)));
-    Status status = (*simulation)->AddFile(file, env.in);
-    if (!status.ok()) return status;
-  }
-  Status status = (*simulation)->Start();
-  if (!status.ok()) return std::move(status).Annotate("plugins of " + *directory);
-  return simulation;
+  return Open<Simulation>(flags, env, progress, std::move(options));
+}
+
+Result<std::unique_ptr<EmbeddedScheduler>> OpenScheduler(const SimulationFlags& flags,
+                                                         CommandEnvironment& env,
+                                                         Progress& progress,
+                                                         EmbeddedScheduler::Options options) {
+  return Open<EmbeddedScheduler>(flags, env, progress, std::move(options));
 }
 
 }  // namespace berth::host

@@ -6,8 +6,8 @@
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
 #include "host/cli/suggest.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/point.h"
+#include "host/runtime/services.h"
 
 namespace berth::host {
 namespace {
@@ -19,10 +19,8 @@ std::string PointName(const std::string& id) {
   return point == nullptr ? id : std::string(point->name);
 }
 
-bool ServesPoint(const std::string& id) {
-  const PointInfo* point = FindPoint(id);
-  return point != nullptr && point->served;
-}
+// False for a point of a later version.
+bool ServesPoint(const std::string& id) { return FindPoint(id) != nullptr; }
 
 bool ServesService(const std::string& id) {
   const auto services = Services();

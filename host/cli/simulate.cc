@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 // What came of all pods that were pending.
 struct Outcome {
-  std::vector<AttemptResult> attempts;  // In the order in which they were decided.
+  std::vector<PodOutcome> pods;
   size_t placed = 0;
   size_t refused = 0;
   size_t skipped = 0;
@@ -26,44 +26,40 @@ struct Outcome {
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
   // 0 when the clock saw no time pass.
   double decisions_per_second() const {
-    return took_ns == 0 ? 0 : static_cast<double>(attempts.size()) / seconds();
+    return took_ns == 0 ? 0 : static_cast<double>(pods.size()) / seconds();
   }
 };
 
 Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& steady_ns,
                     Progress& progress) {
   Outcome outcome;
-  const size_t total = simulation.loop().pending();
-  outcome.attempts.reserve(total);
+  const size_t total = simulation.loop().queue().size();
   const int64_t start_ns = steady_ns();
-  while (std::optional<AttemptResult> attempt = simulation.ScheduleNext()) {
-    if (attempt->decision.skipped) {
-      ++outcome.skipped;
-    } else if (attempt->node.empty()) {
-      ++outcome.refused;
-    } else {
-      ++outcome.placed;
-    }
-    outcome.attempts.push_back(std::move(*attempt));
-    progress.Count("Scheduling", outcome.attempts.size(), total, "pods");
-  }
+  simulation.Run([&] { progress.Count("Scheduling", simulation.outcome_count(), total, "pods"); });
   outcome.took_ns = steady_ns() - start_ns;
-  outcome.others = simulation.loop().others_pending();
+  outcome.pods = simulation.TakeOutcomes();
+  for (const PodOutcome& pod : outcome.pods) {
+    if (pod.code == BERTH_SKIP) {
+      ++outcome.skipped;
+    } else {
+      ++(pod.node.empty() ? outcome.refused : outcome.placed);
+    }
+  }
+  outcome.others = simulation.loop().router().others_pending();
   outcome.nodes = simulation.loop().cache().table().node_count();
   return outcome;
 }
 
 // ---- JSON and YAML ------------------------------------------------------------------------------
 
-Json Placement(const AttemptResult& attempt) {
-  Json placement = {{"namespace", attempt.pod->ns()}, {"name", attempt.pod->name()}};
-  if (!attempt.node.empty()) {
-    placement["node"] = attempt.node;
+Json Placement(const PodOutcome& outcome) {
+  Json placement = {{"namespace", outcome.pod->ns()}, {"name", outcome.pod->name()}};
+  if (!outcome.node.empty()) {
+    placement["node"] = outcome.node;
     return placement;
   }
-  const Decision& decision = attempt.decision;
-  placement["code"] = decision.skipped ? "Skipped" : CodeName(decision.code);
-  placement["message"] = decision.message;
+  placement["code"] = outcome.code == BERTH_SKIP ? "Skipped" : CodeName(outcome.code);
+  placement["message"] = outcome.message;
   return placement;
 }
 
@@ -71,8 +67,8 @@ double Rounded(double value) { return std::round(value * 1000) / 1000; }
 
 Json ToDocument(const Outcome& outcome, bool quiet) {
   Json placements = Json::array();
-  for (const AttemptResult& attempt : outcome.attempts) {
-    if (!quiet || attempt.node.empty()) placements.push_back(Placement(attempt));
+  for (const PodOutcome& pod : outcome.pods) {
+    if (!quiet || pod.node.empty()) placements.push_back(Placement(pod));
   }
   return {{"placements", std::move(placements)},
           {"summary",
@@ -93,12 +89,11 @@ void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, s
   std::vector<std::string> header = {"NAMESPACE", "POD", "NODE"};
   if (why) header.emplace_back("WHY NOT");
   Table table(std::move(header));
-  for (const AttemptResult& attempt : outcome.attempts) {
-    if (quiet && !attempt.node.empty()) continue;
-    std::vector<std::string> cells = {std::string(attempt.pod->ns()),
-                                      std::string(attempt.pod->name()),
-                                      attempt.node.empty() ? "<none>" : attempt.node};
-    if (why) cells.push_back(attempt.decision.message);
+  for (const PodOutcome& pod : outcome.pods) {
+    if (quiet && !pod.node.empty()) continue;
+    std::vector<std::string> cells = {std::string(pod.pod->ns()), std::string(pod.pod->name()),
+                                      pod.node.empty() ? "<none>" : pod.node};
+    if (why) cells.push_back(pod.message);
     table.AddRow(std::move(cells));
   }
   if (table.row_count() == 0) return;
@@ -114,11 +109,11 @@ std::string Fixed(double value, int decimals) {
 }
 
 void AppendSummary(const Outcome& outcome, std::string& out) {
-  if (outcome.attempts.empty()) {
+  if (outcome.pods.empty()) {
     out += "No pod is pending";
   } else {
-    out += "Placed " + WithCommas(outcome.placed) + " of " + WithCommas(outcome.attempts.size()) +
-           " pods";
+    out +=
+        "Placed " + WithCommas(outcome.placed) + " of " + WithCommas(outcome.pods.size()) + " pods";
     if (outcome.refused > 0) out += ", " + WithCommas(outcome.refused) + " could not be placed";
     if (outcome.skipped > 0) out += ", " + WithCommas(outcome.skipped) + " are being deleted";
   }
@@ -127,7 +122,7 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
     out += "; " + WithCommas(outcome.others) + " pending pods name another scheduler";
   }
   out += ".\n";
-  if (outcome.attempts.empty()) return;
+  if (outcome.pods.empty()) return;
   const bool short_run = outcome.seconds() < 1;
   out += (short_run ? Fixed(outcome.seconds() * 1e3, 1) + " ms, "
                     : Fixed(outcome.seconds(), 2) + " s, ") +

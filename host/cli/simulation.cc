@@ -1,88 +1,84 @@
 #include "host/cli/simulation.h"
 
-#include <set>
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/cli/cluster_files.h"
+#include "host/api/text.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kPodFieldPrefix = "Pod:";
-constexpr std::string_view kNodeFieldPrefix = "Node:";
-
-// The parts of pods and nodes that a plugin wants kept as JSON.
-DecodeOptions FieldsToKeep(const PluginCatalog& catalog) {
-  std::set<std::string> pod_fields;
-  std::set<std::string> node_fields;
-  for (const auto& [name, plugin] : catalog.plugins()) {
-    for (const std::string& field : plugin.info->fields) {
-      if (field.starts_with(kPodFieldPrefix)) {
-        pod_fields.insert(field.substr(kPodFieldPrefix.size()));
-      } else if (field.starts_with(kNodeFieldPrefix)) {
-        node_fields.insert(field.substr(kNodeFieldPrefix.size()));
-      }
-    }
-  }
-  DecodeOptions options;
-  options.pod_fields.assign(pod_fields.begin(), pod_fields.end());
-  options.node_fields.assign(node_fields.begin(), node_fields.end());
-  return options;
-}
+// Of a plugin that promised an answer and gives none.
+constexpr int64_t kBindDeadlineNs = 60'000'000'000;
 
 }  // namespace
 
 Result<std::unique_ptr<Simulation>> Simulation::Create(Options options) {
-  BERTH_ASSERT(options.plugins != nullptr);
-  const PluginCatalog& catalog = options.plugins->catalog();
-  if (!options.plan) {
-    return std::unique_ptr<Simulation>(
-        new Simulation(std::move(options), DefaultPlanSpec(catalog)));
+  std::unique_ptr<Simulation> simulation(new Simulation(options.now_ns()));
+  EmbeddedScheduler::Options parts;
+  parts.plugins = std::move(options.plugins);
+  parts.plan = std::move(options.plan);
+  parts.seed = options.seed;
+  parts.clock = &simulation->clock_;
+  parts.sink = simulation.get();
+  parts.waker = &simulation->waker_;
+  parts.bind_deadline_ns = kBindDeadlineNs;
+  parts.report_crashes = std::move(options.report_crashes);
+  parts.log = std::move(options.log);
+  parts.log_level = options.log_level;
+  auto scheduler = EmbeddedScheduler::Create(std::move(parts));
+  if (!scheduler.ok()) return std::move(scheduler).status();
+  simulation->scheduler_ = std::move(scheduler).value();
+  return simulation;
+}
+
+// --- running it ---------------------------------------------------------------------------------
+
+void Simulation::Run(const std::function<void()>& progress) {
+  while (!scheduler_->AtRest()) {
+    if (scheduler_->Step()) {
+      if (progress) progress();
+      continue;
+    }
+    if (scheduler_->WaitForThreads(waker_)) continue;
+    const std::optional<int64_t> next = scheduler_->NextStepNs();
+    if (!next.has_value()) return;
+    clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
   }
-  Result<PlanSpec> spec = options.plan(catalog);
-  if (!spec.ok()) return std::move(spec).status();
-  return std::unique_ptr<Simulation>(new Simulation(std::move(options), std::move(spec).value()));
 }
 
-Simulation::Simulation(Options options, PlanSpec spec)
-    : options_(std::move(options)),
-      spec_(std::move(spec)),
-      cluster_({.now_ns = options_.now_ns, .max_events = 0, .serve = {}}),
-      decoder_(interner_, FieldsToKeep(options_.plugins->catalog())) {}
-
-Status Simulation::AddText(std::string_view name, std::string text) {
-  Status status = LoadManifest(std::move(text), name, decoder_, cluster_);
-  if (loop_ != nullptr) cluster_.Deliver();
-  return status;
+void Simulation::OnBound(const PodRef& pod, std::string_view node) {
+  Note(pod, BERTH_SUCCESS, "", node);
 }
 
-Status Simulation::AddFile(const std::string& path, std::istream& in) {
-  Result<std::string> text = ReadInput(path, in);
-  if (!text.ok()) return std::move(text).status();
-  return AddText(InputName(path), std::move(text).value());
+void Simulation::OnFailed(const PodRef& pod, std::string_view, const Failure& failure) {
+  Note(pod, failure.code, failure.message, "");
 }
 
-Status Simulation::Start() {
-  BERTH_ASSERT(loop_ == nullptr);
-  SchedulingLoop::Options loop_options;
-  loop_options.seed = options_.seed;
-  loop_options.now_ns = options_.now_ns;
-  loop_options.deliver = [this] { cluster_.Deliver(); };
-  loop_options.log = options_.log;
-  loop_options.log_level = options_.log_level;
-  auto loop = SchedulingLoop::Create(interner_, cluster_, options_.plugins->catalog(), spec_,
-                                     std::move(loop_options));
-  if (!loop.ok()) return std::move(loop).status();
-  loop_ = std::move(loop).value();
-  cluster_.Deliver();
-  return {};
+void Simulation::OnSkipped(const PodRef& pod, std::string_view message) {
+  Note(pod, BERTH_SKIP, message, "");
 }
 
-std::optional<AttemptResult> Simulation::ScheduleNext() {
-  std::optional<AttemptResult> result = loop_->ScheduleNext();
-  cluster_.Deliver();
-  return result;
+void Simulation::Note(const PodRef& pod, berth_code code, std::string_view message,
+                      std::string_view node) {
+  const auto [place, is_new] = outcome_of_.try_emplace(std::string(pod->uid()), outcomes_.size());
+  if (is_new) outcomes_.emplace_back();
+  PodOutcome& outcome = outcomes_[place->second];
+  outcome = {pod, code, std::string(message), std::string(node)};
+}
+
+std::vector<PodOutcome> Simulation::TakeOutcomes() {
+  std::vector<PodOutcome> gated;
+  loop().queue().ForEach([&](const QueuedEntity& entity) {
+    if (entity.place != QueuePlace::kGated || outcome_of_.contains(entity.pod->uid())) return;
+    gated.push_back({entity.pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""});
+  });
+  std::ranges::sort(gated, {}, [](const PodOutcome& outcome) { return outcome.pod->Key(); });
+  std::ranges::move(gated, std::back_inserter(outcomes_));
+  outcome_of_.clear();
+  return std::exchange(outcomes_, {});
 }
 
 }  // namespace berth::host

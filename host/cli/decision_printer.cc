@@ -1,0 +1,74 @@
+#include "host/cli/decision_printer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace berth::host {
+namespace {
+
+constexpr size_t kTimeWidth = 10;  // Up to 99999.999s.
+constexpr size_t kGap = 3;
+
+// "1.500s"
+std::string Seconds(int64_t ns) {
+  std::array<char, 32> text{};
+  const int64_t ms = ns / 1'000'000;
+  std::snprintf(text.data(), text.size(), "%lld.%03llds", static_cast<long long>(ms / 1000),
+                static_cast<long long>(ms % 1000));
+  return text.data();
+}
+
+std::string Sentence(const DecisionLine& line) {
+  const std::string on = line.node.empty() ? "" : " on " + line.node;
+  switch (line.type) {
+    case DecisionType::kBound: return "bound to " + line.node;
+    case DecisionType::kRefused: return "refused" + on + ": " + line.message;
+    case DecisionType::kError: return "error" + on + ": " + line.message;
+    case DecisionType::kSkipped: return "skipped: " + line.message;
+    case DecisionType::kWaiting: return "waits for permission to go to " + line.node;
+    case DecisionType::kGated: return "gated: " + line.message;
+  }
+  return line.message;
+}
+
+// Flush right in `width` characters.
+std::string Right(std::string_view text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ').append(text);
+}
+
+}  // namespace
+
+void DecisionPrinter::Print(const DecisionLine& line) {
+  if (line.is_repeated && options_.format == OutputFormat::kTable) return;
+  std::string text;
+  switch (options_.format) {
+    case OutputFormat::kTable: AppendRow(line, text); break;
+    case OutputFormat::kJson:
+      text = ToJson(line).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+      text += '\n';
+      break;
+    case OutputFormat::kYaml:
+      text = "---\n";
+      AppendDocument(ToJson(line), OutputFormat::kYaml, text);
+  }
+  out_.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (options_.is_live) out_.flush();
+}
+
+void DecisionPrinter::AppendRow(const DecisionLine& line, std::string& text) {
+  const std::string gap(kGap, ' ');
+  const std::string pod = Printable(line.pod);
+  pod_width_ = std::max(pod_width_, CharacterCount(pod));
+  if (!std::exchange(has_header_, true)) {
+    text += Right("TIME", kTimeWidth) + gap + "POD" + std::string(pod_width_ - 3, ' ') + gap +
+            "DECISION\n";
+  }
+  text += Right(Seconds(line.time_ns), kTimeWidth) + gap + pod +
+          std::string(pod_width_ - CharacterCount(pod), ' ') + gap;
+  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kGap, options_.width,
+                text);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,132 @@
+#include "host/cli/embedded_scheduler.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "host/api/assert.h"
+#include "host/cli/cluster_files.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kPatienceNs = 1'000'000'000;
+
+constexpr std::string_view kPodFieldPrefix = "Pod:";
+constexpr std::string_view kNodeFieldPrefix = "Node:";
+
+// The parts of pods and nodes that a plugin wants kept as JSON.
+DecodeOptions FieldsToKeep(const PluginCatalog& catalog) {
+  std::set<std::string> pod_fields;
+  std::set<std::string> node_fields;
+  for (const auto& [name, plugin] : catalog.plugins()) {
+    for (const std::string& field : plugin.info->fields) {
+      if (field.starts_with(kPodFieldPrefix)) {
+        pod_fields.insert(field.substr(kPodFieldPrefix.size()));
+      } else if (field.starts_with(kNodeFieldPrefix)) {
+        node_fields.insert(field.substr(kNodeFieldPrefix.size()));
+      }
+    }
+  }
+  DecodeOptions options;
+  options.pod_fields.assign(pod_fields.begin(), pod_fields.end());
+  options.node_fields.assign(node_fields.begin(), node_fields.end());
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EmbeddedScheduler>> EmbeddedScheduler::Create(Options options) {
+  BERTH_ASSERT(options.plugins != nullptr && options.clock != nullptr);
+  const PluginCatalog& catalog = options.plugins->catalog();
+  if (!options.plan) {
+    return std::unique_ptr<EmbeddedScheduler>(
+        new EmbeddedScheduler(std::move(options), DefaultPlanSpec(catalog)));
+  }
+  Result<PlanSpec> spec = options.plan(catalog);
+  if (!spec.ok()) return std::move(spec).status();
+  return std::unique_ptr<EmbeddedScheduler>(
+      new EmbeddedScheduler(std::move(options), std::move(spec).value()));
+}
+
+EmbeddedScheduler::EmbeddedScheduler(Options options, PlanSpec spec)
+    : options_(std::move(options)),
+      spec_(std::move(spec)),
+      monitor_(interner_),
+      cluster_(
+          {.now_ns = [this] { return options_.clock->NowNs(); }, .max_events = 0, .serve = {}}),
+      decoder_(interner_, FieldsToKeep(options_.plugins->catalog())) {
+  if (options_.follows_stream) stream_.emplace(cluster_);
+  if (options_.report_crashes) options_.report_crashes(&monitor_);
+}
+
+EmbeddedScheduler::~EmbeddedScheduler() {
+  if (options_.report_crashes) options_.report_crashes(nullptr);
+}
+
+Status EmbeddedScheduler::AddText(std::string_view name, std::string text) {
+  const auto note = [this](const AnyObject& object) {
+    if (stream_.has_value()) stream_->NoteLoaded(object);
+  };
+  Status status = LoadManifest(std::move(text), name, decoder_, cluster_, note);
+  if (loop_ != nullptr) cluster_.Deliver();
+  return status;
+}
+
+Status EmbeddedScheduler::AddFile(const std::string& path, std::istream& in) {
+  Result<std::string> text = ReadInput(path, in);
+  if (!text.ok()) return std::move(text).status();
+  return AddText(InputName(path), std::move(text).value());
+}
+
+Status EmbeddedScheduler::Start() {
+  BERTH_ASSERT(loop_ == nullptr);
+  SchedulingLoop::Options options;
+  options.seed = options_.seed;
+  options.clock = options_.clock;
+  options.sink = options_.sink;
+  options.waker = options_.waker;
+  options.log = options_.log;
+  options.log_level = options_.log_level;
+  options.bind_deadline_ns = options_.bind_deadline_ns;
+  options.monitor = &monitor_;
+  if (options_.bind_threads > 0) {
+    pool_ = std::make_unique<BindPool>(options_.bind_threads);
+    options.on_pool = [this](std::function<void()> task) { pool_->Run(std::move(task)); };
+  }
+  auto loop = SchedulingLoop::Create(interner_, cluster_, options_.plugins->catalog(),
+                                     std::span(&spec_, 1), std::move(options));
+  if (!loop.ok()) return std::move(loop).status();
+  loop_ = std::move(loop).value();
+  kubelet_.emplace(cluster_, [this] { return options_.clock->NowNs(); });
+  cluster_.Deliver();
+  return {};
+}
+
+bool EmbeddedScheduler::Step() {
+  bool did = kubelet_->RunDue() > 0;
+  did |= cluster_.Deliver() > 0;
+  did |= loop_->Step();
+  did |= cluster_.Deliver() > 0;
+  return did;
+}
+
+std::optional<int64_t> EmbeddedScheduler::NextStepNs() const {
+  const std::optional<int64_t> deletion = kubelet_->NextNs();
+  const std::optional<int64_t> step = loop_->NextStepNs();
+  if (!deletion.has_value() || !step.has_value()) return deletion.has_value() ? deletion : step;
+  return std::min(*deletion, *step);
+}
+
+bool EmbeddedScheduler::AtRest() const {
+  return loop_->AtRest() && cluster_.waiting() == 0 && !kubelet_->NextNs().has_value();
+}
+
+bool EmbeddedScheduler::WaitForThreads(ThreadWaker& waker) const {
+  const bool binds = std::ranges::any_of(
+      loop_->bindings(), [](const auto& binding) { return !binding.second->is_waiting(); });
+  return binds && waker.Wait(kPatienceNs);
+}
+
+}  // namespace berth::host

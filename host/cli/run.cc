@@ -1,0 +1,286 @@
+#include <fcntl.h>
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "host/api/duration.h"
+#include "host/api/text.h"
+#include "host/cli/cluster_files.h"
+#include "host/cli/commands.h"
+#include "host/cli/decision_log.h"
+#include "host/cli/decision_printer.h"
+#include "host/cli/event_feed.h"
+#include "host/cli/real_clock.h"
+#include "host/cli/recording.h"
+#include "host/cli/stream_run.h"
+#include "host/cli/virtual_clock.h"
+#include "host/loader/file_descriptor.h"
+#include "host/runtime/call_watchdog.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+// How long a plugin may take to bind, and how many may block at a time.
+constexpr int64_t kBindDeadlineNs = 600 * kSecondNs;
+constexpr size_t kBindThreads = 16;
+// How many reasons the summary has.
+constexpr size_t kMaxReasons = 20;
+
+// What StreamRun takes for a signal: nobody reads the output.
+constexpr int kOutputFailed = -1;
+
+// ---- What it is called with ---------------------------------------------------------------------
+
+bool AreOneFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
+}
+
+Status CheckFlags(const RunFlags& flags) {
+  if (!flags.embedded) {
+    return Status::InvalidArgument(
+        "run: expected --embedded, found no cluster to schedule for: this version cannot connect "
+        "to "
+        "an API server");
+  }
+  if (flags.events == kStandardInput &&
+      std::ranges::find(flags.cluster_files, kStandardInput) != flags.cluster_files.end()) {
+    return Status::InvalidArgument(
+        "standard input can be read once: expected - for --cluster or for --events, found both");
+  }
+  if (flags.record.empty()) return {};
+  std::vector<std::string> inputs = flags.cluster_files;
+  inputs.push_back(flags.events);
+  for (const std::string& input : inputs) {
+    if (!AreOneFile(flags.record, input)) continue;
+    return Status::InvalidArgument("--record would overwrite " + input +
+                                   ", which is read: expected another file");
+  }
+  return {};
+}
+
+Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
+  FileDescriptor file(path == kStandardInput ? fcntl(in_descriptor, F_DUPFD_CLOEXEC, 0)
+                                             : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) return SystemError(std::string(InputName(path)), errno);
+  return file;
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+std::string WhyPending(const QueuedEntity& entity, const EmbeddedCluster& cluster) {
+  if (entity.gate.has_value()) return Join(entity.gate->reasons, ", ");
+  const std::string_view message =
+      cluster.PodScheduledMessage(entity.pod->ns(), entity.pod->name());
+  if (!message.empty()) return std::string(message);
+  return entity.attempts == 0 ? "not tried yet" : "not bound yet";
+}
+
+// "1 node", "1,204 nodes"
+std::string Count(size_t count, std::string_view what) {
+  return WithCommas(count).append(1, ' ').append(what).append(count == 1 ? "" : "s");
+}
+
+int64_t InMilliseconds(int64_t ns) { return ns - ns % 1'000'000; }
+
+struct Ending {
+  const EmbeddedScheduler& scheduler;
+  const DecisionLog& log;
+  size_t events = 0;
+  int64_t took_ns = 0;
+  int signal = 0;
+};
+
+void AppendSummary(const Ending& ending, TerminalWidth width, std::string& out) {
+  const SchedulingLoop& loop = ending.scheduler.loop();
+  if (ending.signal > 0) {
+    out += std::string("Stopped by SIG") + sigabbrev_np(ending.signal) + ".\n";
+  }
+  const size_t others = loop.router().others_pending();
+  out += WithCommas(ending.log.bound()) + " bound, " + WithCommas(loop.queue().size()) + " pending";
+  if (others > 0) out += ", " + WithCommas(others) + " of other schedulers";
+  out += "; " + Count(loop.cache().table().node_count(), "node") + "; " +
+         Count(ending.events, "event") + " in " + FormatDuration(InMilliseconds(ending.took_ns)) +
+         ".\n";
+
+  std::map<std::string, size_t> count_by_reason;
+  loop.queue().ForEach([&](const QueuedEntity& entity) {
+    ++count_by_reason[WhyPending(entity, ending.scheduler.cluster())];
+  });
+  if (count_by_reason.empty()) return;
+  std::vector<std::pair<std::string, size_t>> reasons(count_by_reason.begin(),
+                                                      count_by_reason.end());
+  std::ranges::stable_sort(reasons, std::greater<>(),
+                           [](const auto& reason) { return reason.second; });
+  Table table({"PODS", "WHY PENDING"});
+  for (const auto& [reason, count] :
+       std::span(reasons).first(std::min(reasons.size(), kMaxReasons))) {
+    table.AddRow({WithCommas(count), reason});
+  }
+  out += '\n';
+  table.Append(width, out);
+  if (reasons.size() > kMaxReasons) {
+    out += "... and " + WithCommas(reasons.size() - kMaxReasons) + " other reasons\n";
+  }
+}
+
+// ---- The run ------------------------------------------------------------------------------------
+
+class RunSession {
+ public:
+  RunSession(const RunFlags& flags, CommandEnvironment& env)
+      : flags_(flags),
+        env_(env),
+        printer_(env.out,
+                 {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live}) {}
+  ~RunSession() {
+    if (log_.has_value()) log_->StopWatch();
+  }
+  RunSession(const RunSession&) = delete;
+  RunSession& operator=(const RunSession&) = delete;
+
+  Status Open();
+  // Returns the exit status. REQUIRES: Open() succeeded.
+  int Run();
+
+ private:
+  void OpenClock();
+  void Say(const DecisionLine& line);
+  Status Drive(StreamRun& run);
+  int End(const Status& status, size_t events);
+
+  const RunFlags& flags_;
+  CommandEnvironment& env_;
+  ThreadWaker waker_;
+  std::atomic<int> stop_ = 0;
+  std::optional<RealClock> real_clock_;
+  std::optional<VirtualClock> virtual_clock_;
+  const Clock* clock_ = nullptr;  // Whichever of the two there is.
+  std::unique_ptr<Recording> recording_;
+  DecisionPrinter printer_;
+  std::optional<DecisionLog> log_;
+  std::unique_ptr<EmbeddedScheduler> scheduler_;
+  std::unique_ptr<EventFeed> feed_;
+};
+
+// Backoffs end at whole seconds: runs that begin at one are alike in when that is.
+void RunSession::OpenClock() {
+  const int64_t now_ns = env_.wall_ns();
+  const int64_t start_ns = now_ns - now_ns % kSecondNs;
+  if (flags_.virtual_time) {
+    clock_ = &virtual_clock_.emplace(start_ns);
+  } else {
+    clock_ = &real_clock_.emplace(start_ns, env_.steady_ns);
+  }
+}
+
+Status RunSession::Open() {
+  FileDescriptor events;
+  if (!flags_.events.empty()) {
+    Result<FileDescriptor> file = OpenEvents(flags_.events, env_.in_descriptor);
+    if (!file.ok()) return std::move(file).status();
+    events = std::move(file).value();
+  }
+  OpenClock();
+  log_.emplace(*clock_, [this](const DecisionLine& line) { Say(line); });
+  EmbeddedScheduler::Options options;
+  options.clock = clock_;
+  options.sink = &*log_;
+  options.waker = &waker_;
+  options.follows_stream = true;
+  // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
+  options.bind_threads = flags_.virtual_time ? 0 : kBindThreads;
+  options.bind_deadline_ns = kBindDeadlineNs;
+  Progress progress(env_.err, env_.err_is_terminal, env_.steady_ns);
+  auto scheduler = OpenScheduler(flags_, env_, progress, std::move(options));
+  progress.Clear();
+  if (!scheduler.ok()) return std::move(scheduler).status();
+  scheduler_ = std::move(scheduler).value();
+  log_->Watch(scheduler_->cluster(), scheduler_->loop());
+  if (!flags_.record.empty()) {
+    auto recording = Recording::Create(flags_.record);
+    if (!recording.ok()) return std::move(recording).status();
+    recording_ = std::move(recording).value();
+  }
+  if (events.ok()) {
+    feed_ = std::make_unique<EventFeed>(std::move(events), std::string(InputName(flags_.events)),
+                                        EventFeed::Limits(), waker_);
+  }
+  return {};
+}
+
+void RunSession::Say(const DecisionLine& line) {
+  printer_.Print(line);
+  if (recording_ != nullptr) recording_->AddDecision(line);
+  if (!env_.out) stop_ = kOutputFailed;
+}
+
+int RunSession::Run() {
+  StreamRun run({.scheduler = scheduler_.get(),
+                 .clock = clock_,
+                 .virtual_clock = virtual_clock_.has_value() ? &*virtual_clock_ : nullptr,
+                 .waker = &waker_,
+                 .log = &*log_,
+                 .feed = feed_.get(),
+                 .recording = recording_.get(),
+                 .stop = &stop_,
+                 .flush = [this] { env_.out.flush(); }});
+  const Status status = Drive(run);
+  return End(status, run.events());
+}
+
+Status RunSession::Drive(StreamRun& run) {
+  const auto stop = [this](int signal) {
+    stop_ = signal;
+    waker_.Wake();
+  };
+  std::unique_ptr<StopWatch> watch;
+  if (env_.watch_stop) watch = env_.watch_stop(stop);
+  // On the real clock in any case: it is plugins that it watches.
+  RealClock clock(0, env_.steady_ns);
+  clock.Begin();
+  CallWatchdog watchdog(scheduler_->monitor(), scheduler_->loop().faults(), CallDeadlines());
+  const WatchdogThread watching(watchdog, clock);
+  if (real_clock_.has_value()) real_clock_->Begin();
+  return run.Run();
+}
+
+int RunSession::End(const Status& status, size_t events) {
+  std::string summary;
+  AppendSummary({.scheduler = *scheduler_,
+                 .log = *log_,
+                 .events = events,
+                 .took_ns = clock_->NowNs() - log_->start_ns(),
+                 .signal = stop_},
+                env_.err_is_terminal ? env_.out_width : std::nullopt, summary);
+  const bool written = Print(env_, "", kExitDone) == kExitDone;
+  env_.err << summary << std::flush;
+  if (!status.ok()) return Fail(env_, status);
+  if (!written) return kExitBadInput;
+  if (stop_ > 0) return kExitSignal + stop_;
+  return scheduler_->loop().queue().size() == 0 ? kExitDone : kExitNotAllScheduled;
+}
+
+}  // namespace
+
+int RunRun(const RunFlags& flags, CommandEnvironment& env) {
+  if (Status status = CheckFlags(flags); !status.ok()) return Fail(env, status);
+  RunSession session(flags, env);
+  if (Status status = session.Open(); !status.ok()) return Fail(env, status);
+  return session.Run();
+}
+
+}  // namespace berth::host

@@ -1,0 +1,75 @@
+#include "host/cli/stop_signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "host/api/assert.h"
+
+namespace berth::host {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM};
+constexpr uint8_t kNoSignal = 0;
+
+// A signal handler has no other way to what it needs.
+std::atomic<int> signal_pipe = -1;
+
+// A signal that is ignored stays ignored: whoever started the process wants it so.
+void SetHandlers(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) sigaddset(&action.sa_mask, signal);
+  for (const int signal : kSignals) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
+}
+
+void WriteByte(int pipe, uint8_t byte) {
+  while (write(pipe, &byte, 1) < 0 && errno == EINTR) continue;
+}
+
+void OnSignal(int signal) {
+  const int before = errno;
+  SetHandlers(SIG_DFL);
+  WriteByte(signal_pipe.load(std::memory_order_relaxed), static_cast<uint8_t>(signal));
+  errno = before;
+}
+
+}  // namespace
+
+StopSignals::StopSignals(std::function<void(int signal)> stop) : stop_(std::move(stop)) {
+  std::array<int, 2> ends{};
+  BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
+  read_end_ = FileDescriptor(ends[0]);
+  write_end_ = FileDescriptor(ends[1]);
+  thread_ = std::thread([this] { Run(); });
+  const int before = signal_pipe.exchange(write_end_.get(), std::memory_order_relaxed);
+  BERTH_ASSERT_MSG(before < 0, "signals are waited for already");
+  SetHandlers(OnSignal);
+}
+
+StopSignals::~StopSignals() {
+  SetHandlers(SIG_DFL);
+  signal_pipe.store(-1, std::memory_order_relaxed);
+  WriteByte(write_end_.get(), kNoSignal);
+  thread_.join();
+}
+
+void StopSignals::Run() const {
+  uint8_t byte = kNoSignal;
+  while (read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+  if (byte != kNoSignal) stop_(byte);
+}
+
+}  // namespace berth::host
