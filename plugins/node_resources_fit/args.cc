@@ -1,44 +1,11 @@
 #include "args.h"
 
-#include <algorithm>
 #include <cstddef>
+
+#include <berth/names.h>
 
 namespace fit {
 namespace {
-
-bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool IsLetterOrDigit(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
-
-// Letters and digits at both ends, `inside` between them.
-template <class Edge>
-bool IsBounded(std::string_view text, Edge is_edge, std::string_view inside) {
-  if (text.empty() || !is_edge(text.front()) || !is_edge(text.back())) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_edge(c) || inside.find(c) != std::string_view::npos;
-  });
-}
-
-// RFC 1123: labels of lower case letters, digits and "-", with dots between them.
-bool IsDnsSubdomain(std::string_view text) {
-  if (text.size() > 253) return false;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    if (!IsBounded(text.substr(0, dot), IsLowerOrDigit, "-")) return false;
-    if (dot == std::string_view::npos) return true;
-    text.remove_prefix(dot + 1);
-  }
-}
-
-// apimachinery: util/validation, IsQualifiedName.
-bool IsQualifiedName(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  std::string_view name = text;
-  if (slash != std::string_view::npos) {
-    if (!IsDnsSubdomain(text.substr(0, slash))) return false;
-    name = text.substr(slash + 1);
-  }
-  return name.size() <= 63 && IsBounded(name, IsLetterOrDigit, "-_.");
-}
 
 std::string At(std::string_view path, std::size_t index, std::string_view member = {}) {
   return std::string(path) + "/" + std::to_string(index) + std::string(member);
@@ -48,7 +15,7 @@ void CheckIgnored(const Args& args, berth::ArgErrors& errors) {
   constexpr std::string_view kExpected = "expected a qualified name, such as ";
   for (std::size_t i = 0; i < args.ignored_resources.size(); ++i) {
     const std::string& name = args.ignored_resources[i];
-    if (IsQualifiedName(name)) continue;
+    if (berth::IsQualifiedName(name)) continue;
     errors.Add(At("/ignoredResources", i),
                std::string(kExpected) + "example.com/gpu, found \"" + name + "\"");
   }
@@ -57,7 +24,7 @@ void CheckIgnored(const Args& args, berth::ArgErrors& errors) {
     if (group.find('/') != std::string::npos) {
       errors.Add(At("/ignoredResourceGroups", i),
                  "resource group name can't contain '/', found \"" + group + "\"");
-    } else if (!IsQualifiedName(group)) {
+    } else if (!berth::IsQualifiedName(group)) {
       errors.Add(At("/ignoredResourceGroups", i),
                  std::string(kExpected) + "example.com, found \"" + group + "\"");
     }

@@ -27,15 +27,7 @@ std::vector<Compared> Compare(const berth_resources& wanted, const berth_resourc
   return all;
 }
 
-const berth_pod& PodOf(const berth_tagged& tagged) {
-  return *static_cast<const berth_pod*>(tagged.object);
-}
-const berth_node& NodeOf(const berth_tagged& tagged) {
-  return *static_cast<const berth_node*>(tagged.object);
-}
-
 bool Shrank(const berth_pod& pod, const berth_pod& before, const berth_pod& after) {
-  if (berth::Str(after.meta->uid) == berth::Str(pod.meta->uid)) return true;
   if (after.node_name == BERTH_ID_NONE) return false;
   for (const Compared& amount : Compare(*pod.accounted, *before.accounted, *after.accounted)) {
     if (amount.after < amount.before) return true;
@@ -79,17 +71,17 @@ int64_t AmountOf(const berth_resources& resources, berth_id name) {
 
 bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
            const berth::Host& host) {
-  if (event.after.kind == BERTH_KIND_NODE) {
-    const berth_resources& after = *NodeOf(event.after).allocatable;
-    if (!FitsEmpty(pod, after, ignored, host)) return false;
-    return event.before.kind != BERTH_KIND_NODE ||
-           Grew(pod, *NodeOf(event.before).allocatable, after);
+  if (const berth_node* const node = berth::NodeIn(event.after)) {
+    const berth_node* const old = berth::NodeIn(event.before);
+    if (!FitsEmpty(pod, *node->allocatable, ignored, host)) return false;
+    return old == nullptr || Grew(pod, *old->allocatable, *node->allocatable);
   }
-  if (event.before.kind != BERTH_KIND_POD) return true;
-  const berth_pod& before = PodOf(event.before);
-  if (event.after.kind == BERTH_KIND_POD) return Shrank(pod, before, PodOf(event.after));
+  const berth_pod* const before = berth::PodIn(event.before);
+  if (before == nullptr || event.resource == BERTH_RESOURCE_TARGET_POD) return true;
+  const berth_pod* const after = berth::PodIn(event.after);
+  if (after != nullptr) return Shrank(*pod, *before, *after);
   // A pod that went held room if it was on a node, or nominated to one.
-  return before.node_name != BERTH_ID_NONE || before.nominated_node != BERTH_ID_NONE;
+  return before->node_name != BERTH_ID_NONE || before->nominated_node != BERTH_ID_NONE;
 }
 
 }  // namespace fit

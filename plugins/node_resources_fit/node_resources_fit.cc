@@ -241,8 +241,12 @@ berth::Status NodeResourcesFit::Score(const berth::Cycle& cycle, const Block& bl
 }
 
 std::vector<berth::EventInterest> NodeResourcesFit::EventsToRegister() const {
-  return {{BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
-          {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_ALLOCATABLE}};
+  return {{.resource = BERTH_RESOURCE_POD_ANY,
+           .actions = BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_SCALE_DOWN,
+           .pod_parts = BERTH_PART(REQUESTS)},
+          {.resource = BERTH_RESOURCE_NODE,
+           .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_ALLOCATABLE,
+           .pod_parts = BERTH_PART(REQUESTS)}};
 }
 
 berth::QueueingHint NodeResourcesFit::Hint(const berth::Queued& queued, const berth::Event& event) {

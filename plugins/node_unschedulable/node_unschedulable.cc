@@ -34,28 +34,28 @@ class NodeUnschedulable : public berth::Plugin {
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
-    return {{BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT},
-            {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE_POD_TOLERATION}};
+    return {{.resource = BERTH_RESOURCE_NODE,
+             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT,
+             .pod_parts = BERTH_PART(TOLERATIONS)},
+            {.resource = BERTH_RESOURCE_TARGET_POD,
+             .actions = BERTH_ACTION_UPDATE_POD_TOLERATION,
+             .pod_parts = BERTH_PART(TOLERATIONS)}};
   }
 
-  // Cordoning wakes nobody: a node must come in, or become, schedulable.
-  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+  // Cordoning wakes nobody: a node must come in, or become, schedulable. Or the pod tolerates now
+  // what cordoned nodes have.
+  berth::QueueingHint Hint(const berth::Queued& /*queued*/, const berth::Event& event) {
     bool helps = true;
-    if (event.after.kind == BERTH_KIND_NODE) {
-      helps = !IsCordoned(event.after) &&
-              (event.before.kind != BERTH_KIND_NODE || IsCordoned(event.before));
-    } else if (event.after.kind == BERTH_KIND_POD) {
-      const berth::Pod pod = *static_cast<const berth_pod*>(event.after.object);
-      helps = pod.uid() == berth::Pod(*queued.pod).uid() && Tolerates(pod);
+    if (const berth_node* const now = berth::NodeIn(event.after)) {
+      const berth_node* const before = berth::NodeIn(event.before);
+      helps = now->unschedulable == 0 && (before == nullptr || before->unschedulable != 0);
+    } else if (const berth_pod* const pod = berth::PodIn(event.after)) {
+      helps = Tolerates(*pod);
     }
     return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
   }
 
  private:
-  static bool IsCordoned(const berth_tagged& node) {
-    return static_cast<const berth_node*>(node.object)->unschedulable != 0;
-  }
-
   bool Tolerates(berth::Pod pod) const { return berth::ToleratesAny(pod.tolerations(), taint_); }
 
   // What the node controller puts on cordoned nodes.

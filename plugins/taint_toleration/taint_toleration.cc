@@ -66,27 +66,27 @@ class TaintToleration : public berth::Plugin {
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
-    return {{BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT},
-            {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE_POD_TOLERATION}};
+    return {{.resource = BERTH_RESOURCE_NODE,
+             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT,
+             .pod_parts = BERTH_PART(TOLERATIONS)},
+            {.resource = BERTH_RESOURCE_TARGET_POD,
+             .actions = BERTH_ACTION_UPDATE_POD_TOLERATION,
+             .always = true}};
   }
 
-  // A node helps when the pod tolerates it now and did not before, a new toleration its own pod.
+  // A node helps when the pod tolerates it now and did not before.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
-    const berth::Pod pod = *queued.pod;
-    bool helps = true;
-    if (event.after.kind == BERTH_KIND_NODE) {
-      helps = !IsUntolerated(event.after, pod) &&
-              (event.before.kind != BERTH_KIND_NODE || IsUntolerated(event.before, pod));
-    } else if (event.after.kind == BERTH_KIND_POD) {
-      helps = berth::Pod(*static_cast<const berth_pod*>(event.after.object)).uid() == pod.uid();
-    }
+    const berth_node* const now = berth::NodeIn(event.after);
+    if (now == nullptr) return berth::QueueingHint::kQueue;
+    const berth_node* const before = berth::NodeIn(event.before);
+    const bool helps = !IsUntolerated(*now, *queued.pod) &&
+                       (before == nullptr || IsUntolerated(*before, *queued.pod));
     return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
   }
 
  private:
-  static bool IsUntolerated(const berth_tagged& node, berth::Pod pod) {
-    const berth::NodeView view = *static_cast<const berth_node*>(node.object);
-    return berth::FindUntolerated(view.taints(), pod.tolerations()) != nullptr;
+  static bool IsUntolerated(berth::NodeView node, berth::Pod pod) {
+    return berth::FindUntolerated(node.taints(), pod.tolerations()) != nullptr;
   }
 
   static int64_t CountUntoleratedSoftTaints(const Node& node, Tolerations tolerations) {

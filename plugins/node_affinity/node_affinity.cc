@@ -1,0 +1,224 @@
+// Keeps pods on the nodes that they, or the profile, select, and prefers those that they prefer.
+// kube-scheduler: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/plugin.h>
+
+#include "args.h"
+#include "terms.h"
+
+namespace {
+
+using affinity::BoundTerms;
+using affinity::NodeTerms;
+using affinity::OwnTerms;
+using Requirements = berth::Span<const berth_requirement>;
+
+NodeTerms RequiredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().required_node_terms); }
+NodeTerms PreferredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().preferred_node_terms); }
+bool RequiresTerms(berth::Pod pod) { return pod.affinity().has_required_node_terms != 0; }
+
+// A pair of the pod's nodeSelector.
+struct Equal {
+  berth::ColumnRef<berth_id> column;
+  berth_id value;
+};
+
+class NodeAffinity : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "NodeAffinity";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Rejects nodes that nodeSelector and node affinity do not select, and scores the preferred.";
+  static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS};
+  static constexpr std::array kPodFields{"/spec/affinity/nodeAffinity", "/spec/nodeSelector"};
+  static constexpr berth::Reasons kReasons{"node(s) didn't match scheduler-enforced node affinity",
+                                           "node(s) didn't match Pod's node affinity/selector"};
+  enum Reason : int { kEnforced, kPodSelection };
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode,
+                                                       .pod_parts = BERTH_PART(NODE_SELECTION)};
+  static constexpr berth::Dependence kScoreDependence = kFilterDependence;
+  static constexpr berth::Normalize kNormalize = berth::Normalize::kMax;
+  using Node = berth::NodeRow<Columns>;
+  using Args = affinity::Args;
+  static constexpr auto kArgs = affinity::kArgRows;
+  static void Validate(const Args& args, berth::ArgErrors& errors) {
+    affinity::Check(args, errors);
+  }
+
+  struct State {
+    bool filters = false;  // PreFilter has run
+    std::vector<Equal> labels;
+    BoundTerms required;
+    BoundTerms added_required;
+    bool scores = false;  // PreScore has run
+    BoundTerms preferred;
+    BoundTerms added_preferred;
+  };
+
+  NodeAffinity(const berth::Host& host, const Args& args) : host_(host) {
+    for (const affinity::Term& term : args.added_affinity.required.terms) {
+      added_required_.Add(term, 0, host);
+    }
+    for (const affinity::PreferredTerm& term : args.added_affinity.preferred) {
+      added_preferred_.Add(term.preference, term.weight, host);
+    }
+  }
+
+  // Skips pods that may run anywhere. Where every term names nodes, no other comes into question.
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& out) {
+    const berth::Pod pod = cycle.pod();
+    if (!RequiresTerms(pod) && pod.node_selector().empty() && added_required_.empty()) {
+      return berth::Status::Skip();
+    }
+    State& state = cycle.State<State>();
+    state.filters = true;
+    state.labels.clear();
+    for (const berth_id_pair& label : pod.node_selector()) {
+      // A key that no label can have has no column either: no node has it.
+      const std::string column = "label:" + std::string(host_.Text(label.key));
+      state.labels.push_back({cycle.TryBind<berth_id>(column), label.value});
+    }
+    state.required.Bind(RequiredTerms(pod), cycle, host_);
+    state.added_required.Bind(added_required_.terms(), cycle, host_);
+
+    const std::optional<std::vector<berth_id>> names = NamedNodes(RequiredTerms(pod));
+    if (!names.has_value()) return berth::Status::Success();
+    if (names->empty()) return berth::Status::Unresolvable("pod affinity terms conflict");
+    std::vector<std::string_view> texts;
+    for (const berth_id name : *names) texts.push_back(host_.Text(name));
+    out.OnlyNodes(texts);
+    return berth::Status::Success();
+  }
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    if (!state.filters) return FilterUnprepared(cycle.pod(), node.view());
+    if (!added_required_.empty() && !state.added_required.MatchAny(node, host_)) {
+      return berth::Unresolvable(kEnforced);
+    }
+    bool selected = true;
+    for (const Equal& label : state.labels) selected &= node.Get(label.column) == label.value;
+    if (selected && RequiresTerms(cycle.pod())) selected = state.required.MatchAny(node, host_);
+    return berth::UnresolvableIf(!selected, kPodSelection);
+  }
+
+  // Skips pods that prefer nothing, where the profile prefers nothing either.
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    const NodeTerms preferred = PreferredTerms(cycle.pod());
+    if (preferred.empty() && added_preferred_.empty()) return berth::Status::Skip();
+    CheckPreferred(preferred);
+    State& state = cycle.State<State>();
+    state.scores = true;
+    state.preferred.Bind(preferred, cycle, host_);
+    state.added_preferred.Bind(added_preferred_.terms(), cycle, host_);
+    return berth::Status::Success();
+  }
+
+  // The sum of the weights of the preferred terms that match.
+  int64_t Score(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    if (!state.scores) {
+      CheckPreferred(PreferredTerms(cycle.pod()));
+      return SumWeights(PreferredTerms(cycle.pod()), node.view()) +
+             SumWeights(added_preferred_.terms(), node.view());
+    }
+    return state.preferred.SumWeights(node, host_) + state.added_preferred.SumWeights(node, host_);
+  }
+
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return {{.resource = BERTH_RESOURCE_NODE,
+             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL,
+             .pod_parts = BERTH_PART(NODE_SELECTION)}};
+  }
+
+  // A node helps when it is selected now and was not before. Upstream leaves the profile's own
+  // affinity out of what was before, and so misses a label that satisfies only that.
+  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    const berth_node* const now = berth::NodeIn(event.after);
+    const berth_node* const before = berth::NodeIn(event.before);
+    if (now == nullptr) return berth::QueueingHint::kQueue;
+    const bool helps =
+        IsSelected(*queued.pod, *now) && (before == nullptr || !IsSelected(*queued.pod, *before));
+    return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
+  }
+
+ private:
+  // The nodes that terms name by metadata.name, sorted; nothing where a term names none, or there
+  // is no term: then all come into question. Terms that do not parse count too, as upstream.
+  static std::optional<std::vector<berth_id>> NamedNodes(NodeTerms terms) {
+    if (terms.empty()) return std::nullopt;
+    std::vector<berth_id> names;
+    for (const berth_node_term& term : terms) {
+      std::optional<std::vector<berth_id>> of_term;
+      for (const berth_requirement& field : Requirements(term.fields)) {
+        if (field.op == BERTH_OP_IN) Intersect(field, of_term);
+      }
+      if (!of_term.has_value()) return std::nullopt;
+      names.insert(names.end(), of_term->begin(), of_term->end());
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  }
+
+  // `names`, sorted, become those that the field allows too.
+  static void Intersect(const berth_requirement& field,
+                        std::optional<std::vector<berth_id>>& names) {
+    const berth::Span<const berth_id> values(field.values);
+    std::vector<berth_id> allowed(values.begin(), values.end());
+    std::sort(allowed.begin(), allowed.end());
+    if (names.has_value()) {
+      std::vector<berth_id> both;
+      std::set_intersection(names->begin(), names->end(), allowed.begin(), allowed.end(),
+                            std::back_inserter(both));
+      allowed = std::move(both);
+    }
+    names = std::move(allowed);
+  }
+
+  static void CheckPreferred(NodeTerms terms) {
+    for (const berth_node_term& term : terms) {
+      if ((term.flags & BERTH_SELECTOR_INVALID) == 0 || term.weight == 0) continue;
+      throw berth::Error("a preferred node affinity term of the pod does not parse");
+    }
+  }
+
+  bool IsEnforced(const berth_node& node) const {
+    return added_required_.empty() || berth::MatchesAny(added_required_.terms(), node, host_);
+  }
+  bool IsSelected(berth::Pod pod, const berth_node& node) const {
+    return IsEnforced(node) && berth::MatchesNodeSelection(pod, node, host_);
+  }
+
+  // A profile may take the plugin out of PreFilter alone.
+  berth::Verdict FilterUnprepared(berth::Pod pod, const berth_node& node) const {
+    if (!IsEnforced(node)) return berth::Unresolvable(kEnforced);
+    return berth::UnresolvableIf(!berth::MatchesNodeSelection(pod, node, host_), kPodSelection);
+  }
+
+  int64_t SumWeights(NodeTerms terms, const berth_node& node) const {
+    int64_t sum = 0;
+    for (const berth_node_term& term : terms) {
+      if (berth::Matches(term, node, host_)) sum += term.weight;
+    }
+    return sum;
+  }
+
+  const berth::Host host_;
+  OwnTerms added_required_;
+  OwnTerms added_preferred_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(NodeAffinity)

@@ -1,0 +1,314 @@
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/testing/gtest.h>
+
+namespace berth::testing {
+namespace {
+
+constexpr const char* kSelection = "node(s) didn't match Pod's node affinity/selector";
+constexpr const char* kEnforced = "node(s) didn't match scheduler-enforced node affinity";
+constexpr uint32_t kQueue = BERTH_HINT_QUEUE;
+constexpr uint32_t kSkip = BERTH_HINT_SKIP;
+
+NodeTermSpec Named(const std::string& node) { return {.fields = {In("metadata.name", {node})}}; }
+PodSpec Needs(Requirements expressions) {
+  return MakePod("p").NodeAffinity(std::move(expressions));
+}
+std::vector<NodeSpec> ThreeNodes() {
+  return {MakeNode("a").Label("zone", "z1").Label("cores", "8"),
+          MakeNode("b").Label("zone", "z2").Label("cores", "many").Label("empty", ""),
+          MakeNode("c").Label("disk", "ssd").Label("cores", "16")};
+}
+
+TEST(NodeAffinity, Filter) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  const struct {
+    const char* name;
+    PodSpec pod;
+    bool a;
+    bool b;
+    bool c;
+  } cases[] = {
+      {"nodeSelector: the label and the value", MakePod("p").NodeSelector("zone", "z1"), true,
+       false, false},
+      {"nodeSelector: all pairs",
+       MakePod("p").NodeSelector("zone", "z1").NodeSelector("cores", "8"), true, false, false},
+      {"nodeSelector: not one of two",
+       MakePod("p").NodeSelector("zone", "z1").NodeSelector("cores", "16"), false, false, false},
+      {"nodeSelector: an empty value is a value", MakePod("p").NodeSelector("empty", ""), false,
+       true, false},
+      {"nodeSelector: a key that nobody has", MakePod("p").NodeSelector("x", "y"), false, false,
+       false},
+      {"nodeSelector: a key that nobody can have", MakePod("p").NodeSelector("", "y"), false, false,
+       false},
+      {"In, of several", Needs({In("zone", {"z1", "z2", "z3"})}), true, true, false},
+      {"In, none of them", Needs({In("zone", {"z3"})}), false, false, false},
+      {"NotIn holds where the label is not there", Needs({NotIn("zone", {"z1"})}), false, true,
+       true},
+      {"Exists, with an empty value", Needs({Exists("empty")}), false, true, false},
+      {"DoesNotExist", Needs({DoesNotExist("zone")}), false, false, true},
+      {"Gt, what is no number never matches", Needs({Gt("cores", 8)}), false, false, true},
+      {"Gt, one less", Needs({Gt("cores", 7)}), true, false, true},
+      {"Lt", Needs({Lt("cores", 16)}), true, false, false},
+      {"Lt, one more", Needs({Lt("cores", 17)}), true, false, true},
+      {"Gt, not there", Needs({Gt("x", -1)}), false, false, false},
+      {"requirements of a term are joined by and", Needs({Exists("zone"), NotIn("zone", {"z2"})}),
+       true, false, false},
+      {"terms are joined by or", Needs({In("zone", {"z1"})}).NodeAffinity({Exists("disk")}), true,
+       false, true},
+      {"an empty term matches nothing", Needs({}), false, false, false},
+      {"beside another it does not matter", Needs({}).NodeAffinity({Exists("disk")}), false, false,
+       true},
+      {"a term that does not parse is passed over",
+       MakePod("p")
+           .NodeAffinity(NodeTermSpec{{Exists("zone")}, {}, 0, true})
+           .NodeAffinity({Exists("disk")}),
+       false, false, true},
+      {"alone it matches nothing",
+       MakePod("p").NodeAffinity(NodeTermSpec{{Exists("zone")}, {}, 0, true}), false, false, false},
+      {"nodeSelector and affinity, both", Needs({Exists("zone")}).NodeSelector("cores", "8"), true,
+       false, false},
+      {"a name that is not wanted",
+       MakePod("p").NodeAffinity(NodeTermSpec{{}, {NotIn("metadata.name", {"b"})}}), true, false,
+       true},
+      {"labels and a name that is not wanted",
+       MakePod("p").NodeAffinity(NodeTermSpec{{Exists("zone")}, {NotIn("metadata.name", {"b"})}}),
+       true, false, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const FilterResult result = plugin.Filter(c.pod);
+    EXPECT_EQ(result.pre_filter, Success());
+    const auto want = [](bool yes) { return yes ? Success() : Unresolvable(kSelection); };
+    EXPECT_EQ(result.On("a"), want(c.a));
+    EXPECT_EQ(result.On("b"), want(c.b));
+    EXPECT_EQ(result.On("c"), want(c.c));
+    EXPECT_EQ(result.only_nodes, std::nullopt);
+  }
+}
+
+TEST(NodeAffinity, APodThatMayRunAnywhereIsSkipped) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  EXPECT_EQ(plugin.Filter(MakePod("p")).pre_filter, Answer{BERTH_SKIP});
+  EXPECT_EQ(plugin.Filter(MakePod("p").PreferredNodeAffinity(1, {Exists("zone")})).pre_filter,
+            Answer{BERTH_SKIP});
+}
+
+TEST(NodeAffinity, ARequirementWithoutTermsIsMetByNoNode) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  PodSpec pod = MakePod("p");
+  pod.required_node_terms.emplace();
+  EXPECT_EQ(plugin.Filter(pod).pre_filter, Success());
+  EXPECT_EQ(plugin.Filter(pod).On("a"), Unresolvable(kSelection));
+}
+
+TEST(NodeAffinity, NamesOfNodes) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  using Names = std::vector<std::string>;
+  const NodeTermSpec zone_of_a{{In("zone", {"z1"})}, {In("metadata.name", {"a"})}};
+  const NodeTermSpec zone_of_b{{In("zone", {"z1"})}, {In("metadata.name", {"b"})}};
+  const NodeTermSpec unreadable{{}, {In("metadata.name", {"a", "b"})}, 0, true};
+  const struct {
+    const char* name;
+    PodSpec pod;
+    std::optional<Names> names;
+  } cases[] = {
+      {"one", MakePod("p").NodeAffinity(Named("a")), Names{"a"}},
+      {"one of each term", MakePod("p").NodeAffinity(Named("b")).NodeAffinity(Named("a")),
+       Names{"a", "b"}},
+      {"the same twice", MakePod("p").NodeAffinity(Named("a")).NodeAffinity(Named("a")),
+       Names{"a"}},
+      {"one that there is not", MakePod("p").NodeAffinity(Named("x")), Names{"x"}},
+      {"beside labels", MakePod("p").NodeAffinity(zone_of_a), Names{"a"}},
+      {"a term without a name widens it to all",
+       MakePod("p").NodeAffinity(Named("a")).NodeAffinity({Exists("zone")}), std::nullopt},
+      {"so does one that names what it does not want",
+       MakePod("p")
+           .NodeAffinity(Named("a"))
+           .NodeAffinity(NodeTermSpec{{}, {NotIn("metadata.name", {"b"})}}),
+       std::nullopt},
+      {"a term that contradicts itself names nothing",
+       MakePod("p")
+           .NodeAffinity(NodeTermSpec{{}, {In("metadata.name", {"a"}), In("metadata.name", {"b"})}})
+           .NodeAffinity(Named("c")),
+       Names{"c"}},
+      {"a term that does not parse names its nodes too", MakePod("p").NodeAffinity(unreadable),
+       Names{"a", "b"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const FilterResult result = plugin.Filter(c.pod);
+    EXPECT_EQ(result.pre_filter, Success());
+    EXPECT_EQ(result.only_nodes, c.names);
+  }
+  EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(zone_of_a)).On("a"), Success());
+  EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(zone_of_b)).On("b"), Unresolvable(kSelection));
+  EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(unreadable)).On("a"), Unresolvable(kSelection));
+}
+
+TEST(NodeAffinity, TermsThatAllContradictThemselves) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  const NodeTermSpec conflict{{}, {In("metadata.name", {"a"}), In("metadata.name", {"b"})}};
+  EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(conflict).NodeAffinity(conflict)).pre_filter,
+            Unresolvable("pod affinity terms conflict"));
+}
+
+constexpr const char* kAdded = R"({"addedAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1", "z2"]}]},
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["d"]}]}]},
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 10, "preference": {"matchExpressions": [
+            {"key": "cores", "operator": "Gt", "values": ["4"]}]}},
+        {"weight": 5, "preference": {"matchFields": [
+            {"key": "metadata.name", "operator": "NotIn", "values": ["a"]}]}}]}})";
+
+TEST(NodeAffinity, AddedAffinity) {
+  std::vector<NodeSpec> nodes = ThreeNodes();
+  nodes.push_back(MakeNode("d"));
+  PluginUnderTest plugin({.nodes = nodes, .args = kAdded});
+  const Answer enforced = Unresolvable(kEnforced);
+  const Answer selection = Unresolvable(kSelection);
+  const struct {
+    const char* name;
+    PodSpec pod;
+    std::vector<Answer> want;  // of a, b, c, d
+  } cases[] = {
+      {"it holds for a pod without affinity",
+       MakePod("p"),
+       {Success(), Success(), enforced, Success()}},
+      {"beside the pod's own",
+       Needs({Exists("cores")}),
+       {Success(), Success(), enforced, selection}},
+      {"and is told first",
+       MakePod("p").NodeSelector("zone", "z1"),
+       {Success(), selection, enforced, selection}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const FilterResult result = plugin.Filter(c.pod);
+    EXPECT_EQ(result.only_nodes, std::nullopt) << "only the pod's own terms name nodes";
+    EXPECT_EQ(result.On("a"), c.want[0]);
+    EXPECT_EQ(result.On("b"), c.want[1]);
+    EXPECT_EQ(result.On("c"), c.want[2]);
+    EXPECT_EQ(result.On("d"), c.want[3]);
+  }
+  const std::map<std::string, int64_t> alone = {{"a", 10}, {"b", 5}, {"c", 15}, {"d", 5}};
+  EXPECT_EQ(plugin.Score(MakePod("p")).raw, alone);
+  const std::map<std::string, int64_t> both = {{"a", 13}, {"b", 8}, {"c", 15}, {"d", 5}};
+  EXPECT_EQ(plugin.Score(MakePod("p").PreferredNodeAffinity(3, {Exists("zone")})).raw, both);
+}
+
+TEST(NodeAffinity, Score) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  using Scores = std::map<std::string, int64_t>;
+  const auto prefers = [](int32_t weight, Requirements expressions) {
+    return MakePod("p").PreferredNodeAffinity(weight, std::move(expressions));
+  };
+  const struct {
+    const char* name;
+    PodSpec pod;
+    Scores raw;
+    Scores normalized;
+  } cases[] = {
+      {"the weight of what matches",
+       prefers(7, {Exists("zone")}),
+       {{"a", 7}, {"b", 7}, {"c", 0}},
+       {{"a", 100}, {"b", 100}, {"c", 0}}},
+      {"weights add up, and shares of the highest are cut",
+       prefers(20, {Exists("zone")}).PreferredNodeAffinity(9, {Gt("cores", 7)}),
+       {{"a", 29}, {"b", 20}, {"c", 9}},
+       {{"a", 100}, {"b", 68}, {"c", 31}}},
+      {"all requirements of a term",
+       prefers(1, {Exists("zone"), Lt("cores", 9)}),
+       {{"a", 1}, {"b", 0}, {"c", 0}},
+       {{"a", 100}, {"b", 0}, {"c", 0}}},
+      {"where nothing matches, all stay 0",
+       prefers(50, {Exists("x")}),
+       {{"a", 0}, {"b", 0}, {"c", 0}},
+       {{"a", 0}, {"b", 0}, {"c", 0}}},
+      {"an empty term matches nothing",
+       prefers(50, {}),
+       {{"a", 0}, {"b", 0}, {"c", 0}},
+       {{"a", 0}, {"b", 0}, {"c", 0}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const ScoreResult result = plugin.Score(c.pod);
+    EXPECT_FALSE(result.skipped);
+    EXPECT_EQ(result.raw, c.raw);
+    EXPECT_EQ(result.normalized, c.normalized);
+  }
+  EXPECT_TRUE(plugin.Score(MakePod("p").NodeSelector("zone", "z1")).skipped);
+}
+
+TEST(NodeAffinity, APreferredTermThatDoesNotParseFailsTheCycle) {
+  PluginUnderTest plugin({.nodes = ThreeNodes()});
+  PodSpec pod = MakePod("p");
+  pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 0, true});
+  EXPECT_EQ(plugin.Score(pod).pre_score, Success()) << "of weight 0, it is not looked at";
+  pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 1, true});
+  EXPECT_EQ(plugin.Score(pod).pre_score,
+            Error("a preferred node affinity term of the pod does not parse"));
+}
+
+// A profile may take the plugin out of PreFilter or PreScore alone.
+TEST(NodeAffinity, WithoutPreparationAnswersAreTheSame) {
+  PluginUnderTest plugin({.nodes = ThreeNodes(), .args = kAdded});
+  const PodHandle pod(Needs({Exists("cores")})
+                          .NodeSelector("zone", "z1")
+                          .PreferredNodeAffinity(3, {Exists("zone")}),
+                      plugin.ids());
+  Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+  const BlockAnswer filter = EvaluateTable(cycle, Step::kFilter);
+  EXPECT_EQ(filter.rows[0].answer, Success());
+  EXPECT_EQ(filter.rows[1].answer, Unresolvable(kSelection));
+  EXPECT_EQ(filter.rows[2].answer, Unresolvable(kEnforced));
+  const BlockAnswer score = EvaluateTable(cycle, Step::kScore);
+  EXPECT_EQ(score.rows[0].score, 13);
+  EXPECT_EQ(score.rows[1].score, 8);
+  EXPECT_EQ(score.rows[2].score, 15);
+}
+
+uint32_t NodeHint(PluginUnderTest& plugin, const PodSpec& pod, std::vector<NodeSpec> before,
+                  const NodeSpec& after) {
+  const uint32_t action = before.empty() ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE_NODE_LABEL;
+  return plugin.Hint(pod, {.resource = BERTH_RESOURCE_NODE,
+                           .action = action,
+                           .old_node = std::move(before),
+                           .new_node = {after}});
+}
+
+TEST(NodeAffinity, NodeEvents) {
+  PluginUnderTest plugin({.nodes = {}});
+  const NodeSpec plain = MakeNode("a");
+  const NodeSpec zone = MakeNode("a").Label("zone", "z1");
+  const NodeSpec other = MakeNode("a").Label("zone", "z2");
+  const PodSpec pod = MakePod("p").NodeSelector("zone", "z1");
+  EXPECT_EQ(NodeHint(plugin, pod, {}, zone), kQueue) << "a new node that matches";
+  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "a new node that does not";
+  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "it got the label";
+  EXPECT_EQ(NodeHint(plugin, pod, {other}, zone), kQueue) << "it got the value";
+  EXPECT_EQ(NodeHint(plugin, pod, {zone}, other), kSkip) << "it lost the value";
+  EXPECT_EQ(NodeHint(plugin, pod, {zone}, zone), kSkip) << "it matched before";
+  const PodSpec named = MakePod("p").NodeAffinity(Named("a"));
+  EXPECT_EQ(NodeHint(plugin, named, {}, plain), kQueue) << "the node that was named";
+  EXPECT_EQ(NodeHint(plugin, named, {}, MakeNode("b")), kSkip) << "another one";
+}
+
+TEST(NodeAffinity, NodeEventsWithAddedAffinity) {
+  PluginUnderTest plugin({.nodes = {}, .args = kAdded});
+  const NodeSpec plain = MakeNode("a").Label("disk", "ssd");
+  const NodeSpec zone = MakeNode("a").Label("disk", "ssd").Label("zone", "z1");
+  const PodSpec pod = MakePod("p").NodeSelector("disk", "ssd");
+  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "the pod's selection is not all";
+  EXPECT_EQ(NodeHint(plugin, pod, {}, zone), kQueue);
+  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "what the profile adds matches now";
+  EXPECT_EQ(NodeHint(plugin, pod, {zone}, plain), kSkip);
+}
+
+}  // namespace
+}  // namespace berth::testing

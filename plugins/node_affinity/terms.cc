@@ -1,0 +1,50 @@
+#include "terms.h"
+
+#include <string>
+
+namespace affinity {
+namespace {
+
+template <class T>
+berth_array ArrayOf(const std::vector<T>& items) {
+  return {items.data(), static_cast<uint32_t>(items.size()), sizeof(T)};
+}
+
+}  // namespace
+
+void OwnTerms::Add(const Term& term, int32_t weight, const berth::Host& host) {
+  terms_.push_back({0, weight, Keep(term.expressions, host), Keep(term.fields, host)});
+}
+
+berth_array OwnTerms::Keep(const std::vector<Requirement>& requirements, const berth::Host& host) {
+  std::vector<berth_requirement>& kept = requirements_.emplace_back();
+  for (const Requirement& requirement : requirements) {
+    std::vector<berth_id>& values = values_.emplace_back();
+    for (const std::string& value : requirement.values) values.push_back(host.Intern(value));
+    const bool compares = requirement.op == Operator::kGt || requirement.op == Operator::kLt;
+    const int64_t number =
+        compares ? berth::internal::ParseInt64(requirement.values.front()).value : 0;
+    kept.push_back({host.Intern(requirement.key), static_cast<uint32_t>(requirement.op),
+                    ArrayOf(values), number});
+  }
+  return ArrayOf(kept);
+}
+
+void BoundTerms::Bind(NodeTerms terms, berth::Cycle& cycle, const berth::Host& host) {
+  tests_.clear();
+  parts_.clear();
+  for (const berth_node_term& term : terms) {
+    const uint32_t count = term.expressions.count + term.fields.count;
+    if (count == 0 || (term.flags & BERTH_SELECTOR_INVALID) != 0) continue;
+    for (const berth_requirement& field : berth::Span<const berth_requirement>(term.fields)) {
+      tests_.push_back({cycle.Bind<berth_id>("name"), &field});
+    }
+    for (const berth_requirement& label : berth::Span<const berth_requirement>(term.expressions)) {
+      const std::string column = "label:" + std::string(host.Text(label.key));
+      tests_.push_back({cycle.Bind<berth_id>(column), &label});
+    }
+    parts_.push_back({count, term.weight});
+  }
+}
+
+}  // namespace affinity

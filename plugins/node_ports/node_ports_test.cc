@@ -1,0 +1,116 @@
+#include <string>
+
+#include <berth/testing/gtest.h>
+
+namespace berth::testing {
+namespace {
+
+constexpr const char* kReason = "node(s) didn't have free ports for the requested pod ports";
+constexpr uint32_t kTcp = BERTH_PROTOCOL_TCP;
+constexpr uint32_t kUdp = BERTH_PROTOCOL_UDP;
+constexpr uint32_t kSctp = BERTH_PROTOCOL_SCTP;
+
+PodSpec Wants(int32_t port, uint32_t protocol = kTcp, const std::string& ip = "") {
+  return MakePod("p").HostPort(port, protocol, ip);
+}
+NodeSpec Used(const std::string& node, int32_t port, uint32_t protocol, const std::string& ip) {
+  return MakeNode(node).Pod(MakePod("on-" + node).HostPort(port, protocol, ip));
+}
+
+TEST(NodePorts, Filter) {
+  PluginUnderTest plugin(
+      {.nodes = {MakeNode("free"), MakeNode("plain").Pod(MakePod("old").Port({80, 0})),
+                 Used("all", 80, kTcp, ""), Used("zero", 80, kTcp, "0.0.0.0"),
+                 Used("one", 80, kTcp, "10.0.0.1"), Used("six", 80, kTcp, "::"),
+                 Used("udp", 80, kUdp, ""), Used("sctp", 80, kSctp, "")}});
+  const Answer yes = Success();
+  const Answer no = Unschedulable(kReason);
+  const struct {
+    const char* name;
+    PodSpec pod;
+    Answer on_all;  // and on zero
+    Answer on_one;
+    Answer on_six;
+    Answer on_udp;
+    Answer on_sctp;
+  } cases[] = {
+      {"at all addresses", Wants(80), no, no, no, yes, yes},
+      {"at 0.0.0.0, which is all", Wants(80, kTcp, "0.0.0.0"), no, no, no, yes, yes},
+      {"at the address that is taken", Wants(80, kTcp, "10.0.0.1"), no, no, yes, yes, yes},
+      {"at another", Wants(80, kTcp, "10.0.0.2"), no, yes, yes, yes, yes},
+      {":: is an address like any other", Wants(80, kTcp, "::"), no, yes, no, yes, yes},
+      {"another number", Wants(81), yes, yes, yes, yes, yes},
+      {"of UDP", Wants(80, kUdp), yes, yes, yes, no, yes},
+      {"of SCTP", Wants(80, kSctp, "10.0.0.1"), yes, yes, yes, yes, no},
+      {"one of two is enough", Wants(81).HostPort(80, kUdp), yes, yes, yes, no, yes},
+      {"a pod is not in its own way", Wants(81).HostPort(81), yes, yes, yes, yes, yes},
+      {"sidecars count", MakePod("p").Container("c").Sidecar("s").HostPort(80), no, no, no, yes,
+       yes},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const FilterResult result = plugin.Filter(c.pod);
+    EXPECT_EQ(result.pre_filter, Success());
+    EXPECT_EQ(result.On("free"), yes);
+    EXPECT_EQ(result.On("plain"), yes) << "a container's port is none of the host's";
+    EXPECT_EQ(result.On("all"), c.on_all);
+    EXPECT_EQ(result.On("zero"), c.on_all);
+    EXPECT_EQ(result.On("one"), c.on_one);
+    EXPECT_EQ(result.On("six"), c.on_six);
+    EXPECT_EQ(result.On("udp"), c.on_udp);
+    EXPECT_EQ(result.On("sctp"), c.on_sctp);
+  }
+}
+
+TEST(NodePorts, APodWithoutHostPortsIsSkipped) {
+  PluginUnderTest plugin({.nodes = {Used("a", 80, kTcp, "")}});
+  EXPECT_EQ(plugin.Filter(MakePod("p").Port({80, 0})).pre_filter, Answer{BERTH_SKIP});
+  EXPECT_EQ(plugin.Filter(MakePod("p").Container("c").InitContainer("i").HostPort(80)).pre_filter,
+            Answer{BERTH_SKIP})
+      << "an init container is gone when the containers run";
+}
+
+TEST(NodePorts, AnUnknownProtocolFailsTheCycle) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}});
+  EXPECT_EQ(plugin.Filter(Wants(80, 77)).pre_filter,
+            Error("no column \"hostport:an unknown protocol/80\" of this type"));
+}
+
+TEST(NodePorts, FilterNeedsPreFilter) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}});
+  const PodHandle pod(Wants(80), plugin.ids());
+  Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+  EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
+            Error("PreFilter has not run: Filter needs it"));
+}
+
+TEST(NodePorts, PodEvents) {
+  PluginUnderTest plugin({.nodes = {}});
+  const PodSpec pod = Wants(80, kTcp, "10.0.0.1").HostPort(443);
+  const auto hint = [&](const PodSpec& gone) {
+    return plugin.Hint(
+        pod,
+        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {gone}});
+  };
+  const auto old = [](int32_t port, const std::string& ip = "") {
+    return MakePod("old").HostPort(port, kTcp, ip);
+  };
+  EXPECT_EQ(hint(old(80).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "it had the port";
+  EXPECT_EQ(hint(old(443).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "or the other one";
+  EXPECT_EQ(hint(old(80).Nominated("a")), uint32_t{BERTH_HINT_QUEUE}) << "a node was kept for it";
+  EXPECT_EQ(hint(old(80)), uint32_t{BERTH_HINT_SKIP}) << "it was pending";
+  EXPECT_EQ(hint(old(80, "10.0.0.2").NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "elsewhere";
+  EXPECT_EQ(hint(old(8080).NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "another port";
+  EXPECT_EQ(hint(MakePod("old").NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "no port";
+}
+
+TEST(NodePorts, EveryNewNodeQueuesThePod) {
+  PluginUnderTest plugin({.nodes = {}});
+  EXPECT_EQ(plugin.Hint(Wants(80), {.resource = BERTH_RESOURCE_NODE,
+                                    .action = BERTH_ACTION_ADD,
+                                    .new_node = {MakeNode("a")}}),
+            uint32_t{BERTH_HINT_QUEUE});
+}
+
+}  // namespace
+}  // namespace berth::testing

@@ -1,0 +1,126 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/testing/gtest.h>
+
+namespace berth::testing {
+namespace {
+
+constexpr uint32_t kQueue = BERTH_HINT_QUEUE;
+constexpr uint32_t kSkip = BERTH_HINT_SKIP;
+
+PodSpec PodWith(VolumeSpec volume) { return MakePod("p").Volume(std::move(volume)); }
+PodSpec PodWithClaim(const std::string& claim) {
+  return PodWith({.name = "v", .kind = BERTH_VOLUME_CLAIM, .source = claim});
+}
+
+ObjectSpec CsiNode(const std::string& drivers) {
+  return MakeObject("storage.k8s.io/v1/CSINode", "", "n",
+                    R"({"spec": {"drivers": [)" + drivers + "]}}");
+}
+std::string Driver(const std::string& name, const std::string& count = "") {
+  const std::string limit = count.empty() ? "" : R"(, "allocatable": {"count": )" + count + "}";
+  return R"({"name": ")" + name + "\"" + limit + "}";
+}
+
+uint32_t Hint(const PodSpec& pod, uint32_t resource, uint32_t action,
+              std::vector<ObjectSpec> before, std::vector<ObjectSpec> after) {
+  PluginUnderTest plugin({.nodes = {}});
+  return plugin.Hint(pod, {.resource = resource,
+                           .action = action,
+                           .old_object = std::move(before),
+                           .new_object = std::move(after)});
+}
+
+TEST(NodeVolumeLimitsHints, CsiNodes) {
+  const auto updated = [](const std::string& before, const std::string& after) {
+    return Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_UPDATE, {CsiNode(before)},
+                {CsiNode(after)});
+  };
+  EXPECT_EQ(updated(Driver("d", "1"), Driver("d", "2")), kQueue);
+  EXPECT_EQ(updated(Driver("d", "2"), Driver("d", "1")), kSkip);
+  EXPECT_EQ(updated(Driver("d", "2"), Driver("d", "2")), kSkip);
+  EXPECT_EQ(updated(Driver("d", "2"), Driver("d")), kQueue) << "no limit any more";
+  EXPECT_EQ(updated(Driver("d"), Driver("d", "2")), kSkip);
+  EXPECT_EQ(updated("", Driver("d", "1")), kQueue) << "a new driver";
+  EXPECT_EQ(updated(Driver("d", "1"), ""), kQueue) << "none that limits";
+  EXPECT_EQ(
+      updated(Driver("d", "1") + "," + Driver("e", "1"), Driver("e", "2") + "," + Driver("d", "1")),
+      kQueue);
+  EXPECT_EQ(Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_ADD, {}, {CsiNode("")}),
+            kQueue);
+  EXPECT_EQ(
+      Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_DELETE, {CsiNode("")}, {}),
+      kSkip);
+}
+
+TEST(NodeVolumeLimitsHints, CsiDrivers) {
+  const auto driver = [](const char* spec) {
+    return MakeObject("storage.k8s.io/v1/CSIDriver", "", "d",
+                      R"({"spec": )" + std::string(spec) + "}");
+  };
+  const ObjectSpec strict = driver(R"({"preventPodSchedulingIfMissing": true})");
+  const ObjectSpec lenient = driver("{}");
+  const auto updated = [](const ObjectSpec& before, const ObjectSpec& after) {
+    return Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_DRIVER, BERTH_ACTION_UPDATE, {before},
+                {after});
+  };
+  EXPECT_EQ(updated(strict, lenient), kQueue);
+  EXPECT_EQ(updated(lenient, strict), kSkip);
+  EXPECT_EQ(updated(strict, strict), kSkip);
+  EXPECT_EQ(Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_DRIVER, BERTH_ACTION_DELETE, {strict}, {}),
+            kQueue);
+}
+
+TEST(NodeVolumeLimitsHints, PodsThatGo) {
+  const auto gone = [](const PodSpec& pod) {
+    PluginUnderTest plugin({.nodes = {}});
+    return plugin.Hint(
+        PodWithClaim("c"),
+        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {pod}});
+  };
+  EXPECT_EQ(gone(PodWithClaim("other").NodeName("n")), kQueue);
+  EXPECT_EQ(gone(PodWithClaim("other").Nominated("n")), kQueue);
+  EXPECT_EQ(gone(PodWithClaim("other")), kSkip) << "it was nowhere";
+  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}).NodeName("n")), kQueue);
+  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_AWS_DISK}).NodeName("n")), kQueue);
+  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_NFS}).NodeName("n")), kSkip);
+  EXPECT_EQ(gone(MakePod("q").NodeName("n")), kSkip);
+}
+
+TEST(NodeVolumeLimitsHints, Claims) {
+  const auto added = [](const PodSpec& pod, const std::string& ns, const std::string& name) {
+    return Hint(pod, BERTH_RESOURCE_PVC, BERTH_ACTION_ADD, {},
+                {MakeObject("v1/PersistentVolumeClaim", ns, name)});
+  };
+  EXPECT_EQ(added(PodWithClaim("c"), "default", "c"), kQueue);
+  EXPECT_EQ(added(PodWithClaim("c"), "default", "d"), kSkip);
+  EXPECT_EQ(added(PodWithClaim("c"), "other", "c"), kSkip);
+  EXPECT_EQ(
+      added(PodWith({.name = "scratch", .kind = BERTH_VOLUME_EPHEMERAL}), "default", "p-scratch"),
+      kQueue);
+  EXPECT_EQ(
+      added(PodWith({.name = "c", .kind = BERTH_VOLUME_AWS_DISK, .source = "c"}), "default", "c"),
+      kSkip);
+}
+
+TEST(NodeVolumeLimitsHints, Attachments) {
+  const auto gone = [](const PodSpec& pod, const char* driver) {
+    return Hint(pod, BERTH_RESOURCE_VOLUME_ATTACHMENT, BERTH_ACTION_DELETE,
+                {MakeObject("storage.k8s.io/v1/VolumeAttachment", "", "a",
+                            R"({"spec": {"attacher": ")" + std::string(driver) + "\"}}")},
+                {});
+  };
+  const PodSpec ebs = PodWith({.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"});
+  EXPECT_EQ(gone(PodWithClaim("c"), "any"), kQueue);
+  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}), "any"), kQueue);
+  EXPECT_EQ(gone(ebs, "ebs.csi.aws.com"), kQueue);
+  EXPECT_EQ(gone(ebs, "pd.csi.storage.gke.io"), kSkip);
+  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_VSPHERE}), "csi.vsphere.vmware.com"),
+            kQueue);
+  EXPECT_EQ(gone(MakePod("p"), "ebs.csi.aws.com"), kSkip);
+}
+
+}  // namespace
+}  // namespace berth::testing

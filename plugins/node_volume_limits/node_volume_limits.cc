@@ -1,0 +1,309 @@
+// A node takes as many volumes of a driver as the driver says.
+// kube-scheduler: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/claims.h>
+#include <berth/plugin.h>
+
+#include "hints.h"
+#include "in_tree.h"
+#include "volume_index.h"
+
+namespace {
+
+using limits::Attachment;
+using limits::Claim;
+using limits::CsiNode;
+using limits::InTree;
+using limits::VolumeName;
+
+bool IsClaim(const berth_volume& volume) {
+  return volume.kind == BERTH_VOLUME_CLAIM || volume.kind == BERTH_VOLUME_EPHEMERAL;
+}
+
+uint64_t Mix(uint64_t hash, uint64_t more) {
+  return (hash ^ more) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
+}
+uint64_t Mix(uint64_t hash, std::string_view text) {
+  return Mix(Mix(hash, text.size()), std::hash<std::string_view>()(text));
+}
+
+class NodeVolumeLimits : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "NodeVolumeLimits";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Rejects nodes to which no more volumes of the pod's drivers can be attached.";
+  static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
+  static constexpr std::array kKinds{limits::kClaims,   limits::kVolumes,    limits::kClasses,
+                                     limits::kCsiNodes, limits::kCsiDrivers, limits::kAttachments};
+  static constexpr std::array kPodFields{"/spec/volumes"};
+  static constexpr berth::Reasons kReasons{"node(s) exceed max volume count"};
+  enum Reason : int { kTooMany };
+  // Of the pod, Sign says all.
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
+                                                       .pod_parts = 0};
+  using Node = berth::NodeRow<Columns>;
+
+  // A volume of the pod, each once.
+  struct Wanted {
+    std::string driver;
+    std::string handle;
+    berth_id ns = BERTH_ID_NONE;
+    bool migrated = false;
+    std::optional<int> missing_driver;  // The reason that a node without the driver gets.
+
+    VolumeName name() const { return {driver, handle, ns, migrated}; }
+  };
+  // Why no node can be told about; the first counts.
+  struct Problem {
+    berth::Verdict verdict;
+    std::string text;
+  };
+  struct State {
+    bool prepared = false;
+    std::vector<Wanted> wanted;
+    Problem problem;
+    // The same on nodes with a CSINode, where volumes of old are those of a driver.
+    Problem problem_of_moved;
+    uint64_t signature = 0;
+  };
+
+  explicit NodeVolumeLimits(berth::Host host) : host_(host), index_(host) {}
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& out) {
+    State& state = cycle.State<State>();
+    state = State();
+    state.prepared = true;
+    bool any = false;
+    for (const berth_volume& volume : cycle.pod().volumes()) {
+      if (!limits::MayCount(volume)) continue;
+      any = true;
+      if (IsClaim(volume)) {
+        AddClaim(cycle.pod(), volume, state, out);
+      } else {
+        AddInTree(volume, state, out);
+      }
+    }
+    state.signature = SignatureOf(state);
+    return any ? berth::Status::Success() : berth::Status::Skip();
+  }
+
+  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
+    const State& state = cycle.State<State>();
+    return state.prepared ? std::optional(state.signature) : std::nullopt;
+  }
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    if (!state.prepared) throw berth::Error("PreFilter has not run: Filter needs it");
+    const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
+    const Problem& problem = csi_node == nullptr ? state.problem : state.problem_of_moved;
+    if (!problem.verdict.ok()) return problem.verdict;
+    const berth::Verdict missing = FindMissingDriver(state, csi_node);
+    if (!missing.ok() || csi_node == nullptr) return missing;
+    return berth::UnschedulableIf(!HasRoom(state, *csi_node, node), kTooMany);
+  }
+
+  std::vector<berth::EventInterest> EventsToRegister() const { return limits::Interests(); }
+
+  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    return limits::Helps(*queued.pod, event) ? berth::QueueingHint::kQueue
+                                             : berth::QueueingHint::kSkip;
+  }
+
+ private:
+  // ---- The pod ----
+
+  static void AddProblem(Problem problem, State& state) {
+    if (state.problem_of_moved.verdict.ok()) state.problem_of_moved = problem;
+    if (state.problem.verdict.ok()) state.problem = std::move(problem);
+  }
+
+  void AddClaim(berth::Pod pod, const berth_volume& volume, State& state,
+                berth::PreFilterOut& out) const {
+    const std::string_view name = berth::Str(volume.source);
+    const std::string ns(host_.Text(pod.ns()));
+    if (name.empty()) {
+      const char* const text = "PersistentVolumeClaim had no name";
+      return AddProblem({berth::Failed(out.AddReason(text)), text}, state);
+    }
+    const std::string full_name = ns + "/" + std::string(name);
+    const Claim* const claim = index_.FindClaim(pod.ns(), name);
+    if (claim == nullptr) {
+      const std::string text =
+          "looking up PVC " + full_name + ": " + berth::NotFoundText("persistentvolumeclaim", name);
+      return AddProblem({berth::Unresolvable(out.AddReason(text)), text}, state);
+    }
+    if (volume.kind == BERTH_VOLUME_EPHEMERAL && claim->controller != pod.uid()) {
+      const std::string text = "PVC " + full_name + " was not created for pod " + ns + "/" +
+                               std::string(pod.name()) + " (pod is not owner)";
+      return AddProblem({berth::Failed(out.AddReason(text)), text}, state);
+    }
+    Add(index_.NameOf(*claim, pod.ns(), name), state, out);
+  }
+
+  void AddInTree(const berth_volume& volume, State& state, berth::PreFilterOut& out) const {
+    const InTree& in_tree = *limits::FindByVolume(volume);
+    if (!in_tree.counted) return;
+    const std::optional<std::string> handle = limits::HandleOf(in_tree, volume);
+    if (handle) return Add({in_tree.driver, *handle, BERTH_ID_NONE, true}, state, out);
+    const std::string text = "converting volume(" + std::string(berth::Str(volume.name)) +
+                             ") from inline to csi: no volume of " + std::string(in_tree.driver) +
+                             " is called " + std::string(berth::Str(volume.source));
+    if (!state.problem_of_moved.verdict.ok()) return;
+    state.problem_of_moved = {berth::Failed(out.AddReason(text)), text};
+  }
+
+  void Add(const VolumeName& name, State& state, berth::PreFilterOut& out) const {
+    if (name.driver.empty()) return;
+    for (Wanted& known : state.wanted) {
+      if (!(known.name() == name)) continue;
+      known.migrated = known.migrated && name.migrated;
+      return;
+    }
+    Wanted wanted{std::string(name.driver), std::string(name.handle), name.ns, name.migrated, {}};
+    if (index_.MustBeInstalled(name.driver))
+      wanted.missing_driver = MissingDriver(name, state, out);
+    state.wanted.push_back(std::move(wanted));
+  }
+
+  static int MissingDriver(const VolumeName& name, const State& state, berth::PreFilterOut& out) {
+    for (const Wanted& known : state.wanted) {
+      if (known.driver == name.driver) return *known.missing_driver;
+    }
+    return out.AddReason(std::string(name.driver) + " CSI driver is not installed on the node");
+  }
+
+  static uint64_t SignatureOf(const State& state) {
+    uint64_t hash = 0;
+    for (const Problem* problem : {&state.problem, &state.problem_of_moved}) {
+      hash = Mix(Mix(hash, problem->verdict.code), problem->text);
+    }
+    for (const Wanted& wanted : state.wanted) {
+      hash = Mix(Mix(Mix(hash, wanted.driver), wanted.handle), wanted.ns);
+      hash = Mix(hash, (wanted.migrated ? 1U : 0U) | (wanted.missing_driver ? 2U : 0U));
+    }
+    return hash;
+  }
+
+  // ---- The node ----
+
+  // A driver that must be there before its pods come, and is not.
+  static berth::Verdict FindMissingDriver(const State& state, const CsiNode* csi_node) {
+    for (const Wanted& wanted : state.wanted) {
+      if (!wanted.missing_driver || (csi_node == nullptr && wanted.migrated)) continue;
+      if (csi_node == nullptr || csi_node->Find(wanted.driver) == nullptr) {
+        return berth::Unschedulable(*wanted.missing_driver);
+      }
+    }
+    return berth::kPass;
+  }
+
+  // A driver of the pod with a limit here, and what counts against it.
+  struct Limited {
+    std::string_view driver;
+    int64_t limit;
+    int64_t wanted;    // Volumes of the pod.
+    int64_t attached;  // Volumes of others, and of the pod that are here already.
+  };
+  static Limited* FindLimited(std::vector<Limited>& all, std::string_view driver) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [driver](const Limited& l) { return l.driver == driver; });
+    return found == all.end() ? nullptr : &*found;
+  }
+
+  static std::vector<Limited> LimitsFor(const State& state, const CsiNode& csi_node) {
+    std::vector<Limited> all;
+    for (const Wanted& wanted : state.wanted) {
+      if (Limited* const known = FindLimited(all, wanted.driver)) {
+        ++known->wanted;
+        continue;
+      }
+      const CsiNode::Driver* const driver = csi_node.Find(wanted.driver);
+      if (driver != nullptr && driver->limit) all.push_back({wanted.driver, *driver->limit, 1, 0});
+    }
+    return all;
+  }
+
+  bool HasRoom(const State& state, const CsiNode& csi_node, const Node& node) const {
+    std::vector<Limited> all = LimitsFor(state, csi_node);
+    if (all.empty()) return true;
+    const auto attachments = index_.AttachmentsTo(node.view().name());
+    if (IsFarFromFull(state, all, attachments.size(), node)) return true;
+    std::deque<std::string> texts;  // Of names that the index does not hold.
+    std::vector<VolumeName> attached;
+    const auto add = [&](const VolumeName& name) {
+      if (FindLimited(all, name.driver) != nullptr) attached.push_back(name);
+    };
+    for (const berth_pod* pod : node.pods()) ForEachVolume(*pod, texts, add);
+    for (const Attachment& attachment : attachments) add(index_.NameOf(attachment));
+    std::sort(attached.begin(), attached.end());
+    attached.erase(std::unique(attached.begin(), attached.end()), attached.end());
+    for (const VolumeName& name : attached) ++FindLimited(all, name.driver)->attached;
+    for (const Wanted& wanted : state.wanted) {
+      Limited* const limited = FindLimited(all, wanted.driver);
+      if (limited == nullptr) continue;
+      limited->wanted -=
+          std::binary_search(attached.begin(), attached.end(), wanted.name()) ? 1 : 0;
+    }
+    return std::all_of(all.begin(), all.end(), [](const Limited& limited) {
+      return limited.wanted == 0 || limited.attached + limited.wanted <= limited.limit;
+    });
+  }
+
+  // True where there is room even if every volume here were another one of the same driver: then
+  // nothing need be looked up.
+  static bool IsFarFromFull(const State& state, const std::vector<Limited>& all, size_t attachments,
+                            const Node& node) {
+    int64_t least = all.front().limit;
+    for (const Limited& limited : all) least = std::min(least, limited.limit);
+    auto most = static_cast<int64_t>(state.wanted.size() + attachments);
+    for (const berth_pod* other : node.pods()) {
+      if (most > least) return false;
+      const berth::Pod pod = *other;
+      for (const berth_volume& volume : pod.volumes()) most += limits::MayCount(volume) ? 1 : 0;
+    }
+    return most <= least;
+  }
+
+  // Volumes of a pod that runs on a node with a CSINode. What is wrong with one (a claim that is
+  // gone, or not the pod's own) is no reason to keep others from the node, where kube-scheduler
+  // gives the second kind as an error of the pod that it schedules.
+  template <class Each>
+  void ForEachVolume(berth::Pod pod, std::deque<std::string>& texts, Each each) const {
+    for (const berth_volume& volume : pod.volumes()) {
+      if (IsClaim(volume)) {
+        const std::string_view name = berth::Str(volume.source);
+        const Claim* const claim = index_.FindClaim(pod.ns(), name);
+        const bool own = volume.kind == BERTH_VOLUME_CLAIM ||
+                         (claim != nullptr && claim->controller == pod.uid());
+        if (claim != nullptr && own) each(index_.NameOf(*claim, pod.ns(), name));
+        continue;
+      }
+      const InTree* const in_tree = limits::FindByVolume(volume);
+      if (in_tree == nullptr || !in_tree->counted) continue;
+      std::optional<std::string> handle = limits::HandleOf(*in_tree, volume);
+      if (!handle) continue;
+      each({in_tree->driver, texts.emplace_back(*std::move(handle)), BERTH_ID_NONE, true});
+    }
+  }
+
+  berth::Host host_;
+  limits::VolumeIndex index_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(NodeVolumeLimits)

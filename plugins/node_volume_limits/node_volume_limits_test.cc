@@ -1,0 +1,262 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/testing/gtest.h>
+
+namespace berth::testing {
+namespace {
+
+const Answer kTooMany = Unschedulable("node(s) exceed max volume count");
+
+VolumeSpec ClaimVolume(const std::string& claim) {
+  return {.name = "v", .kind = BERTH_VOLUME_CLAIM, .source = claim};
+}
+PodSpec PodWith(const std::vector<std::string>& claims, const std::string& name = "p") {
+  PodSpec pod = MakePod(name);
+  for (const std::string& claim : claims) pod.Volume(ClaimVolume(claim));
+  return pod;
+}
+
+ObjectSpec Claim(const std::string& name, const std::string& spec) {
+  return MakeObject("v1/PersistentVolumeClaim", "default", name, R"({"spec": )" + spec + "}");
+}
+ObjectSpec Bound(const std::string& name, const std::string& volume) {
+  return Claim(name, R"({"volumeName": ")" + volume + "\"}");
+}
+ObjectSpec OfClass(const std::string& name, const std::string& storage_class) {
+  return Claim(name, R"({"storageClassName": ")" + storage_class + "\"}");
+}
+ObjectSpec Volume(const std::string& name, const std::string& spec) {
+  return MakeObject("v1/PersistentVolume", "", name, R"({"spec": )" + spec + "}");
+}
+ObjectSpec CsiVolume(const std::string& name, const std::string& driver,
+                     const std::string& handle) {
+  return Volume(name,
+                R"({"csi": {"driver": ")" + driver + R"(", "volumeHandle": ")" + handle + "\"}}");
+}
+ObjectSpec Class(const std::string& name, const std::string& provisioner) {
+  return MakeObject("storage.k8s.io/v1/StorageClass", "", name,
+                    R"({"provisioner": ")" + provisioner + "\"}");
+}
+// "d" takes `count`, or what it can where that is empty.
+ObjectSpec CsiNode(const std::string& node, const std::string& driver, const std::string& count) {
+  const std::string limit = count.empty() ? "" : R"(, "allocatable": {"count": )" + count + "}";
+  return MakeObject("storage.k8s.io/v1/CSINode", "", node,
+                    R"({"spec": {"drivers": [{"name": ")" + driver + "\"" + limit + "}]}}");
+}
+ObjectSpec Attachment(const std::string& name, const std::string& node, const std::string& volume,
+                      const std::string& driver = "d") {
+  return MakeObject("storage.k8s.io/v1/VolumeAttachment", "", name,
+                    R"({"spec": {"attacher": ")" + driver + R"(", "nodeName": ")" + node +
+                        R"(", "source": {"persistentVolumeName": ")" + volume + "\"}}}");
+}
+
+// Claims c1..c4, bound to volumes pv1..pv4 of driver d.
+std::vector<ObjectSpec> FourClaims(std::vector<ObjectSpec> more) {
+  for (const char* i : {"1", "2", "3", "4"}) {
+    const std::string n = i;
+    more.push_back(Bound("c" + n, "pv" + n));
+    more.push_back(CsiVolume("pv" + n, "d", "h" + n));
+  }
+  return more;
+}
+
+TEST(NodeVolumeLimits, SkipsPodsWithoutSuchVolumes) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}});
+  EXPECT_EQ(plugin.Filter(MakePod("p")).pre_filter, Skip());
+  EXPECT_EQ(plugin.Filter(MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_NFS})).pre_filter,
+            Skip());
+  const PodSpec vsphere = MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_VSPHERE});
+  EXPECT_EQ(plugin.Filter(vsphere).pre_filter, Success()) << "a driver took it over";
+  EXPECT_EQ(plugin.Filter(vsphere).On("n"), Success()) << "and does not count it";
+}
+
+TEST(NodeVolumeLimits, ANodeTakesAsManyAsItsDriverSays) {
+  const auto on = [](const char* limit, const std::vector<std::string>& claims) {
+    PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
+                            .objects = FourClaims({CsiNode("n", "d", limit)})});
+    return plugin.Filter(PodWith(claims)).On("n");
+  };
+  EXPECT_EQ(on("2", {"c2"}), Success());
+  EXPECT_EQ(on("1", {"c2"}), kTooMany);
+  EXPECT_EQ(on("2", {"c2", "c3"}), kTooMany);
+  EXPECT_EQ(on("3", {"c2", "c3"}), Success());
+  EXPECT_EQ(on("2", {"c2", "c2"}), Success()) << "the pod uses it twice";
+  EXPECT_EQ(on("1", {"c1"}), Success()) << "it is there already";
+  EXPECT_EQ(on("0", {"c1"}), Success());
+  EXPECT_EQ(on("0", {"c2"}), kTooMany);
+  EXPECT_EQ(on("", {"c2"}), Success()) << "no limit";
+}
+
+TEST(NodeVolumeLimits, OnlyVolumesOfTheDriverCount) {
+  std::vector<ObjectSpec> objects =
+      FourClaims({CsiNode("n", "d", "1"), Bound("other", "other"), CsiVolume("other", "e", "h1"),
+                  Bound("nfs", "nfs"), Volume("nfs", R"({"nfs": {"server": "s"}})")});
+  PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"other", "nfs", "gone"}, "q")),
+                                    MakeNode("bare").Pod(PodWith({"c3", "c4"}, "r"))},
+                          .objects = std::move(objects)});
+  EXPECT_EQ(plugin.Filter(PodWith({"c1"})).On("n"), Success());
+  EXPECT_EQ(plugin.Filter(PodWith({"c1", "c2"})).On("n"), kTooMany);
+  EXPECT_EQ(plugin.Filter(PodWith({"c1", "c2"})).On("bare"), Success()) << "no CSINode";
+  EXPECT_EQ(plugin.Filter(PodWith({"other", "nfs"})).On("n"), Success());
+}
+
+TEST(NodeVolumeLimits, OneVolumeOfManyPodsCountsOnce) {
+  std::vector<ObjectSpec> objects =
+      FourClaims({CsiNode("n", "d", "2"), Bound("same", "same"), CsiVolume("same", "d", "h1")});
+  PluginUnderTest plugin({.nodes = {MakeNode("n")
+                                        .Pod(PodWith({"c1"}, "q"))
+                                        .Pod(PodWith({"c1"}, "r"))
+                                        .Pod(PodWith({"same"}, "s"))},
+                          .objects = std::move(objects)});
+  EXPECT_EQ(plugin.Filter(PodWith({"c2"})).On("n"), Success());
+  EXPECT_EQ(plugin.Filter(PodWith({"c2", "c3"})).On("n"), kTooMany);
+}
+
+TEST(NodeVolumeLimits, UnboundClaimsCountAsTheirClassDoes) {
+  PluginUnderTest plugin(
+      {.nodes = {MakeNode("n").Pod(PodWith({"u1", "u2"}, "q"))},
+       .objects = {CsiNode("n", "d", "2"), Class("of-d", "d"), Class("of-e", "e"),
+                   OfClass("u1", "of-d"), OfClass("u2", "of-d"), OfClass("u3", "of-d"),
+                   OfClass("x", "of-e"), OfClass("y", "none"), Claim("z", "{}"),
+                   Claim("lost", R"({"volumeName": "gone", "storageClassName": "of-d"})")}});
+  EXPECT_EQ(plugin.Filter(PodWith({"u3"})).On("n"), kTooMany);
+  EXPECT_EQ(plugin.Filter(PodWith({"u1"})).On("n"), Success()) << "it will be there";
+  EXPECT_EQ(plugin.Filter(PodWith({"x", "y", "z"})).On("n"), Success());
+  EXPECT_EQ(plugin.Filter(PodWith({"lost"})).On("n"), kTooMany) << "its volume is not there";
+}
+
+TEST(NodeVolumeLimits, AttachmentsCountThoughNoPodUsesThem) {
+  std::vector<ObjectSpec> objects =
+      FourClaims({CsiNode("n", "d", "2"), CsiNode("m", "d", "2"), Attachment("a1", "n", "pv1"),
+                  Attachment("a2", "n", "pv2"), Attachment("a3", "n", "gone"),
+                  Attachment("a4", "n", "pv4", "e"), Attachment("a5", "elsewhere", "pv4")});
+  PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q")), MakeNode("m")},
+                          .objects = std::move(objects)});
+  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), kTooMany);
+  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("m"), Success());
+  EXPECT_EQ(plugin.Filter(PodWith({"c2"})).On("n"), Success()) << "it is attached already";
+  plugin.RemoveObject(Attachment("a2", "n", "pv2"));
+  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), Success());
+  plugin.PutObject(Attachment("a1", "n", "pv2"));
+  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), kTooMany) << "of another volume now";
+}
+
+TEST(NodeVolumeLimits, VolumesOfOldAreThoseOfTheirDriver) {
+  const std::string ebs = "ebs.csi.aws.com";
+  const VolumeSpec disk = {.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"};
+  const auto on = [&](const char* limit, const PodSpec& pod) {
+    PluginUnderTest plugin(
+        {.nodes = {MakeNode("n").Pod(MakePod("q").Volume(disk)), MakeNode("bare")},
+         .objects = {CsiNode("n", ebs, limit), Bound("same", "same"), Bound("other", "other"),
+                     CsiVolume("same", ebs, "vol-1"), OfClass("unbound", "old"),
+                     Volume("other", R"({"awsElasticBlockStore": {"volumeID": "aws://z/vol-2"}})"),
+                     Class("old", "kubernetes.io/aws-ebs")}});
+    EXPECT_EQ(plugin.Filter(pod).On("bare"), Success());
+    return plugin.Filter(pod).On("n");
+  };
+  EXPECT_EQ(on("1", PodWith({"same"})), Success());
+  EXPECT_EQ(on("1", PodWith({"other"})), kTooMany);
+  EXPECT_EQ(on("2", PodWith({"other"})), Success());
+  EXPECT_EQ(on("1", PodWith({"unbound"})), kTooMany);
+  EXPECT_EQ(on("1", MakePod("p").Volume(disk)), Success());
+  VolumeSpec second = disk;
+  second.source = "aws://z/vol-2";
+  EXPECT_EQ(on("1", MakePod("p").Volume(second)), kTooMany);
+}
+
+TEST(NodeVolumeLimits, AVolumeThatCannotBeNamedIsAnErrorWhereItWouldCount) {
+  PluginUnderTest plugin(
+      {.nodes = {MakeNode("bare"), MakeNode("n")}, .objects = {CsiNode("n", "d", "1")}});
+  const PodSpec pod =
+      MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "aws://x/y"});
+  const FilterResult result = plugin.Filter(pod);
+  EXPECT_EQ(result.On("bare"), Success());
+  EXPECT_EQ(result.On("n"), Error("converting volume(v) from inline to csi: no volume of "
+                                  "ebs.csi.aws.com is called aws://x/y"));
+}
+
+TEST(NodeVolumeLimits, ClaimsMustBeThere) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}, .objects = FourClaims({})});
+  EXPECT_EQ(plugin.Filter(PodWith({"c1", "x", "y"})).On("n"),
+            Unresolvable("looking up PVC default/x: persistentvolumeclaim \"x\" not found"));
+  EXPECT_EQ(plugin.Filter(PodWith({"c1"}).Namespace("other")).On("n"),
+            Unresolvable("looking up PVC other/c1: persistentvolumeclaim \"c1\" not found"));
+  EXPECT_EQ(plugin.Filter(PodWith({""})).On("n"), Error("PersistentVolumeClaim had no name"));
+}
+
+TEST(NodeVolumeLimits, EphemeralVolumesHaveClaimsOfTheirOwn) {
+  const OwnerSpec owner{.kind = "Pod", .name = "p", .uid = "uid-p", .api_version = "v1"};
+  const auto on = [&](const ObjectSpec& claim, const char* limit) {
+    PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
+                            .objects = FourClaims({CsiNode("n", "d", limit), claim})});
+    const PodSpec pod =
+        MakePod("p").Uid("uid-p").Volume({.name = "tmp", .kind = BERTH_VOLUME_EPHEMERAL});
+    return plugin.Filter(pod).On("n");
+  };
+  EXPECT_EQ(on(Bound("p-tmp", "pv2").Owner(owner), "2"), Success());
+  EXPECT_EQ(on(Bound("p-tmp", "pv2").Owner(owner), "1"), kTooMany);
+  EXPECT_EQ(on(Bound("p-tmp", "pv2"), "2"),
+            Error("PVC default/p-tmp was not created for pod default/p (pod is not owner)"));
+  EXPECT_EQ(
+      on(Bound("tmp", "pv2"), "2"),
+      Unresolvable("looking up PVC default/p-tmp: persistentvolumeclaim \"p-tmp\" not found"));
+}
+
+TEST(NodeVolumeLimits, OthersClaimsMayBeBroken) {
+  const OwnerSpec owner{.kind = "Pod", .name = "q", .uid = "uid-q", .api_version = "v1"};
+  const PodSpec holder =
+      MakePod("q").Uid("uid-q").Volume({.name = "tmp", .kind = BERTH_VOLUME_EPHEMERAL});
+  const auto on = [&](const ObjectSpec& claim) {
+    PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(holder)},
+                            .objects = FourClaims({CsiNode("n", "d", "1"), claim})});
+    return plugin.Filter(PodWith({"c1"})).On("n");
+  };
+  EXPECT_EQ(on(Bound("q-tmp", "pv2").Owner(owner)), kTooMany);
+  EXPECT_EQ(on(Bound("q-tmp", "pv2")), Success()) << "not its own";
+  EXPECT_EQ(on(Bound("else", "pv2")), Success()) << "gone";
+}
+
+TEST(NodeVolumeLimits, ADriverMayHaveToBeThereFirst) {
+  const auto csi_driver = [](const std::string& name, const char* must) {
+    return MakeObject("storage.k8s.io/v1/CSIDriver", "", name,
+                      R"({"spec": {"preventPodSchedulingIfMissing": )" + std::string(must) + "}}");
+  };
+  const auto on = [&](const ObjectSpec& driver, const char* node) {
+    PluginUnderTest plugin(
+        {.nodes = {MakeNode("with"), MakeNode("without"), MakeNode("bare")},
+         .objects = FourClaims({CsiNode("with", "d", ""), CsiNode("without", "e", "1"), driver})});
+    return plugin.Filter(PodWith({"c1", "c2"})).On(node);
+  };
+  const Answer missing = Unschedulable("d CSI driver is not installed on the node");
+  EXPECT_EQ(on(csi_driver("d", "true"), "with"), Success());
+  EXPECT_EQ(on(csi_driver("d", "true"), "without"), missing);
+  EXPECT_EQ(on(csi_driver("d", "true"), "bare"), missing);
+  EXPECT_EQ(on(csi_driver("d", "false"), "without"), Success());
+  EXPECT_EQ(on(csi_driver("e", "true"), "bare"), Success());
+}
+
+TEST(NodeVolumeLimits, FollowsWhatChanges) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
+                          .objects = FourClaims({CsiNode("n", "d", "1"), OfClass("u", "of-d")})});
+  const PodSpec pod = PodWith({"c2"});
+  EXPECT_EQ(plugin.Filter(pod).On("n"), kTooMany);
+  plugin.PutObject(CsiNode("n", "d", "2"));
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success());
+  plugin.PutObject(CsiNode("n", "d", "1"));
+  plugin.PutObject(CsiVolume("pv1", "e", "h1"));
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the volume is another driver's";
+  plugin.PutObject(CsiVolume("pv1", "d", "h1"));
+  plugin.RemoveObject(Bound("c1", "pv1"));
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the other claim is gone";
+  plugin.PutObject(Bound("c1", "pv1"));
+  EXPECT_EQ(plugin.Filter(PodWith({"u"})).On("n"), Success()) << "its class is not there";
+  plugin.PutObject(Class("of-d", "d"));
+  EXPECT_EQ(plugin.Filter(PodWith({"u"})).On("n"), kTooMany);
+  plugin.RemoveObject(CsiNode("n", "d", "1"));
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success());
+}
+
+}  // namespace
+}  // namespace berth::testing

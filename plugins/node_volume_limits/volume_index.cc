@@ -1,0 +1,177 @@
+#include "volume_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <berth/claims.h>
+#include <berth/span.h>
+#include <berth/status.h>
+
+#include "in_tree.h"
+
+namespace limits {
+namespace {
+
+std::string NameOf(const berth_object& object) {
+  return std::string(berth::Str(object.meta->name));
+}
+
+// Puts what `now` says in the place of what `old` said.
+template <class Map, class Read>
+void Replace(Map& map, const berth_object* old, const berth_object* now, Read read) {
+  if (old != nullptr && now == nullptr) map.erase(NameOf(*old));
+  if (now != nullptr) map.insert_or_assign(NameOf(*now), read(berth::Value(now->value)));
+}
+
+template <class Map>
+auto* Find(const Map& map, std::string_view name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const CsiNode::Driver* CsiNode::Find(std::string_view driver) const {
+  const auto found = std::find_if(drivers.begin(), drivers.end(),
+                                  [driver](const Driver& known) { return known.name == driver; });
+  return found == drivers.end() ? nullptr : &*found;
+}
+
+CsiNode ReadCsiNode(const berth::Value& csi_node) {
+  CsiNode read;
+  for (const berth::Value driver : csi_node["spec"]["drivers"]) {
+    const berth::Value count = driver["allocatable"]["count"];
+    read.drivers.push_back({std::string(driver["name"].AsString()),
+                            count.absent() ? std::nullopt : std::optional(count.AsInt())});
+  }
+  return read;
+}
+
+bool KeepsPodsAway(const berth::Value& csi_driver) {
+  return csi_driver["spec"]["preventPodSchedulingIfMissing"].AsBool();
+}
+
+VolumeIndex::VolumeIndex(const berth::Host& host) : host_(host) {
+  const berth::Objects objects = host_.objects();
+  for (const berth::Status& status :
+       {objects.Watch<&VolumeIndex::OnClaim>(kClaims, this),
+        objects.Watch<&VolumeIndex::OnVolume>(kVolumes, this),
+        objects.Watch<&VolumeIndex::OnClass>(kClasses, this),
+        objects.Watch<&VolumeIndex::OnCsiNode>(kCsiNodes, this),
+        objects.Watch<&VolumeIndex::OnCsiDriver>(kCsiDrivers, this),
+        objects.Watch<&VolumeIndex::OnAttachment>(kAttachments, this)}) {
+    if (!status.ok()) throw berth::Error("this host lets nobody watch objects");
+  }
+}
+
+// ---- Questions --------------------------------------------------------------------------------
+
+const Claim* VolumeIndex::FindClaim(berth_id ns, std::string_view name) const {
+  const auto found = claims_.find(ClaimView{ns, name});
+  return found == claims_.end() ? nullptr : &found->second;
+}
+
+const CsiNode* VolumeIndex::FindCsiNode(std::string_view node) const {
+  return Find(csi_nodes_, node);
+}
+
+VolumeName VolumeIndex::NameOf(const Claim& claim, berth_id ns, std::string_view claim_name) const {
+  if (!claim.volume.empty()) {
+    if (const Volume* volume = Find(volumes_, claim.volume)) {
+      return {volume->driver, volume->handle, BERTH_ID_NONE, volume->migrated};
+    }
+  }
+  // The volume comes with the class' driver. Without a class the claim must be bound before its pod
+  // is scheduled.
+  const StorageClass* const storage_class =
+      claim.storage_class.empty() ? nullptr : Find(classes_, claim.storage_class);
+  if (storage_class == nullptr || storage_class->driver.empty()) return {};
+  return {storage_class->driver, claim_name, ns, storage_class->migrated};
+}
+
+std::span<const Attachment> VolumeIndex::AttachmentsTo(std::string_view node) const {
+  const auto* const found = Find(attachments_, node);
+  return found == nullptr ? std::span<const Attachment>() : std::span<const Attachment>(*found);
+}
+
+VolumeName VolumeIndex::NameOf(const Attachment& attachment) const {
+  const Volume* const volume = Find(volumes_, attachment.volume);
+  if (volume == nullptr || volume->driver.empty() || volume->migrated) return {};
+  return {attachment.driver, volume->handle, BERTH_ID_NONE, false};
+}
+
+bool VolumeIndex::MustBeInstalled(std::string_view driver) const {
+  return !must_be_installed_.empty() && must_be_installed_.find(driver) != must_be_installed_.end();
+}
+
+// ---- Changes ----------------------------------------------------------------------------------
+
+void VolumeIndex::OnClaim(const berth_object* old, const berth_object* now) {
+  const berth_object& object = now != nullptr ? *now : *old;
+  ClaimKey key{host_.Intern(host_.Text(object.meta->ns)), limits::NameOf(object)};
+  if (now == nullptr) {
+    claims_.erase(key);
+    return;
+  }
+  const berth::Value claim(now->value);
+  claims_.insert_or_assign(
+      std::move(key),
+      Claim{std::string(claim["spec"]["volumeName"].AsString()),
+            std::string(berth::ClaimClass(claim)), std::string(berth::ControllerUid(*now->meta))});
+}
+
+VolumeIndex::Volume VolumeIndex::ReadVolume(const berth::Value& volume) {
+  const berth::Value csi = volume["spec"]["csi"];
+  Volume read;
+  if (!csi.absent()) {
+    read = {std::string(csi["driver"].AsString()), std::string(csi["volumeHandle"].AsString())};
+  } else if (const InTree* in_tree = FindBySource(volume); in_tree != nullptr && in_tree->counted) {
+    read = {std::string(in_tree->driver), HandleOf(*in_tree, volume).value_or(""), true};
+  }
+  return read.driver.empty() || read.handle.empty() ? Volume() : read;
+}
+
+void VolumeIndex::OnVolume(const berth_object* old, const berth_object* now) {
+  Replace(volumes_, old, now, ReadVolume);
+}
+
+void VolumeIndex::OnClass(const berth_object* old, const berth_object* now) {
+  Replace(classes_, old, now, [](const berth::Value& storage_class) {
+    const std::string_view provisioner = storage_class["provisioner"].AsString();
+    const InTree* const in_tree = FindByProvisioner(provisioner);
+    if (in_tree == nullptr) return StorageClass{std::string(provisioner)};
+    if (!in_tree->counted) return StorageClass();
+    return StorageClass{std::string(in_tree->driver), true};
+  });
+}
+
+void VolumeIndex::OnCsiNode(const berth_object* old, const berth_object* now) {
+  Replace(csi_nodes_, old, now, ReadCsiNode);
+}
+
+void VolumeIndex::OnCsiDriver(const berth_object* old, const berth_object* now) {
+  if (old != nullptr) must_be_installed_.erase(limits::NameOf(*old));
+  if (now != nullptr && KeepsPodsAway(berth::Value(now->value))) {
+    must_be_installed_.insert(limits::NameOf(*now));
+  }
+}
+
+void VolumeIndex::OnAttachment(const berth_object* old, const berth_object* now) {
+  if (old != nullptr) {
+    const auto node = attachments_.find(berth::ValueOf(old)["spec"]["nodeName"].AsString());
+    if (node != attachments_.end()) {
+      std::erase_if(node->second, [name = berth::Str(old->meta->name)](const Attachment& known) {
+        return known.name == name;
+      });
+      if (node->second.empty()) attachments_.erase(node);
+    }
+  }
+  const berth::Value spec = berth::ValueOf(now)["spec"];
+  Attachment attachment{now == nullptr ? "" : limits::NameOf(*now),
+                        std::string(spec["attacher"].AsString()),
+                        std::string(spec["source"]["persistentVolumeName"].AsString())};
+  if (attachment.driver.empty() || attachment.volume.empty()) return;
+  attachments_[std::string(spec["nodeName"].AsString())].push_back(std::move(attachment));
+}
+
+}  // namespace limits

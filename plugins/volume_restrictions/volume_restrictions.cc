@@ -1,0 +1,167 @@
+// Some volumes are for one pod on a node, some for one pod at all.
+// kube-scheduler: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/claims.h>
+#include <berth/plugin.h>
+
+#include "claims_in_use.h"
+#include "conflicts.h"
+
+namespace {
+
+constexpr const char* kClaims = "v1/PersistentVolumeClaim";
+
+bool IsForOnePod(const berth_object& claim) {
+  const berth::Value modes = berth::Value(claim.value)["spec"]["accessModes"];
+  return std::any_of(modes.begin(), modes.end(), [](const berth::Value& mode) {
+    return mode.AsString() == "ReadWriteOncePod";
+  });
+}
+
+bool Uses(berth::Pod pod, std::string_view claim) {
+  const auto volumes = pod.volumes();
+  return std::any_of(volumes.begin(), volumes.end(), [claim](const berth_volume& volume) {
+    return volume.kind == BERTH_VOLUME_CLAIM && berth::Str(volume.source) == claim;
+  });
+}
+
+class VolumeRestrictions : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "VolumeRestrictions";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Keeps pods from disks and ReadWriteOncePod claims that other pods use.";
+  static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
+  static constexpr std::array kKinds{kClaims};
+  static constexpr std::array kPodFields{"/spec/volumes"};
+  static constexpr berth::Reasons kReasons{
+      "node(s) had no available disk",
+      "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+      "in-use by another pod"};
+  enum Reason : int { kNoDisk, kClaimInUse };
+  // Whether a claim is in use anywhere is in the State, and Sign says it.
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods,
+                                                       .pod_parts = BERTH_PART(VOLUMES)};
+  using Node = berth::NodeRow<Columns>;
+
+  struct State {
+    bool prepared = false;
+    bool restricted = false;          // It has volumes that are for one pod on a node.
+    std::vector<std::string> claims;  // Those of the pod that are for one pod.
+    int64_t uses = 0;                 // Of these, by pods on nodes.
+  };
+
+  explicit VolumeRestrictions(berth::Host host) : host_(host) {}
+
+  void OnChange(const berth::Change& change) { in_use_.OnChange(change); }
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& /*out*/) {
+    const berth::Pod pod = cycle.pod();
+    State& state = cycle.State<State>();
+    state = State();
+    for (const berth_volume& volume : pod.volumes()) {
+      if (volume.kind != BERTH_VOLUME_CLAIM) continue;
+      const std::string_view name = berth::Str(volume.source);
+      const berth_object* const claim = host_.objects().Get(kClaims, host_.Text(pod.ns()), name);
+      if (claim == nullptr) {
+        return berth::Status::Unresolvable(berth::NotFoundText("persistentvolumeclaim", name));
+      }
+      const bool known =
+          std::find(state.claims.begin(), state.claims.end(), name) != state.claims.end();
+      if (known || !IsForOnePod(*claim)) continue;
+      state.claims.emplace_back(name);
+      state.uses += in_use_.Count(pod.ns(), name);
+    }
+    state.restricted = restrictions::HasRestricted(pod);
+    state.prepared = true;
+    if (!state.restricted && state.uses == 0) return berth::Status::Skip();
+    return berth::Status::Success();
+  }
+
+  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& /*node*/) {
+    State& state = cycle.State<State>();
+    state.uses += UsesOf(state, cycle.pod(), pod);
+    return berth::Status::Success();
+  }
+
+  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, const Node& /*node*/) {
+    State& state = cycle.State<State>();
+    state.uses -= UsesOf(state, cycle.pod(), pod);
+    return berth::Status::Success();
+  }
+
+  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
+    const State& state = cycle.State<State>();
+    if (!state.prepared) return std::nullopt;
+    return state.uses > 0 ? 1 : 0;
+  }
+
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    if (!state.prepared) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (state.restricted) {
+      const berth::Pod pod = cycle.pod();
+      for (const berth_pod* other : node.pods()) {
+        if (restrictions::Conflict(pod, *other)) return berth::Unschedulable(kNoDisk);
+      }
+    }
+    // Removing the other pod helps.
+    return berth::UnschedulableIf(state.uses > 0, kClaimInUse);
+  }
+
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(VOLUMES);
+    return {
+        {.resource = BERTH_RESOURCE_POD_ANY, .actions = BERTH_ACTION_DELETE, .pod_parts = kParts},
+        {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true},
+        {.resource = BERTH_RESOURCE_PVC, .actions = BERTH_ACTION_ADD, .pod_parts = kParts}};
+  }
+
+  // A pod that goes helps when it shared a disk or claim, a claim that comes when the pod uses it.
+  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    const berth::Pod pod = *queued.pod;
+    bool helps = true;
+    if (const berth_object* const claim = berth::ObjectIn(event.after)) {
+      helps = claim->meta->ns == pod.ns() && Uses(pod, berth::Str(claim->meta->name));
+    } else if (const berth_pod* const gone = berth::PodIn(event.before)) {
+      helps = restrictions::Conflict(pod, *gone) || SharesClaim(pod, *gone);
+    }
+    return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
+  }
+
+ private:
+  // How often `other` uses what is for one pod.
+  static int64_t UsesOf(const State& state, berth::Pod pod, berth::Pod other) {
+    if (other.ns() != pod.ns()) return 0;
+    int64_t uses = 0;
+    for (const berth_volume& volume : other.volumes()) {
+      if (volume.kind != BERTH_VOLUME_CLAIM) continue;
+      uses += std::count(state.claims.begin(), state.claims.end(), berth::Str(volume.source));
+    }
+    return uses;
+  }
+
+  // Whatever the claim's access modes: they may have been others when the pod was rejected.
+  static bool SharesClaim(berth::Pod pod, berth::Pod other) {
+    if (other.ns() != pod.ns()) return false;
+    const auto volumes = other.volumes();
+    return std::any_of(volumes.begin(), volumes.end(), [pod](const berth_volume& volume) {
+      return volume.kind == BERTH_VOLUME_CLAIM && Uses(pod, berth::Str(volume.source));
+    });
+  }
+
+  berth::Host host_;
+  restrictions::ClaimsInUse in_use_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(VolumeRestrictions)
