@@ -83,7 +83,7 @@ endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
 # The labels of GoogleTest binaries. The target tests_<label> builds those that carry it.
-set(BERTH_TEST_LABELS unit plugin loader threads integration conformance)
+set(BERTH_TEST_LABELS unit plugin loader threads integration conformance simulation)
 foreach(label IN LISTS BERTH_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()

@@ -25,8 +25,6 @@ void CheckExpectation(const json& expect, const PluginCatalog& catalog,
   for (const char* point : {"preEnqueue", "preFilter"}) {
     if (expect.contains(point)) AddIfMissing(catalog, expect[point]["plugin"], missing);
   }
-  // PreEnqueue is called by the queue, which comes with the other points that are not served.
-  if (expect.contains("preEnqueue")) missing.insert("PreEnqueue");
   const json nodes = expect.value("nodes", json::object());
   for (const auto& [node, verdict] : nodes.items()) {
     AddIfMissing(catalog, verdict["plugin"], missing);
@@ -41,19 +39,27 @@ void CheckExpectation(const json& expect, const PluginCatalog& catalog,
   }
 }
 
-void CheckPods(const json& a_case, std::span<const AnyObject> objects, const HandledFields& fields,
+// The pods that are decided.
+std::set<std::string> Targets(const json& a_case) {
+  if (a_case.contains("pods")) return a_case["pods"].get<std::set<std::string>>();
+  return {a_case["pod"].get<std::string>()};
+}
+
+void CheckPods(const json& a_case, std::span<const AnyObject> objects, const PluginCatalog& catalog,
                std::set<std::string>& missing) {
-  const std::string target = a_case.value("pod", "");
+  const HandledFields fields(HandledPodFields(catalog));
+  const std::set<std::string> targets = Targets(a_case);
   for (const AnyObject& object : objects) {
     const PodRef* pod = AsPod(object);
     if (pod == nullptr) continue;
-    const bool is_target = (*pod)->Key() == target;
-    for (const std::string_view field : fields.Unhandled((*pod)->view())) {
+    const berth_pod& view = (*pod)->view();
+    if (view.scheduling_gates.count != 0 && view.nominated_node != kNoId) {
+      AddIfMissing(catalog, "SchedulingGates", missing);  // It must not count for others.
+    }
+    const bool is_target = targets.contains((*pod)->Key());
+    for (const std::string_view field : fields.Unhandled(view)) {
       const bool acts_on_others = field.find("/podA") != std::string_view::npos;
       if (is_target || acts_on_others) missing.insert(std::string(field));
-    }
-    if (!is_target && (*pod)->view().node_name == kNoId && !(*pod)->nominated_node().empty()) {
-      missing.insert("nominated pods");
     }
   }
 }
@@ -89,9 +95,11 @@ void CheckArguments(const KubeProfile& profile, std::span<const AnyObject> objec
 std::set<std::string> MissingFor(const json& a_case, const KubeProfile& profile,
                                  std::span<const AnyObject> objects, const PluginCatalog& catalog) {
   std::set<std::string> missing;
-  if (a_case.contains("pods")) missing.insert("sequences");
+  for (const json& step : a_case["expect"].value("steps", json::array())) {
+    if (step.contains("preemption")) AddIfMissing(catalog, "DefaultPreemption", missing);
+  }
   CheckExpectation(a_case["expect"], catalog, missing);
-  CheckPods(a_case, objects, HandledFields(HandledPodFields(catalog)), missing);
+  CheckPods(a_case, objects, catalog, missing);
   CheckArguments(profile, objects, catalog, missing);
   return missing;
 }

@@ -23,7 +23,6 @@ namespace berth::host {
 //   - the pod to place uses a field that no plugin answers for, or another pod has a pod
 //     (anti-)affinity, which works on others;
 //   - default spreading or an added affinity in the profile's arguments would apply;
-//   - another pending pod has a nomination;
 //   - the profile enables a plugin for one point where this host does not call that point.
 std::set<std::string> MissingFor(const nlohmann::json& a_case, const KubeProfile& profile,
                                  std::span<const AnyObject> objects, const PluginCatalog& catalog);

@@ -5,6 +5,7 @@
 #include "host/api/assert.h"
 #include "host/api/decode.h"
 #include "host/api/manifest.h"
+#include "host/api/value.h"
 
 namespace berth::host {
 namespace {
@@ -21,6 +22,13 @@ void Check(const AnyObject& object) {
   const ObjectBase& base = Base(object);
   BERTH_ASSERT(!base.name().empty());
   BERTH_ASSERT(base.Key().ends_with(base.name()));
+  for (const berth_field& field : Elements<berth_field>(base.meta().fields)) {
+    static_cast<void>(HashValue(field.value));
+  }
+  if (const auto* other = std::get_if<ObjectRef>(&object)) {
+    BERTH_ASSERT(ValuesService()->kind((*other)->value()) == BERTH_VALUE_OBJECT);
+    static_cast<void>(HashValue((*other)->value()));
+  }
   if (const auto* pod = std::get_if<PodRef>(&object)) {
     BERTH_ASSERT((*pod)->view().request != nullptr && (*pod)->view().affinity != nullptr);
     PodStatusPatch patch;

@@ -97,7 +97,6 @@ TEST_F(BindTest, AFailureForgetsThePod) {
     const auto result = harness.Schedule({.name = "p", .requests = "\"cpu\":\"1\""});
     EXPECT_EQ(Harness::Outcome(result), row.outcome);
     EXPECT_EQ(result.node, "");
-    EXPECT_EQ(result.decision.row, kNoRow);
     EXPECT_EQ(harness.Column("req.cpu", "n1"), 0);
     EXPECT_EQ(harness.Column("pods.count", "n1"), 0);
     EXPECT_EQ(harness.loop().cache().pod_count(), 0U);
@@ -122,11 +121,12 @@ TEST_F(BindTest, TheClustersRefusalIsReported) {
   harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
   // Somebody else is faster, and the scheduler has not heard of it.
   harness_.cluster().Bind({"default", "p", ""}, "elsewhere", nullptr);
-  const auto result = harness_.loop().ScheduleNext();
-  ASSERT_TRUE(result.has_value());
-  EXPECT_THAT(Harness::Outcome(*result),
+  ASSERT_TRUE(harness_.loop().Step());
+  harness_.Settle();
+  const AttemptResult result = harness_.results().back();
+  EXPECT_THAT(Harness::Outcome(result),
               ::testing::StartsWith("Error: running Bind plugin \"test.A\": "));
-  EXPECT_THAT(result->decision.message, ::testing::HasSubstr("p is already assigned to node"));
+  EXPECT_THAT(result.failure.message, ::testing::HasSubstr("p is already assigned to node"));
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
   EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);  // Where the cluster says it is.
@@ -153,17 +153,17 @@ TEST_F(BindTest, CompletedByAThreadOfThePlugin) {
   EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
 }
 
-TEST_F(BindTest, ARefusedPodLeavesTheQueueUntilItChanges) {
+TEST_F(BindTest, AnErrorBacksOffAndIsTriedAgain) {
   EXPECT_EQ(With(R"({"bind":{"code":1}})").node, "");
-  EXPECT_EQ(harness_.loop().ScheduleNext(), std::nullopt);
-  ASSERT_TRUE(harness_.cluster()
-                  .Update(harness_.objects().Pod({.name = "p", .meta = "\"labels\":{\"a\":\"b\"}"}))
-                  .ok());
-  harness_.cluster().Deliver();
-  EXPECT_EQ(harness_.loop().pending(), 1U);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kErrorBackoff);
+  harness_.Settle();
+  EXPECT_FALSE(harness_.loop().queue().has_ready());
+  harness_.clock().Advance(2 * TestClock::kSecond);
+  EXPECT_EQ(harness_.Next().node, "");
+  EXPECT_EQ(harness_.loop().queue().Find("uid-p")->attempts, 2U);
 }
 
-TEST_F(BindTest, AChangeDuringItsBindingBringsARefusedPodBack) {
+TEST_F(BindTest, WhatChangedDuringItsBindingIsTriedNext) {
   ASSERT_TRUE(harness_.Start(Profile()).ok());
   harness_.AddPod({.name = "p"});
   // The loop hears of it while it waits for the answer to its binding, which the gate refuses.
@@ -171,16 +171,22 @@ TEST_F(BindTest, AChangeDuringItsBindingBringsARefusedPodBack) {
                   .Update(harness_.objects().Pod(
                       {.name = "p", .spec = R"("schedulingGates":[{"name":"g"}])"}))
                   .ok());
-  const auto result = harness_.loop().ScheduleNext();
-  ASSERT_TRUE(result.has_value());
-  EXPECT_THAT(result->decision.message, ::testing::HasSubstr("non-empty .spec.schedulingGates"));
-  EXPECT_EQ(harness_.loop().pending(), 1U);
-  // Gone while it is bound, it stays away.
-  ASSERT_TRUE(harness_.cluster().Update(harness_.objects().Pod({.name = "p"})).ok());
-  harness_.cluster().Deliver();
+  ASSERT_TRUE(harness_.loop().Step());
+  harness_.Settle();
+  const AttemptResult result = harness_.results().back();
+  EXPECT_THAT(result.failure.message, ::testing::HasSubstr("non-empty .spec.schedulingGates"));
+  ASSERT_NE(harness_.loop().queue().Find("uid-p"), nullptr);
+  EXPECT_EQ(harness_.loop().queue().Find("uid-p")->pod->view().scheduling_gates.count, 1U);
+}
+
+TEST_F(BindTest, APodThatIsGoneWhenItsBindingFailsStaysAway) {
+  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  harness_.AddPod({.name = "p"});
   harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
-  EXPECT_EQ(harness_.loop().ScheduleNext()->node, "");
-  EXPECT_EQ(harness_.loop().pending(), 0U);
+  ASSERT_TRUE(harness_.loop().Step());
+  harness_.Settle();
+  EXPECT_EQ(harness_.loop().queue().size(), 0U);
+  EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
 }
 
 // --- cycle state --------------------------------------------------------------------------------
@@ -240,8 +246,8 @@ TEST_F(BindTest, ObjectsOfTheKindsThatWereDeclared) {
     return std::ranges::find_if(harness_.lines(),
                                 [text](const std::string& line) { return line.starts_with(text); });
   };
-  EXPECT_LT(starts("test.A: blue bytes="), starts("test.A: red bytes="));
-  EXPECT_NE(starts("test.A: red bytes="), harness_.lines().end());
+  EXPECT_LT(starts("test.A: blue Namespace="), starts("test.A: red Namespace="));
+  EXPECT_NE(starts("test.A: red Namespace="), harness_.lines().end());
 }
 
 TEST_F(BindTest, WrongArgumentsAreReportedByPath) {
@@ -278,8 +284,6 @@ TEST_F(BindTest, PlansThatAreRefused) {
   spec = Profile().Spec();
   spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
   EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
-  EXPECT_EQ(refusal(Profile().Use("cpp.Doorman", {Point::kPermit}).Spec()),
-            profile + "Permit: plugin \"cpp.Doorman\": this host does not call this point");
   EXPECT_THAT(refusal(Profile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
               ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }

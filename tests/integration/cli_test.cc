@@ -1,20 +1,14 @@
 // The commands with the plugins of this build, as a user calls them; only the clock is ours.
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
-#include "host/cli/command.h"
+#include "tests/integration/cli_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -24,71 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Json = nlohmann::json;
-
-constexpr const char* kSmall = BERTH_SOURCE_DIR "/examples/clusters/small.yaml";
-
-// Two nodes; "small" fits on both, "large" on b alone, "huge" on none.
-constexpr const char* kNodes = R"(
-apiVersion: v1
-kind: Node
-metadata: {name: a}
-status: {allocatable: {cpu: "2", memory: 4Gi, pods: "10"}}
----
-apiVersion: v1
-kind: Node
-metadata: {name: b}
-status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
-)";
-
-std::string PodOf(const std::string& name, const std::string& cpu, const std::string& more = "") {
-  return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec:\n" + more +
-         "  containers:\n    - name: c\n      resources: {requests: {cpu: \"" + cpu + "\"}}\n";
-}
-
-class CliTest : public ::testing::Test {
- protected:
-  CliTest() : folder_(::testing::TempDir() + "berth_cli_" + std::to_string(getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~CliTest() override { std::filesystem::remove_all(folder_); }
-
-  struct Outcome {
-    int exit_status = -1;
-    std::string out;
-    std::string err;
-
-    Json json() const { return Json::parse(out); }
-  };
-
-  Outcome Run(std::vector<std::string> args, const std::string& input = "") {
-    std::istringstream in(input);
-    std::ostringstream out;
-    std::ostringstream err;
-    int64_t now_ns = 0;
-    CommandEnvironment env{.in = in,
-                           .out = out,
-                           .err = err,
-                           .executable = executable_,
-                           .temporary_directory = folder_,
-                           .steady_ns = [&now_ns] { return now_ns += 1000; },
-                           .wall_ns = [] { return int64_t{1'700'000'000'000'000'000}; },
-                           .out_width = width_,
-                           .err_is_terminal = false};
-    const int exit_status = RunCommand(args, env);
-    return {exit_status, out.str(), err.str()};
-  }
-
-  std::string File(const std::string& name, const std::string& text) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-
-  const std::string folder_;
-  std::string executable_ = BERTH_BINARY_DIR "/berth";
-  TerminalWidth width_;
-};
 
 // ---- Help ---------------------------------------------------------------------------------------
 
@@ -97,7 +26,7 @@ TEST_F(CliTest, TeachesWithExamples) {
   EXPECT_EQ(help.exit_status, 0);
   EXPECT_THAT(help.out, AllOf(HasSubstr("simulate"), HasSubstr("explain"), HasSubstr("plugin"),
                               HasSubstr("Examples:"), HasSubstr("Exit status")));
-  for (const char* command : {"simulate", "explain"}) {
+  for (const char* command : {"run", "simulate", "explain"}) {
     const Outcome one = Run({command, "--help"});
     EXPECT_EQ(one.exit_status, 0);
     EXPECT_THAT(one.out, AllOf(HasSubstr("Examples:"), HasSubstr("--cluster"), HasSubstr("--seed"),

@@ -1,5 +1,6 @@
 #include "tests/integration/harness.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -9,8 +10,6 @@
 
 namespace berth::host {
 namespace {
-
-constexpr int64_t kNow = 1'767'225'600'000'000'000;  // 2026-01-01T00:00:00Z
 
 void AddDirectory(PluginCatalog& catalog, const char* directory) {
   LoadOptions options;
@@ -64,7 +63,8 @@ PlanSpec Profile::Spec() const {
 
 Harness::Harness()
     : decoder_(objects_.interner()),
-      cluster_({.now_ns = [] { return kNow; }, .max_events = 10, .serve = nullptr}) {}
+      cluster_(
+          {.now_ns = [this] { return clock_.NowNs(); }, .max_events = 1000, .serve = nullptr}) {}
 
 Harness::~Harness() { Stop(); }
 
@@ -92,29 +92,114 @@ void Harness::AddObject(const std::string& json) {
 Status Harness::Start(const Profile& profile, uint64_t seed) { return Start(profile.Spec(), seed); }
 
 Status Harness::Start(const PlanSpec& spec, uint64_t seed) {
+  return Start(std::span(&spec, 1), TestCatalog(), seed);
+}
+
+Status Harness::Start(const PlanSpec& spec, const PluginCatalog& catalog) {
+  return Start(std::span(&spec, 1), catalog, 1);
+}
+
+Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& catalog,
+                      uint64_t seed) {
   Stop();
   SchedulingLoop::Options options;
   options.seed = seed;
-  options.now_ns = [] { return kNow; };
-  options.deliver = [this] { cluster_.Deliver(); };
+  options.clock = &clock_;
+  options.sink = this;
+  options.waker = &waker_;
   options.log = [this](uint32_t, std::string_view plugin, std::string_view message) {
     lines_.push_back(std::string(plugin) + ": " + std::string(message));
   };
   options.log_level = BERTH_LOG_INFO;
-  auto loop = SchedulingLoop::Create(objects_.interner(), cluster_, TestCatalog(), spec,
-                                     std::move(options));
+  auto loop =
+      SchedulingLoop::Create(objects_.interner(), cluster_, catalog, specs, std::move(options));
   if (!loop.ok()) return loop.status();
   loop_ = std::move(loop).value();
   cluster_.Deliver();
   return {};
 }
 
+// --- driving it ---------------------------------------------------------------------------------
+
 AttemptResult Harness::Next() {
-  cluster_.Deliver();
-  auto result = loop_->ScheduleNext();
-  BERTH_ASSERT_MSG(result.has_value(), "no pod is pending");
-  cluster_.Deliver();
-  return *std::move(result);
+  Settle();
+  BERTH_ASSERT_MSG(loop_->queue().has_ready(), "no pod is ready");
+  results_.clear();
+  loop_->Step();
+  Settle();
+  // A plugin's thread may still have to answer.
+  constexpr int64_t kPatienceNs = 10'000'000;
+  for (int i = 0; i < 1000 && (results_.empty() || IsBinding()); ++i) {
+    waker_.Wait(kPatienceNs);
+    Settle();
+  }
+  BERTH_ASSERT_MSG(!results_.empty(), "the attempt does not end");
+  const auto last = results_.back();
+  return last;
+}
+
+bool Harness::IsBinding() const {
+  return std::ranges::any_of(loop_->bindings(),
+                             [](const auto& binding) { return !binding.second->is_waiting(); });
+}
+
+void Harness::Settle() {
+  while (cluster_.Deliver() > 0 || loop_->Settle()) {
+  }
+}
+
+void Harness::Run() {
+  while (cluster_.Deliver() > 0 || loop_->Step()) {
+  }
+}
+
+void Harness::Advance(int64_t ns) {
+  const int64_t end = clock_.NowNs() + ns;
+  for (;;) {
+    Run();
+    const auto next = loop_->NextStepNs();
+    if (!next.has_value() || *next > end) break;
+    clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
+  }
+  clock_.AdvanceTo(end);
+  Run();
+}
+
+std::optional<QueuePlace> Harness::PlaceOf(const std::string& pod) const {
+  const PodRef found = cluster_.FindPod("default", pod);
+  if (found == nullptr) return std::nullopt;
+  const QueuedEntity* entity = loop_->queue().Find(found->uid());
+  return entity != nullptr ? std::optional(entity->place) : std::nullopt;
+}
+
+// --- what was decided ---------------------------------------------------------------------------
+
+void Harness::Note(const PodRef& pod, Failure failure, std::string_view node) {
+  std::erase_if(results_, [&](const auto& result) { return result.pod->name() == pod->name(); });
+  results_.push_back({pod, std::move(failure), std::string(node)});
+}
+
+void Harness::OnAssumed(const PodRef& pod, std::string_view) {
+  Failure waiting;
+  waiting.code = BERTH_WAIT;
+  Note(pod, std::move(waiting), "");
+}
+
+void Harness::OnBound(const PodRef& pod, std::string_view node) {
+  Failure none;
+  none.code = BERTH_SUCCESS;
+  Note(pod, std::move(none), node);
+}
+
+void Harness::OnFailed(const PodRef& pod, std::string_view, const Failure& failure) {
+  Note(pod, failure, "");
+}
+
+void Harness::OnSkipped(const PodRef& pod, std::string_view message) {
+  Failure skipped;
+  skipped.code = BERTH_SKIP;
+  skipped.message = message;
+  Note(pod, std::move(skipped), "");
 }
 
 AttemptResult Harness::Schedule(const TestPod& pod) {
@@ -123,8 +208,8 @@ AttemptResult Harness::Schedule(const TestPod& pod) {
 }
 
 std::string Harness::Outcome(const AttemptResult& result) {
-  std::string text(CodeName(result.decision.code));
-  if (!result.decision.message.empty()) text += ": " + result.decision.message;
+  std::string text(CodeName(result.failure.code));
+  if (!result.failure.message.empty()) text += ": " + result.failure.message;
   return text;
 }
 

@@ -112,7 +112,7 @@ TEST_F(PlacementTest, NoNodeIsOverItsAllocatable) {
         continue;
       }
       ++refused;
-      ASSERT_EQ(result.decision.code, BERTH_UNSCHEDULABLE) << result.decision.message;
+      ASSERT_EQ(result.failure.code, BERTH_UNSCHEDULABLE) << result.failure.message;
       for (const auto& [node, limit] : cluster.limits) {
         ASSERT_FALSE((used[node] + wanted).Within(limit)) << pod.name << " fits on " << node;
       }
@@ -250,7 +250,7 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
       harness.AddPod({.name = "b", .spec = "\"priority\":5"});
       harness.AddPod({.name = "d"});
       std::vector<std::string> names;
-      while (harness.loop().pending() > 0) names.emplace_back(harness.Next().pod->name());
+      while (harness.ready() > 0) names.emplace_back(harness.Next().pod->name());
       return names;
     };
     EXPECT_THAT(order(".ByKey"), ElementsAre("c", "b", "d", "a"));
@@ -266,16 +266,16 @@ TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
   ASSERT_TRUE(harness.Start(Profile()).ok());
   harness.AddPod({.name = "a", .spec = "\"schedulerName\":\"other\""});
   harness.AddPod({.name = "b", .spec = "\"schedulerName\":\"other\""});
-  EXPECT_EQ(harness.loop().others_pending(), 2U);
-  EXPECT_EQ(harness.loop().pending(), 0U);
+  EXPECT_EQ(harness.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness.ready(), 0U);
   harness.cluster().Bind({"default", "a", ""}, "n", nullptr);
   harness.cluster().Deliver();
-  EXPECT_EQ(harness.loop().others_pending(), 1U);
+  EXPECT_EQ(harness.loop().router().others_pending(), 1U);
   EXPECT_EQ(harness.loop().cache().pod_count(), 1U);
   ASSERT_TRUE(harness.cluster().Update(harness.objects().Pod({.name = "b"})).ok());
   harness.cluster().Deliver();
-  EXPECT_EQ(harness.loop().others_pending(), 0U);
-  EXPECT_EQ(harness.loop().pending(), 1U);
+  EXPECT_EQ(harness.loop().router().others_pending(), 0U);
+  EXPECT_EQ(harness.ready(), 1U);
 }
 
 TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
@@ -302,8 +302,8 @@ TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
   ASSERT_TRUE(harness.Start(Profile()).ok());
   const auto result =
       harness.Schedule({.name = "p", .meta = "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""});
-  EXPECT_TRUE(result.decision.skipped);
-  EXPECT_EQ(result.decision.message, "skip schedule deleting pod: default/p");
+  EXPECT_EQ(result.failure.code, BERTH_SKIP);
+  EXPECT_EQ(result.failure.message, "skip schedule deleting pod: default/p");
   EXPECT_EQ(result.node, "");
   EXPECT_EQ(harness.Column("pods.count", "n"), 0);
 }

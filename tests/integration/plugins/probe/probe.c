@@ -25,7 +25,7 @@ typedef struct probe {
   berth_slot slot;
   berth_score score_point;
   const berth_host* host;
-  const berth_args* args;
+  const berth_values* values;
   const berth_log* log;
   const berth_columns* columns;
   const berth_objects* objects;
@@ -74,12 +74,12 @@ static int same(berth_str a, const char* b) {
 /* ---- arguments ----------------------------------------------------------------------------- */
 
 static const berth_value* get(const probe* p, const berth_value* from, const char* key) {
-  return p->args->get(from, str(key));
+  return p->values->get(from, str(key));
 }
 
 static int64_t number(const probe* p, const berth_value* from, const char* key, int64_t otherwise) {
   const berth_value* value = get(p, from, key);
-  return value == NULL ? otherwise : p->args->as_int(value);
+  return value == NULL ? otherwise : p->values->as_int(value);
 }
 
 static text copy(berth_str from) {
@@ -90,14 +90,15 @@ static text copy(berth_str from) {
 }
 
 static text word(const probe* p, const berth_value* from, const char* key) {
-  return copy(p->args->as_string(get(p, from, key)));
+  return copy(p->values->as_string(get(p, from, key)));
 }
 
 static uint32_t list(const probe* p, const berth_value* from, const char* key, text* out) {
   const berth_value* values = get(p, from, key);
-  uint64_t n = p->args->size(values);
+  uint64_t n = p->values->size(values);
   if (n > kListMax) n = kListMax;
-  for (uint64_t i = 0; i < n; ++i) out[i] = copy(p->args->as_string(p->args->at(values, i, NULL)));
+  for (uint64_t i = 0; i < n; ++i)
+    out[i] = copy(p->values->as_string(p->values->at(values, i, NULL)));
   return (uint32_t)n;
 }
 
@@ -166,7 +167,9 @@ static void bind_column(const probe* p, const berth_cycle* cycle, const text* na
 
 static int32_t say_object(void* to, const berth_object* object) {
   const text name = copy(object->meta->name);
-  say((const probe*)to, name.bytes, "bytes", (int64_t)object->json.len);
+  const probe* p = to;
+  const text kept = word(p, object->value, "kind");
+  say(p, name.bytes, kept.bytes, (int64_t)p->values->size(object->value));
   return 1;
 }
 
@@ -347,7 +350,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   (void)profile;
   if (p == NULL) return BERTH_ERROR;
   p->host = host;
-  host->get_service(host, BERTH_SERVICE_ARGS, (const void**)&p->args);
+  host->get_service(host, BERTH_SERVICE_VALUES, (const void**)&p->values);
   host->get_service(host, BERTH_SERVICE_LOG, (const void**)&p->log);
   host->get_service(host, BERTH_SERVICE_COLUMNS, (const void**)&p->columns);
   host->get_service(host, BERTH_SERVICE_OBJECTS, (const void**)&p->objects);
@@ -357,7 +360,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   fill_in(p, args);
   const berth_value* wrong = get(p, args, "wrong");
   if (wrong != NULL) {
-    status->add_argument_error(status, str("/wrong"), p->args->as_string(wrong));
+    status->add_argument_error(status, str("/wrong"), p->values->as_string(wrong));
     free(p);
     return BERTH_BAD_ARGUMENT;
   }
@@ -370,7 +373,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
                                       BERTH_POINT_PRE_SCORE,  BERTH_POINT_SCORE,
                                       BERTH_POINT_BIND,       NULL};
-static const char* const kServices[] = {BERTH_SERVICE_ARGS,
+static const char* const kServices[] = {BERTH_SERVICE_VALUES,
                                         BERTH_SERVICE_LOG,
                                         BERTH_SERVICE_COLUMNS,
                                         BERTH_SERVICE_OBJECTS,

@@ -1,0 +1,119 @@
+// Streams of watch events from anyone: bytes to objects, lines, and a cluster.
+// Links: host/cli/stream_event.cc host/cli/stream_cluster.cc
+// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_requests.cc
+// Links: host/cluster/embedded/embedded_kubelet.cc host/cluster/embedded/api_errors.cc
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/api/assert.h"
+#include "host/api/json_splitter.h"
+#include "host/cli/stream_cluster.h"
+#include "host/cli/stream_event.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cluster/embedded/embedded_kubelet.h"
+
+namespace berth::host {
+namespace {
+
+constexpr size_t kMaxObject = 4096;
+
+struct Pieces {
+  std::vector<JsonText> objects;
+  Status status;
+};
+
+Pieces Split(std::string_view text, size_t piece) {
+  JsonSplitter splitter(kMaxObject);
+  Pieces pieces;
+  for (size_t at = 0; at < text.size() && pieces.status.ok(); at += piece) {
+    pieces.status = splitter.Append(text.substr(at, piece), [&](JsonText object) {
+      pieces.objects.push_back(std::move(object));
+    });
+  }
+  if (pieces.status.ok()) pieces.status = splitter.Finish();
+  return pieces;
+}
+
+// What comes in other pieces is the same.
+Pieces SplitChecked(std::string_view text) {
+  Pieces whole = Split(text, text.size() + 1);
+  const Pieces cut = Split(text, 1 + text.size() % 7);
+  BERTH_ASSERT(whole.objects.size() == cut.objects.size());
+  for (size_t i = 0; i < whole.objects.size(); ++i) {
+    BERTH_ASSERT(whole.objects[i].text == cut.objects[i].text);
+    BERTH_ASSERT(whole.objects[i].line == cut.objects[i].line);
+    BERTH_ASSERT(whole.objects[i].text.starts_with('{') && whole.objects[i].text.ends_with('}'));
+  }
+  BERTH_ASSERT(whole.status == cut.status);
+  return whole;
+}
+
+// Believes the cluster: every change follows from what it was told before.
+class Watcher final : public WatchSink {
+ public:
+  void OnEvents(std::span<WatchEvent> events) override {
+    for (const WatchEvent& event : events) {
+      if (event.type == WatchType::kSynced) continue;
+      const std::string key = Base(event.object).Key();
+      const bool is_new = event.type == WatchType::kAdded;
+      BERTH_ASSERT(seen_.contains(key) != is_new);
+      if (!is_new) BERTH_ASSERT(seen_[key] == Base(event.previous).resource_version());
+      if (event.type == WatchType::kDeleted) {
+        seen_.erase(key);
+      } else {
+        seen_[key] = event.resource_version();
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> seen_;
+};
+
+void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
+  int64_t now_ns = 1'700'000'000'000'000'000;
+  EmbeddedCluster cluster({.now_ns = [&now_ns] { return now_ns; }, .max_events = 0, .serve = {}});
+  EmbeddedKubelet kubelet(cluster, [&now_ns] { return now_ns; });
+  Watcher watcher;
+  const auto pods = cluster.StartWatch(kPodKind, watcher);
+  StreamCluster stream(cluster, 2);
+  for (const JsonText& text : objects) {
+    const Result<StreamEvent> event = ReadStreamEvent(text, decoder);
+    if (!event.ok()) {
+      BERTH_ASSERT(event.status().message().find(": ") != std::string_view::npos);
+      continue;
+    }
+    BERTH_ASSERT(event->after_ns >= 0);
+    const Result<bool> changed = stream.Apply(*event);
+    if (changed.ok() && *changed) {
+      BERTH_ASSERT(event->object_json.starts_with('{') && event->object_json.ends_with('}'));
+    }
+    now_ns += 1'000'000'000;
+    kubelet.RunDue();
+    cluster.Deliver();
+  }
+}
+
+void Run(std::string_view text) {
+  static Interner interner;
+  static Decoder decoder(interner);
+  Play(SplitChecked(text).objects, decoder);
+  decoder.ReleaseIds();
+  interner.Sweep();
+  // All that is left is the empty text: every object gave its ids back.
+  BERTH_ASSERT_MSG(interner.size() == 1, "%zu texts", interner.size());
+}
+
+}  // namespace
+}  // namespace berth::host
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  berth::host::Run({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,109 @@
+// What the tests of the commands share: a cluster, a folder, and a world that is theirs.
+#ifndef BERTH_TESTS_INTEGRATION_CLI_FIXTURE_H_
+#define BERTH_TESTS_INTEGRATION_CLI_FIXTURE_H_
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "host/cli/command.h"
+
+namespace berth::host {
+
+using Json = nlohmann::json;
+
+inline constexpr const char* kSmall = BERTH_SOURCE_DIR "/examples/clusters/small.yaml";
+
+// Two nodes; "small" fits on both, "large" on b alone, "huge" on none.
+inline constexpr const char* kNodes = R"(
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b}
+status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
+)";
+
+inline std::string PodOf(const std::string& name, const std::string& cpu,
+                         const std::string& more = "") {
+  return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec:\n" + more +
+         "  containers:\n    - name: c\n      resources: {requests: {cpu: \"" + cpu + "\"}}\n";
+}
+
+class CliTest : public ::testing::Test {
+ protected:
+  CliTest() : folder_(::testing::TempDir() + "berth_cli_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~CliTest() override { std::filesystem::remove_all(folder_); }
+
+  struct Outcome {
+    int exit_status = -1;
+    std::string out;
+    std::string err;
+
+    Json json() const { return Json::parse(out); }
+  };
+
+  Outcome Run(const std::vector<std::string>& args, const std::string& input = "") {
+    std::istringstream in(input);
+    std::ostringstream out;
+    Outcome outcome = RunTo(out, args, in);
+    outcome.out = out.str();
+    return outcome;
+  }
+
+  // The same with an output, and an input, of the test's own.
+  Outcome RunTo(std::ostream& out, const std::vector<std::string>& args, std::istream& in) {
+    std::ostringstream err;
+    std::atomic<int64_t> now_ns = 0;
+    CommandEnvironment env{.in = in,
+                           .out = out,
+                           .err = err,
+                           .executable = executable_,
+                           .temporary_directory = folder_,
+                           .steady_ns = [&now_ns] { return now_ns += 1000; },
+                           .wall_ns = [] { return int64_t{1'700'000'000'000'000'000}; },
+                           .out_width = width_,
+                           .err_is_terminal = false};
+    if (steady_ns_) env.steady_ns = steady_ns_;
+    env.out_is_live = true;
+    env.in_descriptor = in_descriptor_;
+    env.watch_stop = watch_stop_;
+    const int exit_status = RunCommand(args, env);
+    return {exit_status, "", err.str()};
+  }
+
+  std::string File(const std::string& name, const std::string& text) {
+    std::string path = folder_ + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  const std::string folder_;
+  std::string executable_ = BERTH_BINARY_DIR "/berth";
+  TerminalWidth width_;
+  std::function<int64_t()> steady_ns_;  // Empty: a microsecond passes from call to call.
+  int in_descriptor_ = -1;
+  std::function<std::unique_ptr<StopWatch>(std::function<void(int signal)> stop)> watch_stop_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_TESTS_INTEGRATION_CLI_FIXTURE_H_

@@ -1,0 +1,153 @@
+// A third party's plugin holds a group of pods on Permit until all of them have a node.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = TestClock::kSecond;
+
+class GangTest : public ::testing::Test {
+ protected:
+  void Start(const char* args = nullptr) {
+    Profile profile;
+    profile.Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions})
+        .Use("acme.Gang",
+             {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind}, args);
+    const Status status = harness_.Start(profile);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  static TestPod Member(const std::string& name, int size = 3) {
+    return {.name = name,
+            .requests = "\"cpu\":\"1\"",
+            .meta = R"("labels":{"gang":"g","gang-size":")" + std::to_string(size) + "\"}"};
+  }
+  std::string NodeOf(const std::string& pod) {
+    return std::string(harness_.cluster().FindPod("default", pod)->node_name());
+  }
+  std::vector<std::string> Waiting() {
+    std::vector<std::string> names;
+    for (const auto& [uid, binding] : harness_.loop().bindings()) {
+      if (binding->is_waiting()) names.emplace_back(binding->pod()->name());
+    }
+    return names;
+  }
+  // What was said of a pod last.
+  std::string Message(const std::string& pod) {
+    return std::string(harness_.cluster().PodScheduledMessage("default", pod));
+  }
+
+  Harness harness_;
+};
+
+TEST_F(GangTest, AllAreBoundWhenTheLastHasItsNode) {
+  harness_.AddNode({.name = "n1"});
+  Start();
+  harness_.AddPod(Member("a"));
+  harness_.AddPod(Member("b"));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
+  EXPECT_EQ(NodeOf("a"), "");
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 2000);  // Their places are kept.
+  harness_.AddPod(Member("c"));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  for (const char* pod : {"a", "b", "c"}) EXPECT_EQ(NodeOf(pod), "n1") << pod;
+}
+
+TEST_F(GangTest, OtherPodsPassThoseThatWait) {
+  harness_.AddNode({.name = "n1"});
+  Start();
+  harness_.AddPod(Member("a"));
+  harness_.AddPod({.name = "single", .requests = "\"cpu\":\"1\""});
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a"));
+  EXPECT_EQ(NodeOf("single"), "n1");
+}
+
+TEST_F(GangTest, TheOneWhoseTimeRunsOutTakesTheOthersAlong) {
+  harness_.AddNode({.name = "n1"});
+  Start(R"({"timeoutMs":1500})");
+  harness_.AddPod(Member("a"));
+  harness_.Run();
+  harness_.Advance(kSecond);
+  harness_.AddPod(Member("b"));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
+
+  harness_.Advance(kSecond / 2 - 1);
+  EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
+  harness_.clock().Advance(1);
+  harness_.Settle();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
+  EXPECT_EQ(Message("a"),
+            "0/1 nodes are available: 1 rejected due to timeout after waiting 1.5s at plugin "
+            "acme.Gang.");
+  EXPECT_EQ(Message("b"), "0/1 nodes are available: 1 a member of the gang has lost its node.");
+  EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
+}
+
+TEST_F(GangTest, AMemberThatIsDeletedWhileItWaitsFreesItsPlace) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1","pods":"10")"});
+  Start();
+  harness_.AddPod(Member("a"));
+  harness_.AddPod({.name = "single", .requests = "\"cpu\":\"1\""});
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a"));
+  EXPECT_EQ(harness_.PlaceOf("single"), QueuePlace::kUnschedulable);
+  harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("single"), "n1");
+  EXPECT_EQ(harness_.loop().queue().size(), 0U);
+}
+
+TEST_F(GangTest, StoppingGivesBackWhatWaits) {
+  harness_.AddNode({.name = "n1"});
+  Start();
+  harness_.AddPod(Member("a"));
+  harness_.AddPod(Member("b"));
+  harness_.Run();
+  harness_.loop().Stop();
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().in_flight(), 0U);
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
+  EXPECT_EQ(NodeOf("a"), "");
+  EXPECT_EQ(Message("a"), "");  // Nothing is wrong with the pod.
+  harness_.AddPod({.name = "late"});
+  harness_.Run();
+  EXPECT_EQ(NodeOf("late"), "");
+}
+
+TEST_F(GangTest, DroppingTheLoopWhilePodsWaitGivesEverythingBack) {
+  harness_.AddNode({.name = "n1"});
+  Start();
+  harness_.AddPod(Member("a"));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a"));
+  harness_.Stop();
+}
+
+TEST_F(GangTest, AGangThatDoesNotFitIsTriedAgainWhenThereIsRoom) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
+  Start(R"({"timeoutMs":60000})");
+  for (const char* pod : {"a", "b", "c"}) harness_.AddPod(Member(pod));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
+  EXPECT_THAT(Message("c"), HasSubstr("Insufficient cpu"));
+  harness_.AddNode({.name = "n2", .allocatable = R"("cpu":"1","pods":"10")"});
+  harness_.Advance(20 * kSecond);
+  for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,94 @@
+// Holds the pods of a gang until all of them have a node, as a third party would write it: nothing
+// but the SDK. A pod belongs to the gang that its label "gang" names; "gang-size" says how many it
+// is of. When one member falls out, the others give their places back.
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <berth/plugin.h>
+
+namespace {
+
+class Gang : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "acme.Gang";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Holds the pods of a gang until all have a node.";
+  static constexpr std::array kServices{BERTH_SERVICE_WAITING, BERTH_SERVICE_STRINGS};
+  struct Args {
+    int64_t timeout_ms = 60'000;
+  };
+  static constexpr auto kArgs =
+      berth::ArgRows<Args>(berth::Arg("timeoutMs", &Args::timeout_ms, berth::Range{1, 900'000},
+                                      "How long a member waits for the others."));
+
+  Gang(const berth::Host& host, const Args& args)
+      : host_(host),
+        timeout_(std::chrono::milliseconds(args.timeout_ms)),
+        gang_(host.Intern("gang")),
+        size_(host.Intern("gang-size")) {}
+
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return {{BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ADD, true}};
+  }
+
+  berth::Status Reserve(berth::Cycle& cycle, const berth::Target& /*target*/) {
+    if (const berth_id gang = cycle.pod().Label(gang_); gang != BERTH_ID_NONE) {
+      members_[gang].emplace(cycle.pod().uid());
+    }
+    return berth::Status::Success();
+  }
+
+  // The first that falls out takes the others along; they call this too and find nothing to do.
+  void Unreserve(const berth::Binding& binding) {
+    const berth::Pod pod = binding.pod();
+    const auto gang = members_.find(pod.Label(gang_));
+    if (gang == members_.end() || gang->second.erase(std::string(pod.uid())) == 0) return;
+    const std::set<std::string> others = std::move(gang->second);
+    members_.erase(gang);
+    for (const std::string& uid : others) {
+      static_cast<void>(host_.waiting().Reject(uid, "a member of the gang has lost its node"));
+    }
+  }
+
+  berth::Status Permit(berth::Cycle& cycle, const berth::Target& /*target*/,
+                       std::chrono::nanoseconds& timeout) {
+    const auto gang = members_.find(cycle.pod().Label(gang_));
+    if (gang == members_.end()) return berth::Status::Success();
+    if (static_cast<int64_t>(gang->second.size()) < SizeOf(cycle.pod())) {
+      timeout = timeout_;
+      return berth::Status::Wait("waiting for the rest of the gang");
+    }
+    for (const std::string& uid : gang->second) static_cast<void>(host_.waiting().Allow(uid));
+    return berth::Status::Success();
+  }
+
+  void PostBind(const berth::Binding& binding) {
+    const auto gang = members_.find(binding.pod().Label(gang_));
+    if (gang == members_.end()) return;
+    gang->second.erase(std::string(binding.pod().uid()));
+    if (gang->second.empty()) members_.erase(gang);
+  }
+
+ private:
+  int64_t SizeOf(berth::Pod pod) const {
+    const std::string_view text = host_.Text(pod.Label(size_));
+    int64_t size = 0;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+    return size;
+  }
+
+  berth::Host host_;
+  std::chrono::nanoseconds timeout_;
+  berth_id gang_;
+  berth_id size_;
+  std::unordered_map<berth_id, std::set<std::string>> members_;  // uids by gang.
+};
+
+}  // namespace
+
+BERTH_PLUGIN(Gang)

@@ -1,0 +1,335 @@
+// `berth run --embedded` with the plugins of this build, as a user calls it.
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/cli_fixture.h"
+#include "tests/integration/stream_lines.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class RunCliTest : public CliTest {
+ protected:
+  // In virtual time, with a stream from a file and JSON on the output.
+  Outcome Play(const std::string& events, std::vector<std::string> more = {}) {
+    std::vector<std::string> args = {"run",    "--embedded", "--events", File("e.jsonl", events),
+                                     "--time", "virtual",    "--output", "json"};
+    args.insert(args.end(), more.begin(), more.end());
+    return Run(args);
+  }
+  std::vector<std::string> DecisionsOf(const std::string& events) {
+    const Outcome run = Play(events);
+    EXPECT_NE(run.exit_status, 2) << run.err;
+    return Decisions(run.out);
+  }
+};
+
+constexpr const char* kNoCpu = "0/1 nodes are available: 1 Insufficient cpu.";
+
+// ---- What happens ------------------------------------------------------------------------------
+
+TEST_F(RunCliTest, BindsAParkedPodWhenANodeComesThatFits) {
+  const Outcome run = Play(Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
+                           Line("ADDED", NodeJson("b", "4"), "2s"));
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(Decisions(run.out),
+              ElementsAre(std::string("0 Refused web ") + kNoCpu, "2 Bound web b"));
+  EXPECT_THAT(run.err, StartsWith("1 bound, 0 pending; 2 nodes; 3 events in 2s.\n"));
+}
+
+TEST_F(RunCliTest, SchedulesTheClusterFilesWithoutAStream) {
+  const Outcome run = Run({"run", "--embedded", "--cluster", "-", "--output", "json"},
+                          kNodes + PodOf("huge", "16") + PodOf("large", "4"));
+  EXPECT_EQ(run.exit_status, 1) << "huge has no node";
+  EXPECT_THAT(Decisions(run.out),
+              ElementsAre(HasSubstr("Refused huge 0/2 nodes"), HasSubstr("Bound large b")));
+  EXPECT_THAT(run.err, AllOf(StartsWith("1 bound, 1 pending; 2 nodes; 0 events in "),
+                             HasSubstr("1      0/2 nodes are available: 2 Insufficient cpu.\n")));
+}
+
+TEST_F(RunCliTest, PrintsLinesForPeople) {
+  const Outcome run =
+      Run({"run", "--embedded", "--time", "virtual", "--events",
+           File("e.jsonl", Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
+                               Line("ADDED", NodeJson("b", "4"), "1m1.5s"))});
+  EXPECT_EQ(run.out,
+            "      TIME   POD                        DECISION\n"
+            "    0.000s   default/web                refused: 0/1 nodes are available: 1 "
+            "Insufficient cpu.\n"
+            "   61.500s   default/web                bound to b\n");
+}
+
+TEST_F(RunCliTest, TakesAPodWhenItsGatesAreGone) {
+  const std::string gates = R"(,"schedulingGates":[{"name":"a"},{"name":"b"}])";
+  const std::string gate = R"(,"schedulingGates":[{"name":"b"}])";
+  EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "4")) +
+                          Line("ADDED", PodJson("web", "1", "", gates)) +
+                          Line("MODIFIED", PodJson("web", "1", R"(,"labels":{"k":"v"})", gates)) +
+                          Line("MODIFIED", PodJson("web", "1", "", gate), "1s") +
+                          Line("MODIFIED", PodJson("web", "1"), "1s")),
+              ElementsAre("0 Gated web waiting for scheduling gates: [a b]",
+                          "1 Gated web waiting for scheduling gates: [b]", "2 Bound web n"));
+}
+
+TEST_F(RunCliTest, AGatedPodHasNoNode) {
+  const Outcome run =
+      Play(Line("ADDED", NodeJson("n", "4")) +
+           Line("ADDED", PodJson("web", "1", "", R"(,"schedulingGates":[{"name":"a"}])")));
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.err, HasSubstr("1      waiting for scheduling gates: [a]\n"));
+}
+
+TEST_F(RunCliTest, ADeletedPodFreesItsPlaceForTheNextOneOfItsName) {
+  EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) +
+                          Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
+                          Line("DELETED", PodJson("web", "2", R"(,"uid":"u1")"), "1s") +
+                          Line("ADDED", PodJson("web", "3", R"(,"uid":"u2")"))),
+              ElementsAre("0 Bound web n", "1 Bound web n"));
+  // The same without uids, and with another pod that waits for the room.
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "2")) +
+                  Line("ADDED", PodJson("other", "2"), "1s") +
+                  Line("DELETED", PodJson("web", "2"), "9s")),
+      ElementsAre("0 Bound web n", std::string("1 Refused other ") + kNoCpu, "10 Bound other n"));
+}
+
+TEST_F(RunCliTest, ARepetitionChangesNothing) {
+  const std::string pod = PodJson("web", "2", R"(,"uid":"u1","resourceVersion":"5")");
+  const std::string node = NodeJson("n", "3", R"(,"resourceVersion":"4")");
+  EXPECT_THAT(DecisionsOf(Line("ADDED", node) + Line("ADDED", pod) + Line("ADDED", pod) +
+                          Line("MODIFIED", pod, "1s") +
+                          Line("DELETED",
+                               PodJson("web", "2", R"(,"uid":"u1","resourceVersion":"7")"), "1s") +
+                          Line("ADDED", pod, "1s") + Line("MODIFIED", node)),
+              ElementsAre("0 Bound web n"));
+}
+
+TEST_F(RunCliTest, AStreamFromElsewhereTakesNoPodFromItsNode) {
+  const std::string elsewhere = R"(,"nodeName":"elsewhere")";
+  EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "2")) +
+                          Line("MODIFIED", PodJson("web", "2"), "1s") +
+                          Line("MODIFIED", PodJson("web", "2", "", elsewhere), "1s") +
+                          Line("ADDED", PodJson("other", "2"), "1s")),
+              ElementsAre("0 Bound web n", std::string("3 Refused other ") + kNoCpu));
+  // What we had not decided, others may: it is bound, and nobody's business any more.
+  const Outcome run = Play(Line("ADDED", PodJson("web", "2")) +
+                           Line("MODIFIED", PodJson("web", "2", "", elsewhere), "1s"));
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(Decisions(run.out), ElementsAre("0 Refused web no nodes available to schedule pods"));
+}
+
+TEST_F(RunCliTest, AppliesWhatIsDueBeforeItTriesAPod) {
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", PodJson("first", "2")) +
+                  Line("ADDED", PodJson("second", "2", "", R"(,"priority":7)")) +
+                  Line("ADDED", PodJson("third", "2")) + Line("DELETED", PodJson("third", "2")) +
+                  Line("ADDED", NodeJson("n", "3"))),
+      ElementsAre("0 Bound second n", std::string("0 Refused first ") + kNoCpu));
+}
+
+TEST_F(RunCliTest, LeavesOthersPodsAlone) {
+  const Outcome run =
+      Play(Line("ADDED", NodeJson("n", "3")) +
+           Line("ADDED", PodJson("theirs", "2", "", R"(,"schedulerName":"other")")));
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, StartsWith("0 bound, 0 pending, 1 of other schedulers; "));
+}
+
+TEST_F(RunCliTest, SkipsWhatIsBeingDeleted) {
+  EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) +
+                          Line("ADDED", PodJson("web", "1",
+                                                R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"))),
+              ElementsAre("0 Skipped web skip schedule deleting pod: default/web"));
+}
+
+TEST_F(RunCliTest, PlaysHoursInAMoment) {
+  std::string events = Line("ADDED", NodeJson("n", "4"));
+  std::vector<std::string> expected;
+  for (int hour = 1; hour <= 48; ++hour) {
+    const std::string name = "p" + std::to_string(hour);
+    events += Line("ADDED", PodJson(name, "3"), "59m") + Line("DELETED", PodJson(name, "3"), "1m");
+    expected.push_back(std::to_string(3600 * hour - 60) + " Bound " + name + " n");
+  }
+  EXPECT_EQ(DecisionsOf(events), expected);
+}
+
+TEST_F(RunCliTest, FollowsTheExample) {
+  const Outcome run =
+      Run({"run", "--embedded", "--cluster", kSmall, "--events",
+           BERTH_SOURCE_DIR "/examples/events/day.jsonl", "--time", "virtual", "--output", "json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(Decisions(run.out), ::testing::Contains("7200 Bound batch-import node-f"));
+}
+
+// ---- What a stream may look like ---------------------------------------------------------------
+
+TEST_F(RunCliTest, ReadsObjectsHoweverTheyArePrinted) {
+  std::string concatenated;
+  std::string pretty;
+  for (const std::string& line :
+       {Line("ADDED", NodeJson("n", "3")), Line("BOOKMARK", R"({"kind":"Pod"})"),
+        Line("DECISION", R"({"type":"Bound"})"), Line("ADDED", PodJson("web", "2"), "2s")}) {
+    concatenated += line.substr(0, line.size() - 1);
+    pretty += Json::parse(line).dump(4) + "\n";
+  }
+  EXPECT_THAT(DecisionsOf(concatenated), ElementsAre("2 Bound web n"));
+  EXPECT_THAT(DecisionsOf(pretty), ElementsAre("2 Bound web n"));
+  EXPECT_THAT(DecisionsOf("\xef\xbb\xbf" + pretty + "\r\n \n"), ElementsAre("2 Bound web n"));
+}
+
+TEST_F(RunCliTest, ReadsLongLinesAndDeepOnes) {
+  const std::string note = R"(,"annotations":{"k":")" + std::string(size_t{1} << 20, 'x') + R"("})";
+  const std::string deep = R"(,"unknown":)" + std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("long", "1", note)) +
+                  Line("ADDED", PodJson("nested", "1", "", deep))),
+      ElementsAre("0 Bound long n", "0 Bound nested n"));
+}
+
+TEST_F(RunCliTest, SaysWhereTheStreamIsWrong) {
+  struct Case {
+    std::string text;
+    const char* message;
+  };
+  const std::string good = Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "2"));
+  const std::vector<Case> cases = {
+      {"{\"type\":\"ADDED\"\n{}", ":4: expected ',' or '}', found '{'\n"},
+      {"{\"type\":\"ADDED\"", ":3: expected the end of the object, found the end of the text\n"},
+      {Line("FOO", "{}"),
+       ":3: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found \"FOO\"\n"},
+      {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},
+         "spec":{"priority":"high"}})"),
+       ":3: /object/spec/priority: expected an integer, found \"high\"\n"},
+      {Line("ADDED", PodJson("x", "1"), "-1s"), ":3: /after: expected no negative time"},
+      {Line("ADDED", PodJson("x", "1"), "2540400h"),
+       ":3: /after: the stream would be longer than 95 years\n"},
+      {Line("ERROR", R"({"kind":"Status","message":"too old resource version"})"),
+       ":3: /type: the watch ended with an error of its server: too old resource version\n"},
+      {"[]", ":3: expected an object, found '['\n"},
+      {"kind: Pod", ":3: expected an object, found 'k'\n"},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Play(good + c.text);
+    EXPECT_EQ(run.exit_status, 2) << c.text;
+    EXPECT_THAT(run.err, HasSubstr("berth: " + folder_ + "/e.jsonl" + c.message)) << c.text;
+  }
+}
+
+TEST_F(RunCliTest, AWrongLineChangesNothing) {
+  const std::string taken = PodJson("other", "1", R"(,"uid":"u1")");
+  const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) +
+                           Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
+                           Line("ADDED", taken, "1s") + Line("ADDED", PodJson("late", "1")));
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n")) << "and nobody after it";
+  EXPECT_THAT(run.err, AllOf(HasSubstr("1 bound, 0 pending; 1 node; 2 events in 1s.\n"),
+                             HasSubstr("e.jsonl:3: Pod \"other\" is invalid: metadata.uid")));
+}
+
+TEST_F(RunCliTest, RefusesWhatItCannotDo) {
+  struct Case {
+    std::vector<std::string> args;
+    const char* message;
+  };
+  const std::string events = File("e.jsonl", "");
+  const std::vector<Case> cases = {
+      {{"run"}, "run: expected --embedded"},
+      {{"run", "--embedded", "--time", "slow"}, "--time"},
+      {{"run", "--embedded", "--events", folder_ + "/none"}, "/none: No such file or directory"},
+      {{"run", "--embedded", "--events", folder_}, ": Is a directory"},
+      {{"run", "--embedded", "--events", "-", "--cluster", "-"}, "standard input can be read once"},
+      {{"run", "--embedded", "--events", events, "--record",
+        folder_ + "/../" + folder_.substr(folder_.rfind('/') + 1) + "/e.jsonl"},
+       "--record would overwrite"},
+      {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl"}, "No such file or directory"},
+      {{"run", "--embedded", "--record", "/dev/full", "--cluster", kSmall},
+       "/dev/full: the recording could not be written"},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Run(c.args);
+    EXPECT_EQ(run.exit_status, 2) << c.message;
+    EXPECT_THAT(run.err, HasSubstr(c.message));
+  }
+}
+
+TEST_F(RunCliTest, StopsWhenNobodyReadsTheOutput) {
+  std::ofstream full("/dev/full");
+  std::istringstream in;
+  const Outcome run = RunTo(full, {"run", "--embedded", "--cluster", kSmall}, in);
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("the output could not be written"));
+}
+
+// ---- Recordings --------------------------------------------------------------------------------
+
+// Pods and nodes that come and go, with room for most of them, at odd times.
+std::string RandomEvents(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&random](uint32_t n) { return random() % n; };
+  std::string events;
+  for (int i = 0; i < 400; ++i) {
+    const std::string after = below(3) == 0 ? "" : std::to_string(below(900)) + "ms";
+    const std::string name = std::to_string(below(60));
+    if (below(8) == 0) {
+      const std::string node =
+          NodeJson("n" + std::to_string(below(8)), std::to_string(2 + below(3)));
+      events += Line(below(4) == 0 ? "DELETED" : "ADDED", node, after);
+    } else {
+      const std::string pod = PodJson("p" + name, std::to_string(1 + below(2)), "",
+                                      R"(,"priority":)" + std::to_string(below(3)));
+      events += Line(below(3) == 0 ? "DELETED" : "ADDED", pod, after);
+    }
+  }
+  return events;
+}
+
+TEST_F(RunCliTest, ARecordingIsTheSameRunAgain) {
+  const std::string recording = folder_ + "/r.jsonl";
+  const std::string again = folder_ + "/again.jsonl";
+  const auto read = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  };
+  const Outcome first = Play(RandomEvents(1), {"--record", recording});
+  const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
+                              "--output", "json", "--record", again});
+  EXPECT_NE(first.exit_status, 2) << first.err;
+  EXPECT_EQ(second.exit_status, first.exit_status) << second.err;
+  EXPECT_GT(Decisions(first.out).size(), 100u);
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_EQ(second.err, first.err);
+  EXPECT_EQ(read(again), read(recording));
+  EXPECT_EQ(Play(RandomEvents(1)).out, first.out);
+  EXPECT_NE(Play(RandomEvents(1), {"--seed", "2"}).out, first.out);
+}
+
+TEST_F(RunCliTest, RecordsEventsAndDecisionsInOrder) {
+  const std::string recording = folder_ + "/r.jsonl";
+  Play("{\"type\": \"ADDED\",\n \"object\": " + NodeJson("n", "3") + "}" +
+           Line("BOOKMARK", "{}", "1s") + Line("ADDED", PodJson("web", "2"), "1s") +
+           Line("DELETED", PodJson("web", "2"), "1s"),
+       {"--record", recording});
+  std::ifstream file(recording);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  EXPECT_THAT(
+      lines,
+      ElementsAre(
+          R"({"type":"ADDED","object":)" + NodeJson("n", "3") + "}",
+          R"({"type":"ADDED","after":"2s","object":)" + PodJson("web", "2") + "}",
+          R"({"type":"DECISION","object":{"time":2.0,"type":"Bound","pod":"default/web","node":"n"}})",
+          R"({"type":"DELETED","after":"1s","object":)" + PodJson("web", "2") + "}"));
+}
+
+}  // namespace
+}  // namespace berth::host

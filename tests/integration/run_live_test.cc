@@ -1,0 +1,174 @@
+// `berth run --embedded` on the real clock, with a stream that is still being written.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "host/api/assert.h"
+#include "host/loader/file_descriptor.h"
+#include "tests/integration/cli_fixture.h"
+#include "tests/integration/stream_lines.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::StartsWith;
+
+constexpr int kPatienceMs = 20'000;
+
+// A run on a thread of its own, with pipes for its input and output, and the real clock.
+class LiveRunTest : public CliTest {
+ protected:
+  LiveRunTest() {
+    steady_ns_ = [] {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    };
+    watch_stop_ = [this](std::function<void(int signal)> stop) {
+      stop_.set_value(std::move(stop));
+      return std::make_unique<StopWatch>();
+    };
+    OpenPipe(input_read_, input_write_);
+    OpenPipe(output_read_, output_write_);
+    in_descriptor_ = input_read_.get();
+  }
+  ~LiveRunTest() override {
+    CloseInput();
+    if (run_.valid()) run_.wait();
+  }
+
+  void Begin(std::vector<std::string> more = {}) {
+    std::vector<std::string> args = {"run",      "--embedded", "--events",  "-",
+                                     "--output", "json",       "--cluster", File("n.yaml", kNodes)};
+    args.insert(args.end(), more.begin(), more.end());
+    run_ = std::async(std::launch::async, [this, args] {
+      std::ofstream out("/dev/fd/" + std::to_string(output_write_.get()));
+      std::istringstream in;
+      return RunTo(out, args, in);
+    });
+  }
+  void Write(const std::string& text) {
+    ASSERT_EQ(write(input_write_.get(), text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+  }
+  void CloseInput() { input_write_ = FileDescriptor(); }
+  // What the signal would do.
+  void Stop(int signal) { stop_.get_future().get()(signal); }
+
+  // The next line of the output: "Bound web b"; empty when there is none for a long time.
+  std::string NextDecision() {
+    while (unread_.find('\n') == std::string::npos) {
+      pollfd wait = {.fd = output_read_.get(), .events = POLLIN, .revents = 0};
+      if (poll(&wait, 1, kPatienceMs) != 1) return "";
+      std::array<char, 4096> piece{};
+      const ssize_t size = read(output_read_.get(), piece.data(), piece.size());
+      if (size <= 0) return "";
+      unread_.append(piece.data(), static_cast<size_t>(size));
+    }
+    const size_t end = unread_.find('\n') + 1;
+    const std::string decision = Decisions(unread_.substr(0, end)).front();
+    unread_.erase(0, end);
+    return decision.substr(decision.find(' ') + 1);
+  }
+  Outcome End() { return run_.get(); }
+  int input_write() const { return input_write_.get(); }
+
+  std::promise<std::function<void(int signal)>> stop_;
+
+ private:
+  static void OpenPipe(FileDescriptor& read_end, FileDescriptor& write_end) {
+    std::array<int, 2> ends{};
+    BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
+    read_end = FileDescriptor(ends[0]);
+    write_end = FileDescriptor(ends[1]);
+  }
+
+  FileDescriptor input_read_;
+  FileDescriptor input_write_;
+  FileDescriptor output_read_;
+  FileDescriptor output_write_;
+  std::future<Outcome> run_;
+  std::string unread_;
+};
+
+TEST_F(LiveRunTest, DecidesWhileTheStreamGoesOn) {
+  Begin();
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  Write(Line("ADDED", PodJson("huge", "16")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused huge "));
+  const std::string node = Line("ADDED", NodeJson("c", "32"));
+  Write(node.substr(0, 40));
+  Write(node.substr(40, node.size() - 41));
+  EXPECT_EQ(NextDecision(), "Bound huge c") << "although the line has not ended";
+  CloseInput();
+  const Outcome run = End();
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+}
+
+TEST_F(LiveRunTest, WaitsAsLongAsALineSays) {
+  Begin();
+  const int64_t start_ns = steady_ns_();
+  Write(Line("ADDED", PodJson("web", "1"), "300ms"));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  EXPECT_GE(steady_ns_() - start_ns, 300'000'000);
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+TEST_F(LiveRunTest, StopsWhenItIsAskedTo) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Begin();
+    Write(Line("ADDED", PodJson("huge" + std::to_string(signal), "16")));
+    EXPECT_THAT(NextDecision(), StartsWith("Refused huge"));
+    Stop(signal);
+    const Outcome run = End();
+    EXPECT_EQ(run.exit_status, 128 + signal);
+    EXPECT_THAT(run.err,
+                StartsWith(signal == SIGINT ? "Stopped by SIGINT.\n0 bound, 1 pending; "
+                                            : "Stopped by SIGTERM.\n0 bound, 1 pending; "));
+    stop_ = {};
+  }
+}
+
+TEST_F(LiveRunTest, StopsWhileVirtualTimeWaitsForTheStream) {
+  Begin({"--time", "virtual"});
+  Stop(SIGTERM);
+  EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+}
+
+TEST_F(LiveRunTest, ReadsNoFurtherThanItMust) {
+  // The next line is due in an hour: what comes behind it stays in the pipe.
+  Begin();
+  Write(Line("ADDED", PodJson("web", "1"), "1h"));
+  const std::string line = Line("BOOKMARK", R"({"kind":")" + std::string(3000, 'x') + R"("})");
+  ASSERT_EQ(fcntl(input_write(), F_SETFL, O_NONBLOCK), 0);
+  size_t written = 0;
+  for (int refusals = 0; refusals < 100 && written < (size_t{64} << 20);) {
+    if (write(input_write(), line.data(), line.size()) < 0) {
+      ++refusals;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else {
+      written += line.size();
+    }
+  }
+  EXPECT_LT(written, size_t{16} << 20);
+  Stop(SIGTERM);
+  EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace berth::host

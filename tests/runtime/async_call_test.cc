@@ -1,0 +1,398 @@
+// One call of PreBind or Bind: every answer, returned or completed, in time or not.
+#include "host/runtime/async_call.h"
+
+#include <deque>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/done.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = TestClock::kSecond;
+
+// A stage with the plugin puppet.A at one point, and a call of it.
+class Scene {
+ public:
+  explicit Scene(Point point, const char* plugin = "puppet.A") : point_(point) {
+    Puppet& puppet = stage.Add(plugin, {point});
+    puppet.has_slot = true;
+    const auto play = [this](const berth_binding& given_binding, berth_done* given,
+                             berth_status* status) {
+      shown = &given_binding;
+      done = given;
+      const berth_code code = Give(returns, status);
+      if (during) during();
+      return code;
+    };
+    (point == Point::kBind ? puppet.bind : puppet.pre_bind) = play;
+    stage.Build();
+    binding = stage.MakeBinding();
+  }
+
+  void Start() {
+    call = std::make_unique<AsyncCall>(*binding, stage.calls(), 0, point_, [this](PluginStatus s) {
+      answers.push_back(TextOf(s));
+      call.reset();  // As the owners of calls do.
+    });
+    call->Start();
+  }
+  std::string Running(const char* why) const {
+    return "Error: running " + std::string(InfoOf(point_).name) + " plugin \"puppet.A\": " + why;
+  }
+  std::string Fault(const char* kind) const {
+    return "puppet.A " + std::string(InfoOf(point_).name) + " " + kind;
+  }
+  size_t open() const { return stage.HostOf("puppet.A").promises().open_count(); }
+
+  Stage stage;
+  Said returns;
+  std::function<void()> during;  // Within the plugin's function.
+  const berth_binding* shown = nullptr;
+  berth_done* done = nullptr;
+  std::unique_ptr<Binding> binding;
+  std::unique_ptr<AsyncCall> call;
+  std::vector<std::string> answers;
+
+ private:
+  const Point point_;
+};
+
+class AsyncCallTest : public ::testing::TestWithParam<Point> {};
+
+INSTANTIATE_TEST_SUITE_P(Points, AsyncCallTest, ::testing::Values(Point::kPreBind, Point::kBind),
+                         [](const auto& test) { return std::string(InfoOf(test.param).name); });
+
+struct Case {
+  const char* says;
+  Said said;
+  const char* answer;  // What follows "running ...: " where it begins with a colon.
+  const char* fault;   // Null: none.
+};
+
+const std::vector<Case>& Answers() {
+  static const std::vector<Case> kTable = {
+      {"done", {BERTH_SUCCESS}, "Success", nullptr},
+      {"refused", {BERTH_UNSCHEDULABLE, {"no"}}, "Unschedulable: no", nullptr},
+      {"refused for good",
+       {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
+       "UnschedulableAndUnresolvable: no",
+       nullptr},
+      {"failed", {BERTH_ERROR, {"boom"}}, ":boom", nullptr},
+      {"failed without a word", {BERTH_ERROR}, ":plugin answered Error", nullptr},
+      {"gave up", {BERTH_CANCELLED}, ":plugin answered Cancelled", nullptr},
+      {"what a service answered", {BERTH_CONFLICT, {"changed"}}, ":changed", nullptr},
+      {"what no service answered", {BERTH_UNSUPPORTED}, ":plugin answered Unsupported", nullptr},
+      {"threw", {BERTH_BUG, {"a bug"}}, ":a bug", "exception"},
+      {"Permit's code", {BERTH_WAIT}, ":plugin answered Wait", "bad code"},
+      {"nobody's code", {99}, ":plugin answered Unknown", "bad code"},
+      {"a negative code", {-5, {"?"}}, ":?", "bad code"},
+  };
+  return kTable;
+}
+
+void ExpectAnswer(const Scene& scene, const Case& row) {
+  const std::string expected =
+      row.answer[0] == ':' ? scene.Running(row.answer + 1) : std::string(row.answer);
+  EXPECT_THAT(scene.answers, ElementsAre(expected));
+  if (row.fault == nullptr) {
+    EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+  } else {
+    EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault(row.fault)));
+  }
+  EXPECT_EQ(scene.open(), 0U);
+}
+
+TEST_P(AsyncCallTest, EveryAnswerThatIsReturned) {
+  for (const Case& row : Answers()) {
+    SCOPED_TRACE(row.says);
+    Scene scene(GetParam());
+    scene.returns = row.said;
+    scene.Start();  // The answer is there when it returns.
+    ExpectAnswer(scene, row);
+    EXPECT_EQ(scene.stage.inbox().size(), 0U);
+    EXPECT_EQ(scene.stage.timers().size(), 0U);
+    EXPECT_NE(scene.binding->TakeState(), nullptr);
+  }
+}
+
+TEST_P(AsyncCallTest, EveryAnswerThatIsCompletedLater) {
+  for (const Case& row : Answers()) {
+    SCOPED_TRACE(row.says);
+    Scene scene(GetParam());
+    scene.returns = {BERTH_PENDING, {"not yet"}};
+    scene.Start();
+    scene.stage.Drain();
+    EXPECT_THAT(scene.answers, IsEmpty());
+    EXPECT_EQ(scene.open(), 1U);
+    Stage::Complete(scene.done, row.said);
+    EXPECT_THAT(scene.answers, IsEmpty());  // Not within the plugin's call.
+    scene.stage.Drain();
+    ExpectAnswer(scene, row);
+    EXPECT_NE(scene.binding->TakeState(), nullptr);
+  }
+}
+
+TEST_P(AsyncCallTest, EveryAnswerThatIsCompletedWithinTheCall) {
+  for (const berth_code returned : {BERTH_PENDING, BERTH_SUCCESS, BERTH_ERROR}) {
+    for (const Case& row : Answers()) {
+      SCOPED_TRACE(row.says);
+      Scene scene(GetParam());
+      scene.returns = {returned, {"nobody hears this"}};
+      scene.during = [&] { Stage::Complete(scene.done, row.said); };
+      scene.Start();
+      scene.stage.Drain();
+      ExpectAnswer(scene, row);
+    }
+  }
+}
+
+TEST_P(AsyncCallTest, PendingIsNothingToComplete) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  Stage::Complete(scene.done, {BERTH_PENDING, {"still"}});
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, ElementsAre(scene.Running("still")));
+  EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("bad code")));
+}
+
+TEST_P(AsyncCallTest, SkipIsForBindAlone) {
+  for (const bool later : {false, true}) {
+    Scene scene(GetParam());
+    scene.returns = {later ? BERTH_PENDING : BERTH_SKIP, {"not mine"}};
+    scene.Start();
+    Stage::Complete(scene.done, {BERTH_SKIP, {"not mine"}});
+    scene.stage.Drain();
+    if (GetParam() == Point::kBind) {
+      EXPECT_THAT(scene.answers, ElementsAre("Skip: not mine"));
+      EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+    } else {
+      EXPECT_THAT(scene.answers, ElementsAre(scene.Running("not mine")));
+      EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("bad code")));
+    }
+  }
+}
+
+TEST_P(AsyncCallTest, ReturnedReasonsStaySeveral) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_UNSCHEDULABLE, {"a", "b"}};
+  scene.Start();
+  EXPECT_THAT(scene.answers, ElementsAre("Unschedulable: a, b"));
+}
+
+TEST_P(AsyncCallTest, TheFirstCompletionCounts) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  Stage::Complete(scene.done, {BERTH_ERROR, {"first"}});
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.stage.Drain();
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, ElementsAre(scene.Running("first")));
+}
+
+// What is completed long after its call was answered reaches nobody, and no later call either.
+TEST_P(AsyncCallTest, WhatIsCompletedAfterAnAnswerIsNotHeard) {
+  Scene scene(GetParam());
+  std::deque<berth_done*> old;
+  for (int i = 0; i < 1000; ++i) {
+    scene.returns = {BERTH_SUCCESS};
+    scene.Start();
+    old.push_back(scene.done);
+    scene.returns = {BERTH_PENDING};
+    scene.Start();
+    for (berth_done* done : old) Stage::Complete(done, {BERTH_ERROR, {"late"}});
+    if (old.size() > 100) old.pop_front();
+    Stage::Complete(scene.done, {BERTH_SUCCESS});
+    scene.stage.Drain();
+  }
+  EXPECT_EQ(scene.answers.size(), 2000U);
+  EXPECT_THAT(scene.answers, ::testing::Each("Success"));
+}
+
+TEST_P(AsyncCallTest, AQuarantinedPluginIsNotCalled) {
+  Scene scene(GetParam());
+  scene.stage.Quarantine("puppet.A");
+  scene.Start();
+  ASSERT_EQ(scene.answers.size(), 1U);
+  EXPECT_THAT(scene.answers[0], HasSubstr(scene.Running("in quarantine")));
+  EXPECT_EQ(scene.shown, nullptr);
+}
+
+TEST_P(AsyncCallTest, ShowsTheBinding) {
+  Scene scene(GetParam());
+  scene.stage.calls().deadline_ns = 5 * kSecond;
+  scene.Start();
+  EXPECT_EQ(scene.shown, scene.binding->AbiFor(0));
+  EXPECT_EQ(Text(scene.shown->pod->meta->name), "p");
+  EXPECT_EQ(*static_cast<int64_t*>(scene.shown->slots[0]), 7);
+  EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
+}
+
+TEST_P(AsyncCallTest, AQuarantineLaterOnSparesTheAnswer) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.stage.Quarantine("puppet.A");
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, ElementsAre("Success"));
+}
+
+// --- deadlines ----------------------------------------------------------------------------------
+
+TEST_P(AsyncCallTest, WhatIsLateIsCancelledAndThenFails) {
+  Scene scene(GetParam());
+  scene.stage.calls().deadline_ns = 10 * kSecond;
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.stage.Pass(10 * kSecond - 1);
+  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  scene.stage.Pass(1);
+  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  EXPECT_FALSE(scene.binding->cancelled());
+  scene.stage.Pass(10 * kSecond - 1);
+  EXPECT_THAT(scene.answers, IsEmpty());
+  EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+  scene.stage.Pass(1);
+  EXPECT_THAT(scene.answers, ElementsAre(scene.Running("no answer within 20s")));
+  EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("deadline")));
+  EXPECT_EQ(scene.stage.timers().size(), 0U);
+}
+
+TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
+  for (const berth_code code : {BERTH_SUCCESS, BERTH_CANCELLED}) {
+    Scene scene(GetParam());
+    scene.stage.calls().deadline_ns = 10 * kSecond;
+    scene.returns = {BERTH_PENDING};
+    scene.Start();
+    scene.stage.Pass(15 * kSecond);
+    Stage::Complete(scene.done, {code});
+    scene.stage.Pass(60 * kSecond);
+    EXPECT_THAT(scene.answers,
+                ElementsAre(code == BERTH_SUCCESS ? "Success"
+                                                  : scene.Running("plugin answered Cancelled")));
+    EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+  }
+}
+
+TEST_P(AsyncCallTest, WithoutADeadlineItMayTakeForEver) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.stage.Pass(1'000'000 * kSecond);
+  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, ElementsAre("Success"));
+}
+
+// It was promised pod, node and state for as long as it works.
+TEST_P(AsyncCallTest, WhoIsGivenUpKeepsWhatItWasShown) {
+  Scene scene(GetParam());
+  scene.stage.calls().deadline_ns = kSecond;
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.stage.Pass(3 * kSecond);
+  EXPECT_EQ(scene.answers.size(), 1U);
+  EXPECT_EQ(scene.binding->TakeState(), nullptr);
+  scene.binding.reset();
+  EXPECT_EQ(Stage::slots(), 1);
+  EXPECT_EQ(*static_cast<int64_t*>(scene.shown->slots[0]), 7);
+  EXPECT_EQ(Text(scene.shown->pod->meta->name), "p");
+  EXPECT_EQ(Text(scene.shown->node_name), "n1");
+  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  EXPECT_EQ(Stage::slots(), 1);  // The scheduling thread destroys it.
+  scene.stage.Drain();
+  EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_EQ(scene.answers.size(), 1U);
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+}
+
+TEST_P(AsyncCallTest, WhoNeverAnswersKeepsItUntilThePlanGoes) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.call.reset();
+  scene.binding.reset();
+  EXPECT_EQ(Stage::slots(), 1);
+  scene.stage.Strike();
+  EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_THAT(scene.answers, IsEmpty());
+}
+
+// The last moment at which a plugin may call its host.
+TEST(AsyncCall, CompletedWhileItIsQuiesced) {
+  Stage stage;
+  berth_done* pending = nullptr;
+  Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
+  puppet.bind = [&](const berth_binding&, berth_done* done, berth_status*) {
+    pending = done;
+    return BERTH_PENDING;
+  };
+  puppet.quiesce = [&] { Stage::Complete(pending, {BERTH_ERROR, {"stopped"}}); };
+  puppet.has_slot = true;
+  stage.Build();
+  auto binding = stage.MakeBinding();
+  {
+    AsyncCall call(*binding, stage.calls(), 0, Point::kBind,
+                   [](const PluginStatus&) { ADD_FAILURE() << "nobody waits"; });
+    call.Start();
+  }
+  binding.reset();
+  EXPECT_EQ(Stage::slots(), 1);
+  stage.Strike();
+  EXPECT_EQ(Stage::slots(), 0);
+  stage.Drain();
+}
+
+TEST_P(AsyncCallTest, AnAnswerThatIsOnItsWayWhenThePlanGoes) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.call.reset();
+  scene.binding.reset();
+  EXPECT_EQ(Stage::slots(), 1);
+  scene.stage.Strike();
+  EXPECT_EQ(Stage::slots(), 0);
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, IsEmpty());
+}
+
+TEST_P(AsyncCallTest, DroppedBeforeItsAnswerItTellsNobody) {
+  Scene scene(GetParam());
+  scene.stage.calls().deadline_ns = kSecond;
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  scene.call.reset();
+  EXPECT_EQ(scene.stage.timers().size(), 0U);
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.stage.Pass(10 * kSecond);
+  EXPECT_THAT(scene.answers, IsEmpty());
+  EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+}
+
+TEST_P(AsyncCallTest, DroppedWhileItsAnswerIsOnTheWay) {
+  Scene scene(GetParam());
+  scene.returns = {BERTH_PENDING};
+  scene.Start();
+  Stage::Complete(scene.done, {BERTH_SUCCESS});
+  scene.call.reset();
+  scene.stage.Drain();
+  EXPECT_THAT(scene.answers, IsEmpty());
+  EXPECT_EQ(scene.open(), 0U);
+}
+
+}  // namespace
+}  // namespace berth::host

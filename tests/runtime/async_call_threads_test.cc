@@ -1,0 +1,246 @@
+// PreBind and Bind on threads: those of the pool and those of plugins.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/bind_pool.h"
+#include "host/runtime/run_bind.h"
+#include "host/runtime/run_pre_bind.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::Each;
+
+// Opens once.
+class Gate {
+ public:
+  void Open() {
+    const std::scoped_lock lock(mutex_);
+    is_open_ = true;
+    condition_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    condition_.wait(lock, [this] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool is_open_ = false;
+};
+
+class AsyncThreadsTest : public ::testing::Test {
+ protected:
+  // The scheduling thread, until `count` runs have ended.
+  void AwaitEnds(size_t count) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (ends_.size() < count && std::chrono::steady_clock::now() < end) {
+      if (stage_.inbox().Drain() == 0) std::this_thread::yield();
+    }
+    ASSERT_EQ(ends_.size(), count);
+  }
+  auto End() {
+    return [this](const PluginStatus& status) { ends_.push_back(TextOf(status)); };
+  }
+
+  Stage stage_;
+  std::vector<std::string> ends_;
+};
+
+// The answer races with the return of the call, and a second one with the first.
+TEST_F(AsyncThreadsTest, CompletedByThreadsOfThePlugin) {
+  std::vector<std::thread> threads;
+  Puppet& puppet = stage_.Add("puppet.A", {Point::kBind});
+  puppet.has_slot = true;
+  puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    threads.emplace_back([&binding, done] {
+      *static_cast<int64_t*>(binding.slots[0]) += 1;
+      Stage::Complete(done, {BERTH_ERROR, {"the network is away"}});
+    });
+    threads.emplace_back([done] { Stage::Complete(done, {BERTH_ERROR, {"the network is away"}}); });
+    return BERTH_PENDING;
+  };
+  stage_.Build();
+  constexpr size_t kPods = 200;
+  std::vector<std::unique_ptr<Binding>> bindings;
+  std::vector<std::unique_ptr<BindRun>> runs;
+  for (size_t i = 0; i < kPods; ++i) {
+    bindings.push_back(stage_.MakeBinding());
+    runs.push_back(std::make_unique<BindRun>(*bindings.back(), stage_.calls(), End()));
+    runs.back()->Start();
+    stage_.inbox().Drain();
+  }
+  AwaitEnds(kPods);
+  EXPECT_THAT(ends_, Each("Error: running Bind plugin \"puppet.A\": the network is away"));
+  for (std::thread& thread : threads) thread.join();
+  runs.clear();
+  bindings.clear();
+  stage_.Drain();
+  EXPECT_EQ(Stage::slots(), 0);
+}
+
+// Whatever it returns, what it completes beside that does no harm.
+TEST_F(AsyncThreadsTest, AnsweredAndCompletedAllTheSame) {
+  std::vector<std::thread> threads;
+  stage_.Add("puppet.A", {Point::kPreBind}).pre_bind = [&](const berth_binding&, berth_done* done,
+                                                           berth_status*) {
+    threads.emplace_back([done] { Stage::Complete(done, {BERTH_SUCCESS}); });
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  constexpr size_t kPods = 200;
+  for (size_t i = 0; i < kPods; ++i) {
+    const auto binding = stage_.MakeBinding();
+    PreBindRun run(*binding, stage_.calls(), {}, End());
+    run.Start();
+    AwaitEnds(i + 1);
+  }
+  for (std::thread& thread : threads) thread.join();
+  stage_.Drain();
+  EXPECT_EQ(ends_.size(), kPods);
+  EXPECT_THAT(ends_, Each("Success"));
+}
+
+TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
+  std::atomic<int> inside = 0;
+  const auto scheduling_thread = std::this_thread::get_id();
+  for (const char* name : {"puppet.Slow", "puppet.Slower"}) {
+    Puppet& puppet = stage_.Add(name, {Point::kPreBind});
+    puppet.has_slot = true;
+    puppet.is_parallel = true;
+    puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+      EXPECT_NE(std::this_thread::get_id(), scheduling_thread);
+      *static_cast<int64_t*>(binding.slots[0]) = 8;
+      // Neither goes before the other has come.
+      ++inside;
+      while (inside < 2) std::this_thread::yield();
+      return BERTH_SUCCESS;
+    };
+  }
+  stage_.Build();
+  BindPool pool(2);
+  stage_.calls().on_pool = [&pool](std::function<void()> task) { pool.Run(std::move(task)); };
+  auto binding = stage_.MakeBinding();
+  PreBindRun run(*binding, stage_.calls(), {}, End());
+  run.Start();
+  AwaitEnds(1);
+  EXPECT_THAT(ends_, Each("Success"));
+  EXPECT_NE(binding->TakeState(), nullptr);
+}
+
+TEST_F(AsyncThreadsTest, ManyOnAFewThreads) {
+  std::atomic<int> calls = 0;
+  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+                                                       berth_status* status) {
+    // Every third completes what it could have returned, every fifth both.
+    const int call = ++calls;
+    const Said said{call % 2 == 0 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE, {"no"}};
+    if (call % 3 == 0 || call % 5 == 0) Stage::Complete(done, said);
+    return call % 3 == 0 ? BERTH_PENDING : Give(said, status);
+  };
+  stage_.Build();
+  BindPool pool(4);
+  stage_.calls().on_pool = [&pool](std::function<void()> task) { pool.Run(std::move(task)); };
+  constexpr size_t kPods = 300;
+  std::vector<std::unique_ptr<Binding>> bindings;
+  std::vector<std::unique_ptr<BindRun>> runs;
+  for (size_t i = 0; i < kPods; ++i) {
+    bindings.push_back(stage_.MakeBinding());
+    runs.push_back(std::make_unique<BindRun>(*bindings.back(), stage_.calls(), End()));
+    runs.back()->Start();
+  }
+  AwaitEnds(kPods);
+  EXPECT_EQ(std::ranges::count(ends_, "Success: no"), static_cast<ptrdiff_t>(kPods / 2));
+  EXPECT_EQ(std::ranges::count(ends_, "Unschedulable: no"), static_cast<ptrdiff_t>(kPods / 2));
+}
+
+// A call that outlasts the binding, the deadline and the run: it keeps what it was shown, and its
+// slots are destroyed on this thread.
+TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
+  Gate began;
+  Gate may_end;
+  std::string seen;
+  Puppet& puppet = stage_.Add("puppet.Slow", {Point::kPreBind});
+  puppet.has_slot = true;
+  puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+    began.Open();
+    may_end.Wait();
+    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    seen = std::string(Text(binding.pod->meta->name)) + ">" + std::string(Text(binding.node_name));
+    *static_cast<int64_t*>(binding.slots[0]) = 9;
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  auto pool = std::make_unique<BindPool>(1);
+  stage_.calls().on_pool = [&](std::function<void()> task) { pool->Run(std::move(task)); };
+  stage_.calls().deadline_ns = TestClock::kSecond;
+  auto binding = stage_.MakeBinding();
+  auto run = std::make_unique<PreBindRun>(*binding, stage_.calls(), std::vector<uint32_t>(), End());
+  run->Start();
+  began.Wait();
+  stage_.Pass(5 * TestClock::kSecond);
+  AwaitEnds(1);
+  EXPECT_THAT(ends_[0], ::testing::StartsWith(
+                            "Error: running PreBind plugin \"puppet.Slow\": no answer within "));
+  EXPECT_THAT(stage_.Faults(), ::testing::ElementsAre("puppet.Slow PreBind deadline"));
+  run.reset();
+  EXPECT_EQ(binding->TakeState(), nullptr);
+  binding.reset();
+  EXPECT_EQ(Stage::slots(), 1);
+  may_end.Open();
+  pool.reset();  // Waits for it.
+  EXPECT_EQ(seen, "p>n1");
+  EXPECT_EQ(Stage::slots(), 1);
+  stage_.Drain();
+  EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_EQ(ends_.size(), 1U);
+}
+
+// The order in which a process ends: bindings, pool, plan.
+TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
+  Gate began;
+  Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
+  slow.has_slot = true;
+  slow.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+    began.Open();
+    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    return BERTH_CANCELLED;
+  };
+  stage_.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding&, berth_done*,
+                                                   berth_status*) { return BERTH_PENDING; };
+  stage_.Build();
+  auto pool = std::make_unique<BindPool>(1);
+  stage_.calls().on_pool = [&](std::function<void()> task) { pool->Run(std::move(task)); };
+  std::vector<std::unique_ptr<Binding>> bindings;
+  std::vector<std::unique_ptr<PreBindRun>> runs;
+  for (int i = 0; i < 8; ++i) {
+    bindings.push_back(stage_.MakeBinding());
+    runs.push_back(std::make_unique<PreBindRun>(*bindings.back(), stage_.calls(),
+                                                std::vector<uint32_t>(), End()));
+    runs.back()->Start();
+  }
+  auto pending = stage_.MakeBinding();
+  auto bind = std::make_unique<BindRun>(*pending, stage_.calls(), End());
+  bind->Start();
+  began.Wait();
+  for (const auto& binding : bindings) binding->Cancel();
+  bind.reset();
+  runs.clear();
+  pending.reset();
+  bindings.clear();
+  pool.reset();
+  stage_.Strike();  // With answers on their way.
+  EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_TRUE(ends_.empty());
+}
+
+}  // namespace
+}  // namespace berth::host

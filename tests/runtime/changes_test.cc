@@ -1,0 +1,216 @@
+// Changes: every change of the node table, told to the plugins that keep an index of their own.
+#include <map>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/run_changes.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string NameOf(const berth_meta* meta) {
+  return std::string(Text(meta->name)) + ":" + std::string(Text(meta->resource_version));
+}
+
+// "#4 pod added p:2 on n1:1 at 1 (assumed)".
+std::string Describe(const berth_change& change) {
+  constexpr const char* kKinds[] = {"",           "pod added",    "pod changed",  "pod removed",
+                                    "node added", "node changed", "node removed", "synced"};
+  std::string text = "#" + std::to_string(change.sequence) + " " + kKinds[change.kind];
+  const bool of_pod = change.pod != nullptr;
+  if (of_pod) text += " " + NameOf(change.pod->meta);
+  if (change.old_pod != nullptr) text += " was " + NameOf(change.old_pod->meta);
+  if (change.node != nullptr) text += (of_pod ? " on " : " ") + NameOf(change.node->meta);
+  if (change.old_node != nullptr) text += " was " + NameOf(change.old_node->meta);
+  if (change.kind != BERTH_CHANGE_SYNCED) text += " at " + std::to_string(change.row);
+  if ((change.flags & BERTH_CHANGE_ASSUMED) != 0) text += " (assumed)";
+  if ((change.flags & BERTH_CHANGE_FORGOTTEN) != 0) text += " (forgotten)";
+  if ((change.flags & BERTH_CHANGE_REPLAY) != 0) text += " (replay)";
+  EXPECT_EQ(change.struct_size, sizeof(berth_change));
+  return text;
+}
+
+class ChangesTest : public ::testing::Test {
+ protected:
+  ChangesTest() {
+    a_ = &stage_.Add("puppet.A", {Point::kChanges});
+    a_->change = Note("");
+    stage_.Build();
+  }
+
+  std::function<void(const berth_change&)> Note(const std::string& who) {
+    return
+        [this, who](const berth_change& change) { stage_.log.push_back(who + Describe(change)); };
+  }
+  static std::string Version(int version) {
+    return R"("resourceVersion":")" + std::to_string(version) + '"';
+  }
+  PodRef MakePod(const std::string& name, const std::string& node, int version = 1) {
+    return stage_.objects().Pod({.name = name, .node = node, .meta = Version(version)});
+  }
+  NodeRef MakeNode(const std::string& name, int version = 1) {
+    return stage_.objects().NodeFrom(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" +
+                                     name + R"(",)" + Version(version) + "}}");
+  }
+  Row RowOf(std::string_view node) { return stage_.table().FindNode(node); }
+  std::vector<std::string> Take() { return std::exchange(stage_.log, {}); }
+
+  static Cache& Emptied(Stage& stage) {
+    for (const char* name : {"n0", "n1", "n2"}) stage.cache().RemoveNode(name);
+    return stage.cache();
+  }
+
+  Stage stage_;
+  ChangeHub hub_{Emptied(stage_)};
+  Puppet* a_;
+};
+
+TEST_F(ChangesTest, EveryChangeOfAPodIsTold) {
+  Cache& cache = stage_.cache();
+  hub_.AddPlan(stage_.plan());
+  cache.SetNode(MakeNode("n0"));
+  cache.SetNode(MakeNode("n1"));
+  Take();
+
+  ASSERT_TRUE(cache.AssumePod(MakePod("p", "n0"), RowOf("n0")).ok());
+  EXPECT_THAT(Take(), ElementsAre("#3 pod added p:1 on n0:1 at 0 (assumed)"));
+  ASSERT_TRUE(cache.AddPod(MakePod("p", "n0", 2)).ok());
+  EXPECT_THAT(Take(), ElementsAre("#4 pod changed p:2 was p:1 on n0:1 at 0"));
+  ASSERT_TRUE(cache.UpdatePod(MakePod("p", "n0", 3)).ok());
+  EXPECT_THAT(Take(), ElementsAre("#5 pod changed p:3 was p:2 on n0:1 at 0"));
+  ASSERT_TRUE(cache.RemovePod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("#6 pod removed p:3 on n0:1 at 0"));
+
+  ASSERT_TRUE(cache.AssumePod(MakePod("q", "n0"), RowOf("n0")).ok());
+  ASSERT_TRUE(cache.ForgetPod("uid-q").ok());
+  EXPECT_THAT(Take(), ElementsAre("#7 pod added q:1 on n0:1 at 0 (assumed)",
+                                  "#8 pod removed q:1 on n0:1 at 0 (forgotten)"));
+
+  ASSERT_TRUE(cache.AssumePod(MakePod("r", "n0"), RowOf("n0")).ok());
+  ASSERT_TRUE(cache.AddPod(MakePod("r", "n1", 2)).ok());
+  EXPECT_THAT(Take(),
+              ElementsAre("#9 pod added r:1 on n0:1 at 0 (assumed)",
+                          "#10 pod removed r:1 on n0:1 at 0", "#11 pod added r:2 on n1:1 at 1"));
+}
+
+TEST_F(ChangesTest, EveryChangeOfANodeIsTold) {
+  hub_.AddPlan(stage_.plan());
+  Take();
+  stage_.cache().SetNode(MakeNode("n0"));
+  stage_.cache().SetNode(MakeNode("n0", 2));
+  stage_.cache().RemoveNode("n0");
+  EXPECT_THAT(Take(), ElementsAre("#1 node added n0:1 at 0", "#2 node changed n0:2 was n0:1 at 0",
+                                  "#3 node removed n0:2 at 0"));
+}
+
+TEST_F(ChangesTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
+  hub_.AddPlan(stage_.plan());
+  Take();
+  ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", "late")).ok());
+  stage_.cache().SetNode(MakeNode("late"));
+  stage_.cache().RemoveNode("late");
+  ASSERT_TRUE(stage_.cache().RemovePod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("#1 pod added p:1 at 0", "#2 node added late:1 at 0",
+                                  "#3 node removed late:1 at 0", "#4 pod removed p:1 at 0"));
+}
+
+TEST_F(ChangesTest, ANewPlanIsShownAllThereIs) {
+  Cache& cache = stage_.cache();
+  ASSERT_TRUE(cache.AddPod(MakePod("g", "ghost")).ok());
+  cache.SetNode(MakeNode("n1"));
+  cache.SetNode(MakeNode("n2"));
+  ASSERT_TRUE(cache.AddPod(MakePod("p", "n2")).ok());
+  ASSERT_TRUE(cache.AssumePod(MakePod("q", "n1"), RowOf("n1")).ok());
+  EXPECT_EQ(hub_.sequence(), 5U) << "counted, though nobody listens";
+  hub_.AddPlan(stage_.plan());
+  EXPECT_THAT(Take(),
+              ElementsAre("#5 node added n1:1 at 1 (replay)", "#5 node added n2:1 at 2 (replay)",
+                          "#5 pod added g:1 at 0 (replay)",
+                          "#5 pod added q:1 on n1:1 at 1 (assumed) (replay)",
+                          "#5 pod added p:1 on n2:1 at 2 (replay)", "#5 synced"));
+  cache.RemoveNode("n2");
+  EXPECT_THAT(Take(), ElementsAre("#6 node removed n2:1 at 2"));
+}
+
+TEST_F(ChangesTest, AnEmptyTableIsSyncedAtOnce) {
+  hub_.AddPlan(stage_.plan());
+  EXPECT_THAT(Take(), ElementsAre("#0 synced"));
+}
+
+TEST_F(ChangesTest, PlansAreToldTheSameNumbersAndNothingOfEachOthersReplay) {
+  Stage other;  // A second profile, on the first one's cluster.
+  other.Add("puppet.B", {Point::kFilter}).change = Note("B ");
+  other.Build();
+  hub_.AddPlan(stage_.plan());
+  stage_.cache().SetNode(MakeNode("n0"));
+  Take();
+  hub_.AddPlan(other.plan());
+  EXPECT_THAT(Take(), ElementsAre("B #1 node added n0:1 at 0 (replay)", "B #1 synced"))
+      << "at whatever points its profile uses it";
+  stage_.cache().SetNode(MakeNode("n0", 2));
+  EXPECT_THAT(Take(), ElementsAre("#2 node changed n0:2 was n0:1 at 0",
+                                  "B #2 node changed n0:2 was n0:1 at 0"));
+  hub_.RemovePlan(stage_.plan());
+  stage_.cache().RemoveNode("n0");
+  EXPECT_THAT(Take(), ElementsAre("B #3 node removed n0:2 at 0"));
+  hub_.RemovePlan(stage_.plan());
+  hub_.RemovePlan(other.plan());
+  stage_.cache().SetNode(MakeNode("n0"));
+  EXPECT_THAT(Take(), IsEmpty());
+  EXPECT_EQ(hub_.sequence(), 4U);
+}
+
+TEST_F(ChangesTest, AQuarantineDoesNotMakeTheIndexWrong) {
+  hub_.AddPlan(stage_.plan());
+  Take();
+  stage_.Quarantine("puppet.A");
+  stage_.cache().SetNode(MakeNode("n0"));
+  EXPECT_THAT(Take(), ElementsAre("#1 node added n0:1 at 0"));
+}
+
+// An index may keep what it was shown until that is replaced or removed.
+TEST_F(ChangesTest, WhatWasShownStaysUntilItsEndWasShown) {
+  std::map<std::string, const berth_pod*> pods;
+  std::map<std::string, const berth_node*> nodes;
+  a_->change = [&](const berth_change& change) {
+    if (change.kind <= BERTH_CHANGE_POD_REMOVED) {
+      const berth_pod*& kept = pods[std::string(Text(change.pod->meta->name))];
+      const berth_pod* last = change.kind == BERTH_CHANGE_POD_CHANGED ? change.old_pod : change.pod;
+      if (change.kind != BERTH_CHANGE_POD_ADDED) {
+        EXPECT_EQ(kept, last);
+        EXPECT_EQ(kept->struct_size, sizeof(berth_pod)) << "it can still be read";
+      }
+      kept = change.pod;
+    } else if (change.kind <= BERTH_CHANGE_NODE_REMOVED) {
+      const berth_node*& kept = nodes[std::string(Text(change.node->meta->name))];
+      const berth_node* last =
+          change.kind == BERTH_CHANGE_NODE_CHANGED ? change.old_node : change.node;
+      if (change.kind != BERTH_CHANGE_NODE_ADDED) {
+        EXPECT_EQ(kept, last);
+        EXPECT_EQ(kept->struct_size, sizeof(berth_node));
+      }
+      kept = change.node;
+    }
+  };
+  Cache& cache = stage_.cache();
+  cache.SetNode(MakeNode("n0"));
+  ASSERT_TRUE(cache.AssumePod(MakePod("p", "n0"), RowOf("n0")).ok());
+  hub_.AddPlan(stage_.plan());
+  cache.SetNode(MakeNode("n0", 2));
+  ASSERT_TRUE(cache.AddPod(MakePod("p", "n0", 2)).ok());
+  ASSERT_TRUE(cache.UpdatePod(MakePod("p", "n0", 3)).ok());
+  ASSERT_TRUE(cache.AssumePod(MakePod("q", "n0"), RowOf("n0")).ok());
+  ASSERT_TRUE(cache.AddPod(MakePod("q", "n1")).ok());
+  cache.RemoveNode("n0");
+  ASSERT_TRUE(cache.RemovePod("uid-p").ok());
+  ASSERT_TRUE(cache.RemovePod("uid-q").ok());
+}
+
+}  // namespace
+}  // namespace berth::host

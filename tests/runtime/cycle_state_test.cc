@@ -1,0 +1,142 @@
+// Cycle state on its way from the attempt through the binding and back.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+class CycleStateTest : public ::testing::Test {
+ protected:
+  CycleStateTest() {
+    for (const char* name : {"puppet.A", "puppet.B"}) stage_.Add(name, {Point::kReserve});
+    stage_.Add("puppet.A", {}).has_slot = true;
+    stage_.Add("puppet.B", {}).has_slot = true;
+    stage_.Build();
+  }
+
+  static int64_t& SlotOf(const berth_binding& binding) {
+    return *static_cast<int64_t*>(binding.slots[0]);
+  }
+
+  Stage stage_;
+};
+
+TEST_F(CycleStateTest, EndsWithTheAttempt) {
+  Attempt& attempt = stage_.Begin();
+  EXPECT_EQ(Stage::slots(), 2);
+  EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
+  attempt.End();
+  EXPECT_EQ(Stage::slots(), 0);
+  attempt.End();
+  EXPECT_EQ(Stage::slots(), 0);
+}
+
+TEST_F(CycleStateTest, BeginsAnewWithEveryAttempt) {
+  Attempt& attempt = stage_.Begin();
+  *static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]) = 8;
+  stage_.Begin();  // Without an end.
+  EXPECT_EQ(Stage::slots(), 2);
+  EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
+}
+
+TEST_F(CycleStateTest, GoesWithTheBindingWhileTheNextAttemptRuns) {
+  const auto first = stage_.MakeBinding();
+  SlotOf(*first->AbiFor(0)) = 11;
+  EXPECT_EQ(Stage::slots(), 2);
+  const auto second = stage_.MakeBinding();
+  EXPECT_EQ(Stage::slots(), 4);
+  EXPECT_EQ(SlotOf(*second->AbiFor(0)), 7);
+  stage_.Begin();
+  EXPECT_EQ(Stage::slots(), 6);
+  EXPECT_EQ(SlotOf(*first->AbiFor(0)), 11);
+}
+
+TEST_F(CycleStateTest, TheAttemptGoesOnSeeingWhatWasTaken) {
+  Attempt& attempt = stage_.Begin();
+  const auto taken = attempt.TakeState();
+  EXPECT_EQ(attempt.cycle(1).abi()->slots, taken->of(1).data());
+  EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(1).abi()->slots[0]), 7);
+  attempt.End();
+  EXPECT_EQ(Stage::slots(), 2);
+}
+
+TEST_F(CycleStateTest, IsDestroyedWhenItIsRecycledAndItsMemoryUsedAgain) {
+  auto binding = stage_.MakeBinding();
+  void* const* slots = binding->AbiFor(0)->slots;
+  Attempt& attempt = stage_.Begin();
+  attempt.Recycle(binding->TakeState());
+  EXPECT_EQ(Stage::slots(), 2);  // Of the attempt.
+  attempt.Recycle(nullptr);
+  attempt.End();
+  bool used_again = false;
+  for (int i = 0; i < 2; ++i) {
+    binding = stage_.MakeBinding();
+    used_again = used_again || binding->AbiFor(0)->slots == slots;
+    stage_.Begin();
+  }
+  EXPECT_TRUE(used_again);
+}
+
+TEST_F(CycleStateTest, GoesWithABindingThatIsDropped) {
+  stage_.MakeBinding().reset();
+  EXPECT_EQ(Stage::slots(), 0);
+}
+
+TEST_F(CycleStateTest, IsNotTakenFromWhoKeepsIt) {
+  auto binding = stage_.MakeBinding();
+  auto kept = binding->Keep();
+  EXPECT_EQ(binding->TakeState(), nullptr);
+  const berth_binding& abi = *binding->AbiFor(1);
+  binding.reset();
+  EXPECT_EQ(Stage::slots(), 2);
+  EXPECT_EQ(SlotOf(abi), 7);
+  EXPECT_EQ(Text(abi.pod->meta->name), "p");
+  kept.reset();
+  EXPECT_EQ(Stage::slots(), 0);
+}
+
+// --- Binding ------------------------------------------------------------------------------------
+
+TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
+  const auto binding = stage_.MakeBinding();
+  ASSERT_EQ(stage_.plan().plugins().size(), 3U);
+  for (uint32_t plugin = 0; plugin < 3; ++plugin) {
+    const berth_binding& abi = *binding->AbiFor(plugin);
+    EXPECT_EQ(abi.struct_size, sizeof(berth_binding));
+    EXPECT_EQ(abi.pod, &binding->pod()->view());
+    EXPECT_EQ(Text(abi.node_name), "n1");
+    EXPECT_EQ(Text(abi.node_uid), "uid-n1");
+    EXPECT_EQ(abi.deadline_ns, 0);
+    EXPECT_FALSE(BERTH_CANCELED(&abi));
+  }
+  EXPECT_NE(binding->AbiFor(0)->slots, binding->AbiFor(1)->slots);
+}
+
+TEST_F(CycleStateTest, CancellingACallLeavesTheOthersAlone) {
+  const auto binding = stage_.MakeBinding();
+  binding->BeginCall(0);
+  *binding->DeadlineFor(0) = 5;
+  EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 5);
+  EXPECT_EQ(binding->AbiFor(1)->deadline_ns, 0);
+  binding->CancelCall(0);
+  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(1)));
+  EXPECT_FALSE(binding->cancelled());
+  binding->BeginCall(0);
+  EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 0);
+}
+
+TEST_F(CycleStateTest, CancellingTheBindingGoesForCallsToCome) {
+  const auto binding = stage_.MakeBinding();
+  binding->Cancel();
+  EXPECT_TRUE(binding->cancelled());
+  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(1)));
+  binding->BeginCall(1);
+  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(1)));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/run_permit.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = TestClock::kSecond;
+constexpr int64_t kMost = 15 * 60 * kSecond;
+
+// Two plugins, one of which answers as the other is.
+class PermitTest : public ::testing::Test {
+ protected:
+  static void Play(Puppet& puppet, const Said& said, int64_t timeout_ns = 0) {
+    puppet.permit = [said, timeout_ns](const berth_cycle&, const berth_target&, int64_t* timeout,
+                                       berth_status* status) {
+      EXPECT_EQ(*timeout, 0);
+      *timeout = timeout_ns;
+      return Give(said, status);
+    };
+  }
+
+  Stage stage_;
+};
+
+struct Case {
+  const char* says;
+  Said said;
+  const char* status;
+  const char* fault;  // Empty: none.
+};
+
+TEST_F(PermitTest, EveryAnswer) {
+  const Case kTable[] = {
+      {"let go", {BERTH_SUCCESS}, "Success", ""},
+      {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
+      {"refused for good",
+       {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
+       "UnschedulableAndUnresolvable: no",
+       ""},
+      {"refused for now", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"held",
+       {BERTH_WAIT},
+       "Wait: one or more plugins asked to wait and no plugin rejected pod",
+       ""},
+      {"held, and says why",
+       {BERTH_WAIT, {"2 of 3", "members"}},
+       "Wait: 2 of 3, members, one or more plugins asked to wait and no plugin rejected pod",
+       ""},
+      {"failed", {BERTH_ERROR, {"boom"}}, "Error: running Permit plugin \"puppet.A\": boom", ""},
+      {"gave up",
+       {BERTH_CANCELLED},
+       "Error: running Permit plugin \"puppet.A\": plugin answered Cancelled",
+       ""},
+      {"threw",
+       {BERTH_BUG, {"a bug"}},
+       "Error: running Permit plugin \"puppet.A\": a bug",
+       "puppet.A Permit exception"},
+      {"Bind's code",
+       {BERTH_SKIP},
+       "Error: running Permit plugin \"puppet.A\": plugin answered Skip",
+       "puppet.A Permit bad code"},
+      {"a service's code",
+       {BERTH_NOT_FOUND},
+       "Error: running Permit plugin \"puppet.A\": plugin answered NotFound",
+       "puppet.A Permit bad code"},
+      {"nobody's code",
+       {7},
+       "Error: running Permit plugin \"puppet.A\": plugin answered Unknown",
+       "puppet.A Permit bad code"},
+  };
+  for (const Case& row : kTable) {
+    SCOPED_TRACE(row.says);
+    Stage stage;
+    Play(stage.Add("puppet.A", {Point::kPermit}), row.said, kSecond);
+    bool next_was_asked = false;
+    stage.Add("puppet.B", {Point::kPermit}).permit = [&](const berth_cycle&, const berth_target&,
+                                                         int64_t*, berth_status*) {
+      next_was_asked = true;
+      return BERTH_SUCCESS;
+    };
+    stage.Build();
+    const PermitResult result = RunPermit(stage.Begin(), 1);
+    EXPECT_EQ(TextOf(result.status), row.status);
+    const bool waits = row.said.code == BERTH_WAIT;
+    EXPECT_EQ(result.waits.size(), waits ? 1U : 0U);
+    EXPECT_EQ(next_was_asked, waits || row.said.code == BERTH_SUCCESS);
+    EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
+  }
+}
+
+TEST_F(PermitTest, TimeoutsBetweenNothingAndAQuarterOfAnHour) {
+  constexpr std::pair<int64_t, int64_t> kTable[] = {
+      {0, 0},
+      {1, 1},
+      {kSecond, kSecond},
+      {kMost - 1, kMost - 1},
+      {kMost, kMost},
+      {kMost + 1, kMost},
+      {INT64_MAX, kMost},
+      {-1, 0},
+      {INT64_MIN, 0},
+  };
+  for (const auto& [asked, got] : kTable) {
+    SCOPED_TRACE(asked);
+    Stage stage;
+    Play(stage.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT}, asked);
+    stage.Build();
+    const PermitResult result = RunPermit(stage.Begin(), 1);
+    ASSERT_EQ(result.waits.size(), 1U);
+    EXPECT_EQ(result.waits[0].timeout_ns, got);
+  }
+}
+
+TEST_F(PermitTest, EveryPluginThatWaitsIsNamedInOrder) {
+  Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
+  Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS, {"b"}}, 2);
+  Play(stage_.Add("puppet.C", {Point::kPermit}), {BERTH_WAIT, {"c"}}, 3);
+  stage_.Build();
+  const PermitResult result = RunPermit(stage_.Begin(), 1);
+  EXPECT_EQ(TextOf(result.status),
+            "Wait: a, c, one or more plugins asked to wait and no plugin rejected pod");
+  ASSERT_EQ(result.waits.size(), 2U);
+  EXPECT_EQ(stage_.plan().plugins()[result.waits[0].plugin].name, "puppet.A");
+  EXPECT_EQ(result.waits[0].timeout_ns, 1);
+  EXPECT_EQ(stage_.plan().plugins()[result.waits[1].plugin].name, "puppet.C");
+  EXPECT_EQ(result.waits[1].timeout_ns, 3);
+}
+
+TEST_F(PermitTest, ARefusalAfterAWaitIsARefusal) {
+  Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
+  Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_UNSCHEDULABLE, {"no"}});
+  stage_.Build();
+  const PermitResult result = RunPermit(stage_.Begin(), 1);
+  EXPECT_EQ(TextOf(result.status), "Unschedulable: no");
+  EXPECT_EQ(result.status.plugin, "puppet.B");
+  EXPECT_THAT(result.waits, IsEmpty());
+}
+
+TEST_F(PermitTest, AQuarantinedPluginLetsNobodyGo) {
+  Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT}, 1);
+  Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS});
+  stage_.Build();
+  stage_.Quarantine("puppet.B");
+  const PermitResult result = RunPermit(stage_.Begin(), 1);
+  EXPECT_THAT(TextOf(result.status),
+              HasSubstr("Error: running Permit plugin \"puppet.B\": in quarantine"));
+  EXPECT_THAT(result.waits, IsEmpty());
+}
+
+TEST_F(PermitTest, NobodyThereIsSuccess) {
+  stage_.Build();
+  EXPECT_TRUE(RunPermit(stage_.Begin(), 1).status.ok());
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,337 @@
+// PreBindPreFlight, and PreBind in groups.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/run_pre_bind.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// --- pre-flight ---------------------------------------------------------------------------------
+
+struct Flight {
+  const char* says;
+  Said said;
+  const char* status;
+  const char* fault;  // Empty: none.
+};
+
+constexpr const char* kUnsupported =
+    "Error: PreBindPreFlight puppet.A returned \"%s\", which is unsupported. It is supposed to "
+    "return Success, Skip, or Error status";
+
+TEST(PreFlight, EveryAnswer) {
+  const Flight kTable[] = {
+      {"there is work", {BERTH_SUCCESS}, "Success", ""},
+      {"there is none", {BERTH_SKIP}, "Skip", ""},
+      {"failed",
+       {BERTH_ERROR, {"boom", "bang"}},
+       "Error: running PreBindPreFlight \"puppet.A\": boom, bang",
+       ""},
+      {"failed without a word",
+       {BERTH_ERROR},
+       "Error: running PreBindPreFlight \"puppet.A\": plugin answered Error",
+       ""},
+      {"refused", {BERTH_UNSCHEDULABLE}, "Unschedulable", "puppet.A PreBind bad code"},
+      {"refused for good",
+       {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE},
+       "UnschedulableAndUnresolvable",
+       "puppet.A PreBind bad code"},
+      {"held", {BERTH_WAIT}, "Wait", "puppet.A PreBind bad code"},
+      {"put off", {BERTH_PENDING}, "Pending", "puppet.A PreBind bad code"},
+      {"gave up",
+       {BERTH_CANCELLED},
+       "Error: running PreBindPreFlight \"puppet.A\": plugin answered Cancelled",
+       ""},
+      {"threw",
+       {BERTH_BUG, {"a bug"}},
+       "Error: running PreBindPreFlight \"puppet.A\": a bug",
+       "puppet.A PreBind exception"},
+      {"nobody's code",
+       {12},
+       "Error: running PreBindPreFlight \"puppet.A\": plugin answered Unknown",
+       "puppet.A PreBind bad code"},
+      {"a negative code",
+       {-1},
+       "Error: running PreBindPreFlight \"puppet.A\": plugin answered Unknown",
+       "puppet.A PreBind bad code"},
+  };
+  for (const Flight& row : kTable) {
+    SCOPED_TRACE(row.says);
+    Stage stage;
+    stage.Add("puppet.A", {Point::kPreBind}).pre_flight =
+        [&row](const berth_binding&, berth_status* status) { return Give(row.said, status); };
+    stage.Build();
+    const auto binding = stage.MakeBinding();
+    const PreFlightResult result = RunPreBindPreFlight(*binding);
+    const bool unsupported = row.said.code > BERTH_ERROR && row.said.code <= BERTH_PENDING &&
+                             row.said.code != BERTH_SKIP;
+    std::string expected = row.status;
+    if (unsupported) {
+      expected = kUnsupported;
+      expected.replace(expected.find("%s"), 2, row.status);
+    }
+    EXPECT_EQ(TextOf(result.status), expected);
+    EXPECT_EQ(result.skipped.size(), row.said.code == BERTH_SKIP ? 1U : 0U);
+    EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
+  }
+}
+
+TEST(PreFlight, SkipsOnlyWhenAllDo) {
+  struct Row {
+    const char* says;
+    berth_code a, b;  // Wait: has no pre-flight.
+    berth_code status;
+    std::vector<uint32_t> skipped;
+  };
+  const Row kTable[] = {
+      {"both work", BERTH_SUCCESS, BERTH_SUCCESS, BERTH_SUCCESS, {}},
+      {"one works", BERTH_SKIP, BERTH_SUCCESS, BERTH_SUCCESS, {0}},
+      {"the other works", BERTH_SUCCESS, BERTH_SKIP, BERTH_SUCCESS, {1}},
+      {"nobody works", BERTH_SKIP, BERTH_SKIP, BERTH_SKIP, {0, 1}},
+      {"who is not asked works", BERTH_SKIP, BERTH_WAIT, BERTH_SUCCESS, {0}},
+      {"an error says nothing of the others", BERTH_SKIP, BERTH_ERROR, BERTH_ERROR, {}},
+  };
+  for (const Row& row : kTable) {
+    SCOPED_TRACE(row.says);
+    Stage stage;
+    for (const auto& [name, code] : {std::pair("puppet.A", row.a), std::pair("puppet.B", row.b)}) {
+      Puppet& puppet = stage.Add(name, {Point::kPreBind});
+      if (code == BERTH_WAIT) continue;
+      puppet.pre_flight = [code = code](const berth_binding&, berth_status*) { return code; };
+    }
+    stage.Build();
+    const PreFlightResult result = RunPreBindPreFlight(*stage.MakeBinding());
+    EXPECT_EQ(result.status.code, row.status);
+    EXPECT_EQ(result.skipped, row.skipped);
+  }
+}
+
+TEST(PreFlight, WithoutPluginsThereIsNothingToDo) {
+  Stage stage;
+  stage.Build();
+  EXPECT_EQ(RunPreBindPreFlight(*stage.MakeBinding()).status.code, BERTH_SKIP);
+}
+
+// PreBind will say why.
+TEST(PreFlight, AQuarantinedPluginIsNotAsked) {
+  Stage stage;
+  stage.Add("puppet.A", {Point::kPreBind}).pre_flight = [](const berth_binding&, berth_status*) {
+    return BERTH_SKIP;
+  };
+  stage.Build();
+  stage.Quarantine("puppet.A");
+  const PreFlightResult result = RunPreBindPreFlight(*stage.MakeBinding());
+  EXPECT_TRUE(result.status.ok());
+  EXPECT_THAT(result.skipped, IsEmpty());
+}
+
+// --- groups -------------------------------------------------------------------------------------
+
+// puppet.A to puppet.C: each is asked when "A" is in the log, and answers when the test says so.
+class PreBindTest : public ::testing::Test {
+ protected:
+  // Upper case: runs beside others; lower case: alone. "Ab": A, then b.
+  void Cast(std::string_view letters) {
+    for (const char letter : letters) {
+      const char name = static_cast<char>(std::toupper(letter));
+      Puppet& puppet = stage_.Add(std::string("puppet.") + name, {Point::kPreBind});
+      puppet.is_parallel = letter == name;
+      puppet.pre_bind = [this, name](const berth_binding& binding, berth_done* done,
+                                     berth_status* status) {
+        stage_.log.emplace_back(1, name);
+        done_[name] = done;
+        shown_[name] = &binding;
+        const auto said = says_.find(name);
+        return said == says_.end() ? BERTH_PENDING : Give(said->second, status);
+      };
+    }
+    stage_.Build();
+    binding_ = stage_.MakeBinding();
+  }
+  void Start(std::vector<uint32_t> skipped = {}) {
+    run_ = std::make_unique<PreBindRun>(*binding_, stage_.calls(), std::move(skipped),
+                                        [this](const PluginStatus& status) {
+                                          stage_.log.push_back(TextOf(status));
+                                          run_.reset();  // As an owner may do.
+                                        });
+    run_->Start();
+  }
+  void Answer(char name, const Said& said = {}) {
+    Stage::Complete(done_[name], said);
+    stage_.Drain();
+  }
+  std::vector<std::string> TakeLog() { return std::exchange(stage_.log, {}); }
+
+  Stage stage_;
+  std::map<char, Said> says_;  // Whoever is in here does not answer later.
+  std::map<char, berth_done*> done_;
+  std::map<char, const berth_binding*> shown_;
+  std::unique_ptr<Binding> binding_;
+  std::unique_ptr<PreBindRun> run_;
+};
+
+TEST_F(PreBindTest, NobodyThereIsSuccess) {
+  Cast("");
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, OneAfterTheOther) {
+  Cast("ab");
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A"));
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("B"));
+  Answer('B');
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, SideBySide) {
+  Cast("ABC");
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
+  Answer('C');
+  Answer('A');
+  EXPECT_THAT(TakeLog(), IsEmpty());
+  Answer('B');
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, AtOnce) {
+  Cast("aBC");
+  says_ = {{'A', {}}, {'B', {}}, {'C', {}}};
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C", "Success"));
+}
+
+TEST_F(PreBindTest, WhoWantsToBeAloneEndsAGroup) {
+  Cast("AbC");
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A"));
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("B"));
+  Answer('B');
+  EXPECT_THAT(TakeLog(), ElementsAre("C"));
+  Answer('C');
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, AndDoesSoEvenIfItIsSkipped) {
+  Cast("AbC");
+  Start({1});
+  EXPECT_THAT(TakeLog(), ElementsAre("A"));
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("C"));
+  Answer('C');
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, ASkippedOneOfAGroupLeavesItTogether) {
+  Cast("ABC");
+  Start({1});
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "C"));
+}
+
+TEST_F(PreBindTest, AllSkippedIsSuccess) {
+  Cast("aBc");
+  Start({0, 1, 2});
+  EXPECT_THAT(TakeLog(), ElementsAre("Success"));
+}
+
+TEST_F(PreBindTest, AFailureEndsItAll) {
+  Cast("ab");
+  Start();
+  Answer('A', {BERTH_ERROR, {"boom"}});
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "Error: running PreBind plugin \"puppet.A\": boom"));
+}
+
+TEST_F(PreBindTest, ARefusalEndsItAll) {
+  Cast("ab");
+  says_['A'] = {BERTH_UNSCHEDULABLE, {"no"}};
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "Unschedulable: no"));
+}
+
+TEST_F(PreBindTest, AFailureAtOnceSparesTheRestOfTheGroup) {
+  Cast("ABC");
+  says_['B'] = {BERTH_ERROR, {"boom"}};
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "B"));
+  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.B\": boom"));
+}
+
+TEST_F(PreBindTest, AFailureCancelsTheGroupAndWaitsForIt) {
+  Cast("ABCd");
+  Start();
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
+  Answer('A');
+  Answer('C', {BERTH_ERROR, {"boom"}});
+  EXPECT_THAT(TakeLog(), IsEmpty());
+  EXPECT_FALSE(BERTH_CANCELED(shown_['A']));
+  EXPECT_TRUE(BERTH_CANCELED(shown_['B']));
+  Answer('B');
+  EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
+}
+
+TEST_F(PreBindTest, OfSeveralFailuresTheFirstOfTheProfileIsReported) {
+  Cast("AB");
+  Start();
+  TakeLog();
+  Answer('B', {BERTH_ERROR, {"later in the profile"}});
+  Answer('A', {BERTH_UNSCHEDULABLE, {"earlier"}});
+  EXPECT_THAT(TakeLog(), ElementsAre("Unschedulable: earlier"));
+}
+
+TEST_F(PreBindTest, ACancelledBindingBeginsNothingMore) {
+  Cast("ab");
+  Start();
+  binding_->Cancel();
+  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  EXPECT_THAT(TakeLog(), ElementsAre("A"));
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
+}
+
+TEST_F(PreBindTest, ABindingThatIsCancelledDuringTheLastGroupIsJudgedByItsAnswers) {
+  Cast("a");
+  Start();
+  binding_->Cancel();
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "Success"));
+}
+
+TEST_F(PreBindTest, ADeadlineIsEachPluginsOwn) {
+  stage_.calls().deadline_ns = TestClock::kSecond;
+  Cast("ABc");
+  Start();
+  stage_.Pass(TestClock::kSecond);
+  EXPECT_TRUE(BERTH_CANCELED(shown_['A']) && BERTH_CANCELED(shown_['B']));
+  Answer('A');
+  Answer('B');
+  EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
+  EXPECT_FALSE(BERTH_CANCELED(shown_['C']));
+  stage_.Pass(2 * TestClock::kSecond);
+  EXPECT_THAT(TakeLog(),
+              ElementsAre("Error: running PreBind plugin \"puppet.C\": no answer within 2s"));
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.C PreBind deadline"));
+  Answer('C');
+}
+
+TEST_F(PreBindTest, DroppedItCallsNobodyAnyMore) {
+  Cast("Ab");
+  Start();
+  run_.reset();
+  binding_.reset();
+  Answer('A');
+  EXPECT_THAT(TakeLog(), ElementsAre("A"));
+}
+
+}  // namespace
+}  // namespace berth::host

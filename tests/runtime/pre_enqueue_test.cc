@@ -1,0 +1,300 @@
+// PreEnqueue and EnqueueExtensions: the plugins of all profiles as the queue sees them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/run_pre_enqueue.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr berth_event_interest MakeInterest(uint32_t resource, uint32_t actions,
+                                            uint32_t has_hint = 0) {
+  return {resource, actions, nullptr, has_hint, 0, BERTH_PART(LABELS)};
+}
+
+class PreEnqueueTest : public ::testing::Test {
+ protected:
+  // A plugin that writes down whom it was asked about and gives this answer.
+  void AddGatekeeper(const std::string& name, const Said& said = {}) {
+    Puppet& puppet = stage_.Add(name, {Point::kPreEnqueue});
+    puppet.pre_enqueue = [this, name, said](const berth_pod& pod, berth_status* status) {
+      stage_.log.push_back(name + " " + std::string(Text(pod.meta->name)));
+      return Give(said, status);
+    };
+  }
+  void Build() {
+    stage_.Build();
+    policy_.SetPlans({&stage_.plan()}, {});
+  }
+  static PodRef PodOf(Stage& stage) {
+    return stage.objects().Pod(
+        {.name = "p", .spec = R"("schedulerName":")" + stage.plan().scheduler_name() + '"'});
+  }
+  PluginId IdOf(std::string_view name) { return ids_.IdOf(stage_.plan().scheduler_name(), name); }
+
+  // "puppet.A Unschedulable: why", or "enters".
+  std::string Ask(std::optional<PluginId> first = std::nullopt) {
+    return Describe(policy_.PreEnqueue(PodOf(stage_), first));
+  }
+  std::string Describe(const std::optional<Gate>& gate) const {
+    if (!gate.has_value()) return "enters";
+    return ids_.NameOf(gate->plugin) + " " + TextOf({gate->code, "", gate->reasons});
+  }
+
+  // "puppet.A 0: resource 2, actions 1, hint".
+  std::vector<std::string> Interests() {
+    std::vector<std::string> lines;
+    for (const Interest& each : policy_.interests()) {
+      lines.push_back(ids_.NameOf(each.plugin) + " " + std::to_string(each.index) + ": " +
+                      std::to_string(each.resource) + " " + std::to_string(each.actions) +
+                      (each.kind.empty() ? "" : " " + each.kind) + (each.has_hint ? " hint" : "") +
+                      (each.pod_parts != 0 ? " parts" : ""));
+    }
+    return lines;
+  }
+
+  Stage stage_;
+  PluginIds ids_;
+  PluginQueuePolicy policy_{ids_};
+};
+
+// --- PreEnqueue ---------------------------------------------------------------------------------
+
+struct Case {
+  const char* says;
+  Said said;
+  const char* outcome;
+  const char* fault;  // Empty: none.
+};
+
+TEST_F(PreEnqueueTest, EveryAnswer) {
+  const Case kTable[] = {
+      {"lets it in", {BERTH_SUCCESS}, "enters", ""},
+      {"refuses", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "puppet.A Unschedulable: no, never", ""},
+      {"refuses without a word", {BERTH_UNSCHEDULABLE}, "puppet.A Unschedulable", ""},
+      {"refuses for good",
+       {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
+       "puppet.A UnschedulableAndUnresolvable: no",
+       ""},
+      {"waits for something", {BERTH_PENDING, {"later"}}, "puppet.A Pending: later", ""},
+      {"fails",
+       {BERTH_ERROR, {"boom"}},
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": boom",
+       ""},
+      {"fails without a word",
+       {BERTH_ERROR},
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin answered Error",
+       ""},
+      {"throws",
+       {BERTH_BUG, {"thrown"}},
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": thrown",
+       "puppet.A PreEnqueue exception"},
+      {"skips, which it cannot",
+       {BERTH_SKIP},
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin answered Skip",
+       "puppet.A PreEnqueue bad code"},
+  };
+  for (const Case& c : kTable) {
+    SCOPED_TRACE(c.says);
+    Stage stage;
+    stage.Add("puppet.A", {Point::kPreEnqueue}).pre_enqueue =
+        [&c](const berth_pod&, berth_status* status) { return Give(c.said, status); };
+    stage.Build();
+    PluginQueuePolicy policy(ids_);
+    policy.SetPlans({&stage.plan()}, {});
+    const std::optional<Gate> gate = policy.PreEnqueue(PodOf(stage), std::nullopt);
+    EXPECT_EQ(Describe(gate), c.outcome);
+    std::vector<std::string> lines;
+    if (gate.has_value() && gate->code == BERTH_ERROR) {
+      lines.push_back("puppet.A: " + gate->reasons.front());
+    }
+    EXPECT_EQ(stage.lines, lines) << "errors are logged, and nothing else";
+    std::vector<std::string> faults;
+    if (*c.fault != '\0') faults.emplace_back(c.fault);
+    EXPECT_EQ(stage.Faults(), faults);
+  }
+}
+
+TEST_F(PreEnqueueTest, AsksInTheProfilesOrderUntilOneRefuses) {
+  AddGatekeeper("puppet.B");
+  AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
+  AddGatekeeper("puppet.C", {BERTH_UNSCHEDULABLE, {"not asked"}});
+  Build();
+  EXPECT_EQ(Ask(), "puppet.A Unschedulable: no");
+  EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p"));
+}
+
+TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedFirst) {
+  AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
+  AddGatekeeper("puppet.B", {BERTH_UNSCHEDULABLE, {"still not"}});
+  Build();
+  EXPECT_EQ(Ask(IdOf("puppet.B")), "puppet.B Unschedulable: still not");
+  EXPECT_THAT(stage_.log, ElementsAre("puppet.B p"));
+}
+
+TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedOnce) {
+  AddGatekeeper("puppet.A");
+  AddGatekeeper("puppet.B");
+  AddGatekeeper("puppet.C");
+  Build();
+  EXPECT_EQ(Ask(IdOf("puppet.B")), "enters");
+  EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p", "puppet.C p"));
+}
+
+TEST_F(PreEnqueueTest, WhoHasLeftTheProfileIsNotAsked) {
+  AddGatekeeper("puppet.A");
+  Build();
+  EXPECT_EQ(Ask(IdOf("puppet.Gone")), "enters");
+  EXPECT_EQ(Ask(ids_.IdOf("another-profile", "puppet.A")), "enters");
+  EXPECT_EQ(Ask(PluginId{1000}), "enters");
+  EXPECT_THAT(stage_.log, ElementsAre("puppet.A p", "puppet.A p", "puppet.A p"));
+}
+
+TEST_F(PreEnqueueTest, APodOfNoProfileEnters) {
+  AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE});
+  Build();
+  const PodRef pod = stage_.objects().Pod({.name = "p", .spec = R"("schedulerName":"theirs")"});
+  EXPECT_FALSE(policy_.PreEnqueue(pod, std::nullopt).has_value());
+  EXPECT_FALSE(policy_.PreEnqueue(pod, IdOf("puppet.A")).has_value());
+  EXPECT_THAT(stage_.log, IsEmpty());
+}
+
+TEST_F(PreEnqueueTest, WhoIsInQuarantineHoldsItBackUnasked) {
+  AddGatekeeper("puppet.A");
+  Build();
+  stage_.Quarantine("puppet.A");
+  EXPECT_THAT(Ask(), ::testing::StartsWith("puppet.A UnschedulableAndUnresolvable: "));
+  EXPECT_THAT(stage_.log, IsEmpty());
+}
+
+TEST_F(PreEnqueueTest, EachProfileHasPluginsOfItsOwn) {
+  AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
+  Build();
+  Stage other;
+  other.Add("puppet.A", {Point::kPreEnqueue});
+  other.Build();
+  policy_.SetPlans({&other.plan(), &stage_.plan()}, {});
+  EXPECT_EQ(Ask(), "puppet.A Unschedulable: no");
+  EXPECT_FALSE(policy_.PreEnqueue(PodOf(other), std::nullopt).has_value());
+  policy_.SetPlans({&other.plan()}, {});
+  EXPECT_EQ(Ask(), "enters");
+}
+
+// --- interests ----------------------------------------------------------------------------------
+
+TEST_F(PreEnqueueTest, WhoMayRejectHasInterests) {
+  const struct {
+    Point point;
+    bool may_reject;
+  } kTable[] = {
+      {Point::kPreEnqueue, true}, {Point::kEnqueueExtensions, false}, {Point::kPreFilter, true},
+      {Point::kFilter, true},     {Point::kPostFilter, false},        {Point::kReserve, true},
+      {Point::kPermit, true},     {Point::kPreBind, false},           {Point::kBind, false},
+      {Point::kPostBind, false},  {Point::kChanges, false},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(InfoOf(row.point).name);
+    Stage stage;
+    stage.Add("puppet.A", {row.point});
+    stage.Build();
+    PluginIds ids;
+    PluginQueuePolicy policy(ids);
+    policy.SetPlans({&stage.plan()}, {});
+    EXPECT_EQ(policy.interests().size(), row.may_reject ? 1U : 0U);
+  }
+}
+
+TEST_F(PreEnqueueTest, InterestsAreThoseOfEnqueueExtensions) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
+  a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1),
+                 MakeInterest(BERTH_RESOURCE_CUSTOM, BERTH_ACTION_ALL)};
+  a.interests[1].kind = "v1/Secret";
+  a.interests[1].pod_parts = 0;
+  stage_.Add("puppet.B", {Point::kReserve, Point::kPermit, Point::kEnqueueExtensions});
+  stage_.Add("puppet.C", {Point::kPreFilter});
+  Build();
+  const std::string all = std::to_string(BERTH_ACTION_ALL);
+  EXPECT_THAT(
+      Interests(),
+      ElementsAre("puppet.A 0: " + std::to_string(BERTH_RESOURCE_NODE) + " 1 hint parts",
+                  "puppet.A 1: " + std::to_string(BERTH_RESOURCE_CUSTOM) + " " + all + " v1/Secret",
+                  "puppet.C 0: " + std::to_string(BERTH_RESOURCE_WILDCARD) + " " + all))
+      << "puppet.B asks for nothing, puppet.C does not say";
+}
+
+TEST_F(PreEnqueueTest, TheHostsOwnInterestsStay) {
+  stage_.Add("puppet.A", {Point::kFilter});
+  stage_.Build();
+  const Interest own{
+      .plugin = ids_.IdOf("", "own"), .resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD};
+  policy_.SetPlans({&stage_.plan()}, {own});
+  ASSERT_EQ(policy_.interests().size(), 2U);
+  EXPECT_EQ(policy_.interests()[0].plugin, own.plugin);
+  EXPECT_EQ(policy_.interests()[1].plugin, IdOf("puppet.A"));
+}
+
+TEST_F(PreEnqueueTest, EqualNamesAreEqualIdsWhateverIsReloaded) {
+  stage_.Add("puppet.A", {Point::kFilter});
+  Build();
+  const PluginId before = policy_.interests().front().plugin;
+  policy_.SetPlans({}, {});
+  EXPECT_THAT(Interests(), IsEmpty());
+  ids_.IdOf("another", "puppet.A");
+  policy_.SetPlans({&stage_.plan()}, {});
+  EXPECT_EQ(policy_.interests().front().plugin, before);
+}
+
+// --- hints --------------------------------------------------------------------------------------
+
+TEST_F(PreEnqueueTest, AHintIsAskedForTheEventAsItIs) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
+  a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
+  uint32_t answer = BERTH_HINT_SKIP;
+  berth_queued seen_queued{};
+  berth_event seen{};
+  a.hint = [&](const berth_queued& queued, const berth_event& event) {
+    seen_queued = queued;
+    seen = event;
+    return answer;
+  };
+  Build();
+  const PodRef pod = PodOf(stage_);
+  berth_queued queued{};
+  queued.pod = &pod->view();
+  queued.attempts = 3;
+  berth_event event{};
+  event.resource = BERTH_RESOURCE_NODE;
+  event.interest = 5;
+  const Interest interest = policy_.interests().front();
+  EXPECT_FALSE(policy_.Hint(interest, queued, event));
+  EXPECT_EQ(seen_queued.pod, &pod->view());
+  EXPECT_EQ(seen_queued.attempts, 3U);
+  EXPECT_EQ(seen.resource, uint32_t{BERTH_RESOURCE_NODE});
+  EXPECT_EQ(seen.interest, 5U);
+  answer = BERTH_HINT_QUEUE;
+  EXPECT_TRUE(policy_.Hint(interest, queued, event));
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+  answer = 2;
+  EXPECT_TRUE(policy_.Hint(interest, queued, event)) << "what is no hint helps";
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A EnqueueExtensions bad code"));
+}
+
+TEST_F(PreEnqueueTest, AHintInQuarantineSaysYesUnasked) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
+  a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
+  a.hint = [this](const berth_queued&, const berth_event&) {
+    stage_.log.emplace_back("asked");
+    return uint32_t{BERTH_HINT_SKIP};
+  };
+  Build();
+  stage_.Quarantine("puppet.A");
+  EXPECT_TRUE(policy_.Hint(policy_.interests().front(), berth_queued{}, berth_event{}));
+  EXPECT_THAT(stage_.log, IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::host

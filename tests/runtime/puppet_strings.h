@@ -1,0 +1,21 @@
+/* How a test holds the strings of the library puppets.c: it makes the instances itself, and tells
+ * the library where by the profile's name, "stage-<address in hexadecimal digits>". */
+#ifndef BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
+#define BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
+
+#include <berth/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct puppet_strings {
+  void* self;
+  berth_plugin* (*create)(void* self, berth_str name, const berth_host* host)BERTH_NOEXCEPT;
+} puppet_strings;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_ */

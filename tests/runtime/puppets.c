@@ -1,0 +1,75 @@
+/* Plugins whose every function is the test's: puppet.A to puppet.D, and puppet.Slow and
+ * puppet.Slower, which block in PreBind and Bind. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <berth/abi.h>
+
+#include "puppet_strings.h"
+
+static berth_code create(const berth_host* host, berth_str name, berth_str profile,
+                         const berth_value* args, berth_plugin** out,
+                         berth_status* status) BERTH_NOEXCEPT {
+  static const char kPrefix[] = "stage-";
+  const uint64_t prefix = sizeof(kPrefix) - 1;
+  char digits[17] = {0};
+  (void)args;
+  (void)status;
+  if (profile.len <= prefix || profile.len - prefix >= sizeof(digits)) return BERTH_BAD_ARGUMENT;
+  memcpy(digits, profile.ptr + prefix, profile.len - prefix);
+  const puppet_strings* strings = (const puppet_strings*)(uintptr_t)strtoull(digits, NULL, 16);
+  *out = strings->create(strings->self, name, host);
+  return BERTH_SUCCESS;
+}
+
+static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      BERTH_POINT_PRE_FILTER,
+                                      BERTH_POINT_FILTER,
+                                      BERTH_POINT_CHANGES,
+                                      BERTH_POINT_QUEUE_SORT,
+                                      BERTH_POINT_POST_FILTER,
+                                      BERTH_POINT_RESERVE,
+                                      BERTH_POINT_PERMIT,
+                                      BERTH_POINT_PRE_BIND,
+                                      BERTH_POINT_BIND,
+                                      BERTH_POINT_POST_BIND,
+                                      NULL};
+static const char* const kNone[] = {NULL};
+
+#define PUPPET(name, flags)                                                                      \
+  {                                                                                              \
+    sizeof(berth_plugin_info), flags, name, "1.0.0", "Does what the test does.", kPoints, kNone, \
+        kNone, kNone, kNone, NULL                                                                \
+  }
+static const berth_plugin_info kA = PUPPET("puppet.A", 0);
+static const berth_plugin_info kB = PUPPET("puppet.B", 0);
+static const berth_plugin_info kC = PUPPET("puppet.C", 0);
+static const berth_plugin_info kD = PUPPET("puppet.D", 0);
+static const berth_plugin_info kSlow = PUPPET("puppet.Slow", BERTH_PLUGIN_BLOCKS_IN_BIND);
+static const berth_plugin_info kSlower = PUPPET("puppet.Slower", BERTH_PLUGIN_BLOCKS_IN_BIND);
+static const berth_plugin_info* const kPlugins[] = {&kA, &kB, &kC, &kD, &kSlow, &kSlower};
+
+const berth_entry berth_entry_v1 = {BERTH_MAGIC,
+                                    sizeof(berth_entry),
+                                    BERTH_ABI_MAJOR,
+                                    BERTH_ABI_MINOR,
+                                    0,
+                                    64,
+                                    0,
+                                    sizeof(kPlugins) / sizeof(kPlugins[0]),
+                                    kPlugins,
+                                    NULL,
+                                    NULL,
+                                    create};
+
+#define NOTE(name)                                                                            \
+  "{\"name\":\"" name                                                                         \
+  "\",\"version\":\"1.0.0\",\"points\":[\"berth.pre_enqueue/1\",\"berth.enqueue_extensions/"  \
+  "1\",\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.changes/1\",\"berth.queue_sort/1\"," \
+  "\"berth.post_filter/1\",\"berth.reserve/1\",\"berth.permit/1\",\"berth.pre_bind/1\","      \
+  "\"berth.bind/1\",\"berth.post_bind/1\"]}"
+BERTH_NOTE(
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[" NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE(
+        "puppet.C") "," NOTE("puppet.D") "," NOTE("puppet.Slow") "," NOTE("puppet.Slower") "]}");

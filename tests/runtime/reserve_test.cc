@@ -1,0 +1,185 @@
+// Reserve, Unreserve and PostBind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/run_post_bind.h"
+#include "host/runtime/run_reserve.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ReserveTest : public ::testing::Test {
+ protected:
+  // Three plugins that write down their calls.
+  void AddAll() {
+    for (const char* name : {"puppet.A", "puppet.B", "puppet.C"}) {
+      Puppet& puppet = stage_.Add(name, {Point::kReserve, Point::kPostBind});
+      puppet.reserve = [this, name](const berth_cycle&, const berth_target& target, berth_status*) {
+        stage_.log.push_back(std::string("reserve ") + name + " " + std::string(NameOf(target)));
+        return BERTH_SUCCESS;
+      };
+      puppet.unreserve = [this, name](const berth_binding& binding) {
+        stage_.log.push_back(std::string("unreserve ") + name + " " + Whither(binding));
+      };
+      puppet.post_bind = [this, name](const berth_binding& binding) {
+        stage_.log.push_back(std::string("post_bind ") + name + " " + Whither(binding));
+      };
+    }
+  }
+  static std::string_view NameOf(const berth_target& target) {
+    return Text(target.node->meta->name);
+  }
+  static std::string Whither(const berth_binding& binding) {
+    return std::string(Text(binding.pod->meta->name)) + ">" + std::string(Text(binding.node_name));
+  }
+
+  Stage stage_;
+};
+
+struct Case {
+  const char* says;
+  Said said;
+  const char* status;
+  const char* fault;  // Empty: none.
+};
+
+TEST_F(ReserveTest, EveryAnswer) {
+  const Case kTable[] = {
+      {"reserved", {BERTH_SUCCESS}, "Success", ""},
+      {"what a success says beside it is nobody's", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
+      {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
+      {"refused without a word", {BERTH_UNSCHEDULABLE}, "Unschedulable", ""},
+      {"refused for good",
+       {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
+       "UnschedulableAndUnresolvable: no",
+       ""},
+      {"refused for now", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"failed",
+       {BERTH_ERROR, {"boom", "bang"}},
+       "Error: running Reserve plugin \"puppet.A\": boom, bang",
+       ""},
+      {"failed without a word",
+       {BERTH_ERROR},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Error",
+       ""},
+      {"gave up",
+       {BERTH_CANCELLED},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Cancelled",
+       ""},
+      {"threw",
+       {BERTH_BUG, {"std::bad_alloc"}},
+       "Error: running Reserve plugin \"puppet.A\": std::bad_alloc",
+       "puppet.A Reserve exception"},
+      {"Permit's code",
+       {BERTH_WAIT},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Wait",
+       "puppet.A Reserve bad code"},
+      {"Bind's code",
+       {BERTH_SKIP, {"not mine"}},
+       "Error: running Reserve plugin \"puppet.A\": not mine",
+       "puppet.A Reserve bad code"},
+      {"a service's code",
+       {BERTH_CONFLICT},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Conflict",
+       "puppet.A Reserve bad code"},
+      {"nobody's code",
+       {77},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Unknown",
+       "puppet.A Reserve bad code"},
+      {"a negative code",
+       {-1},
+       "Error: running Reserve plugin \"puppet.A\": plugin answered Unknown",
+       "puppet.A Reserve bad code"},
+  };
+  for (const Case& row : kTable) {
+    SCOPED_TRACE(row.says);
+    Stage stage;
+    stage.Add("puppet.A", {Point::kReserve}).reserve =
+        [&row](const berth_cycle&, const berth_target&, berth_status* status) {
+          return Give(row.said, status);
+        };
+    bool next_was_asked = false;
+    stage.Add("puppet.B", {Point::kReserve}).reserve = [&](const berth_cycle&, const berth_target&,
+                                                           berth_status*) {
+      next_was_asked = true;
+      return BERTH_SUCCESS;
+    };
+    stage.Build();
+    const PluginStatus status = RunReserve(stage.Begin(), 1);
+    EXPECT_EQ(TextOf(status), row.status);
+    EXPECT_EQ(status.plugin, status.ok() ? "" : "puppet.A");
+    EXPECT_EQ(next_was_asked, status.ok());
+    EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
+  }
+}
+
+TEST_F(ReserveTest, InOrderOnTheNodeOfTheRow) {
+  AddAll();
+  stage_.Build();
+  EXPECT_TRUE(RunReserve(stage_.Begin(), 2).ok());
+  EXPECT_THAT(stage_.log,
+              ElementsAre("reserve puppet.A n2", "reserve puppet.B n2", "reserve puppet.C n2"));
+}
+
+TEST_F(ReserveTest, SeesTheCycleStateThatWasTaken) {
+  AddAll();
+  Puppet& puppet = stage_.Add("puppet.A", {});
+  puppet.has_slot = true;
+  puppet.reserve = [](const berth_cycle& cycle, const berth_target& target, berth_status*) {
+    *static_cast<int64_t*>(cycle.slots[0]) += target.row;
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  Attempt& attempt = stage_.Begin();
+  const auto state = attempt.TakeState();
+  EXPECT_TRUE(RunReserve(attempt, 1).ok());
+  EXPECT_EQ(*static_cast<int64_t*>(state->of(0).data()[0]), 8);
+}
+
+TEST_F(ReserveTest, UnreserveIsForAllInReverse) {
+  AddAll();
+  stage_.Build();
+  const auto binding = stage_.MakeBinding();
+  RunUnreserve(*binding);
+  EXPECT_THAT(stage_.log, ElementsAre("unreserve puppet.C p>n1", "unreserve puppet.B p>n1",
+                                      "unreserve puppet.A p>n1"));
+}
+
+TEST_F(ReserveTest, AQuarantinedPluginIsNotAskedButGivesBack) {
+  AddAll();
+  stage_.Build();
+  stage_.Quarantine("puppet.B");
+  const PluginStatus status = RunReserve(stage_.Begin(), 0);
+  EXPECT_EQ(status.code, BERTH_ERROR);
+  EXPECT_EQ(status.plugin, "puppet.B");
+  EXPECT_THAT(status.Message(), HasSubstr("running Reserve plugin \"puppet.B\": in quarantine"));
+  EXPECT_THAT(stage_.log, ElementsAre("reserve puppet.A n0"));
+  stage_.log.clear();
+  RunUnreserve(*stage_.MakeBinding());
+  EXPECT_EQ(stage_.log.size(), 3U);
+}
+
+TEST_F(ReserveTest, PostBindIsForAllInOrder) {
+  AddAll();
+  stage_.Build();
+  stage_.Quarantine("puppet.C");
+  RunPostBind(*stage_.MakeBinding());
+  EXPECT_THAT(stage_.log, ElementsAre("post_bind puppet.A p>n1", "post_bind puppet.B p>n1",
+                                      "post_bind puppet.C p>n1"));
+}
+
+TEST_F(ReserveTest, NobodyThereIsSuccess) {
+  stage_.Build();
+  EXPECT_TRUE(RunReserve(stage_.Begin(), 0).ok());
+  RunUnreserve(*stage_.MakeBinding());
+  RunPostBind(*stage_.MakeBinding());
+  EXPECT_THAT(stage_.log, IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::host

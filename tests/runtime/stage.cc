@@ -1,0 +1,352 @@
+#include "tests/runtime/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "host/api/status_sink.h"
+#include "host/cache/object_store.h"
+#include "host/loader/library_store.h"
+#include "host/loader/plugin_catalog.h"
+#include "host/loader/private_copy.h"
+#include "host/runtime/done.h"
+#include "host/runtime/plugin_call.h"
+
+namespace berth::host {
+namespace {
+
+// Slots of all stages that are alive. Of the scheduling thread: no other may touch a slot.
+int64_t living_slots = 0;
+
+void ConstructSlot(void* at) noexcept {
+  *static_cast<int64_t*>(at) = 7;
+  ++living_slots;
+}
+
+berth_code CloneSlot(void* to, const void* from) noexcept {
+  const int64_t value = *static_cast<const int64_t*>(from);
+  if (value < 0) return BERTH_ERROR;
+  *static_cast<int64_t*>(to) = value;
+  ++living_slots;
+  return BERTH_SUCCESS;
+}
+
+void DestroySlot(void* at) noexcept {
+  *static_cast<int64_t*>(at) = 0;
+  --living_slots;
+}
+
+constexpr berth_slot kSlot{sizeof(berth_slot), sizeof(int64_t), 8,         0,
+                           "test.puppet/1",    ConstructSlot,   CloneSlot, DestroySlot};
+
+}  // namespace
+
+berth_code Give(const Said& said, berth_status* status) {
+  for (const std::string& reason : said.reasons) status->add_reason(status, AsStr(reason));
+  return said.code;
+}
+
+std::string TextOf(const PluginStatus& status) {
+  std::string text(CodeName(status.code));
+  if (!status.reasons.empty()) text += ": " + status.Message();
+  return text;
+}
+
+// --- puppets ------------------------------------------------------------------------------------
+
+struct Stage::Actor {
+  explicit Actor(std::string the_name) : name(std::move(the_name)) {}
+
+  static Puppet& Of(void* self) { return static_cast<Actor*>(self)->puppet; }
+  static const void* GetPoint(const berth_plugin* plugin, const char* id) noexcept;
+
+  std::string name;
+  Puppet puppet;
+  berth_plugin plugin{};
+  berth_pre_enqueue pre_enqueue{};
+  berth_enqueue_extensions enqueue_extensions{};
+  berth_queue_sort queue_sort{};
+  berth_pre_filter pre_filter{};
+  berth_filter filter{};
+  berth_changes changes{};
+  std::vector<berth_column_request> columns;
+  berth_post_filter post_filter{};
+  berth_reserve reserve{};
+  berth_permit permit{};
+  berth_pre_bind pre_bind{};
+  berth_bind bind{};
+  berth_post_bind post_bind{};
+
+  void FillIn();
+
+ private:
+  void FillInQueuePoints();
+  void FillInFilterPoints();
+};
+
+const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) noexcept {
+  const Actor& actor = *static_cast<const Actor*>(plugin->self);
+  switch (FindPoint(id)->point) {
+    case Point::kPreEnqueue: return &actor.pre_enqueue;
+    case Point::kEnqueueExtensions: return &actor.enqueue_extensions;
+    case Point::kQueueSort: return &actor.queue_sort;
+    case Point::kPreFilter: return &actor.pre_filter;
+    case Point::kFilter: return &actor.filter;
+    case Point::kChanges: return &actor.changes;
+    case Point::kPostFilter: return &actor.post_filter;
+    case Point::kReserve: return &actor.reserve;
+    case Point::kPermit: return &actor.permit;
+    case Point::kPreBind: return &actor.pre_bind;
+    case Point::kBind: return &actor.bind;
+    case Point::kPostBind: return &actor.post_bind;
+    default: return nullptr;
+  }
+}
+
+void Stage::Actor::FillInQueuePoints() {
+  pre_enqueue = {sizeof(berth_pre_enqueue), 0,
+                 [](void* self, const berth_pod* pod, berth_status* status) noexcept -> berth_code {
+                   const auto& f = Of(self).pre_enqueue;
+                   return f ? f(*pod, status) : BERTH_SUCCESS;
+                 }};
+  enqueue_extensions = {
+      sizeof(berth_enqueue_extensions), 0, AsArray(std::span(puppet.interests)),
+      [](void* self, const berth_queued* queued, const berth_event* event) noexcept -> uint32_t {
+        const auto& f = Of(self).hint;
+        return f ? f(*queued, *event) : uint32_t{BERTH_HINT_QUEUE};
+      }};
+  queue_sort = {sizeof(berth_queue_sort), 0, nullptr,
+                [](void*, const berth_queued*, const berth_queued*) noexcept { return 0; }};
+  changes = {sizeof(berth_changes), 0, [](void* self, const berth_change* change) noexcept {
+               if (const auto& f = Of(self).change) f(*change);
+             }};
+}
+
+void Stage::Actor::FillInFilterPoints() {
+  pre_filter = {sizeof(berth_pre_filter), 0,
+                [](void* self, const berth_cycle* cycle, const berth_nodes* all,
+                   berth_pre_filter_out* out, berth_status* status) noexcept -> berth_code {
+                  const auto& f = Of(self).pre_filter;
+                  return f ? f(*cycle, *all, *out, status) : BERTH_SUCCESS;
+                },
+                nullptr, nullptr};
+  if (puppet.add_pod) {
+    pre_filter.add_pod = [](void* self, const berth_cycle* cycle, const berth_pod* pod,
+                            const berth_block* block, uint32_t index,
+                            berth_status* status) noexcept -> berth_code {
+      return Of(self).add_pod(*cycle, *pod, *block, index, status);
+    };
+    pre_filter.remove_pod = [](void* self, const berth_cycle* cycle, const berth_pod* pod,
+                               const berth_block* block, uint32_t index,
+                               berth_status* status) noexcept -> berth_code {
+      const auto& f = Of(self).remove_pod;
+      return f ? f(*cycle, *pod, *block, index, status) : BERTH_SUCCESS;
+    };
+  }
+  filter = {sizeof(berth_filter), 0, nullptr,
+            [](void* self, const berth_cycle* cycle, const berth_block* block,
+               berth_filter_out* out, berth_status* status) noexcept -> berth_code {
+              if (const auto& f = Of(self).filter) return f(*cycle, *block, *out, status);
+              std::fill_n(out->codes, block->count, uint8_t{BERTH_SUCCESS});
+              return BERTH_SUCCESS;
+            }};
+}
+
+void Stage::Actor::FillIn() {
+  FillInQueuePoints();
+  FillInFilterPoints();
+  post_filter = {sizeof(berth_post_filter), 0,
+                 [](void* self, const berth_cycle* cycle, const berth_nodes* all,
+                    const berth_verdicts* verdicts, berth_post_filter_out* out,
+                    berth_status* status) noexcept -> berth_code {
+                   const auto& f = Of(self).post_filter;
+                   return f ? f(*cycle, *all, *verdicts, *out, status) : BERTH_SUCCESS;
+                 }};
+  reserve = {sizeof(berth_reserve), 0,
+             [](void* self, const berth_cycle* cycle, const berth_target* target,
+                berth_status* status) noexcept -> berth_code {
+               const auto& f = Of(self).reserve;
+               return f ? f(*cycle, *target, status) : BERTH_SUCCESS;
+             },
+             [](void* self, const berth_binding* binding) noexcept {
+               if (const auto& f = Of(self).unreserve) f(*binding);
+             }};
+  permit = {sizeof(berth_permit), 0,
+            [](void* self, const berth_cycle* cycle, const berth_target* target,
+               int64_t* timeout_ns, berth_status* status) noexcept -> berth_code {
+              const auto& f = Of(self).permit;
+              return f ? f(*cycle, *target, timeout_ns, status) : BERTH_SUCCESS;
+            }};
+  pre_bind = {sizeof(berth_pre_bind), puppet.is_parallel ? uint32_t{BERTH_PRE_BIND_PARALLEL} : 0U,
+              nullptr,
+              [](void* self, const berth_binding* binding, berth_done* done,
+                 berth_status* status) noexcept -> berth_code {
+                const auto& f = Of(self).pre_bind;
+                return f ? f(*binding, done, status) : BERTH_SUCCESS;
+              }};
+  if (puppet.pre_flight) {
+    pre_bind.pre_flight = [](void* self, const berth_binding* binding,
+                             berth_status* status) noexcept -> berth_code {
+      return Of(self).pre_flight(*binding, status);
+    };
+  }
+  bind = {sizeof(berth_bind), 0,
+          [](void* self, const berth_binding* binding, berth_done* done,
+             berth_status* status) noexcept -> berth_code {
+            const auto& f = Of(self).bind;
+            return f ? f(*binding, done, status) : BERTH_SUCCESS;
+          }};
+  post_bind = {sizeof(berth_post_bind), 0, [](void* self, const berth_binding* binding) noexcept {
+                 if (const auto& f = Of(self).post_bind) f(*binding);
+               }};
+  plugin.struct_size = sizeof(berth_plugin);
+  plugin.self = this;
+  if (puppet.has_slot) plugin.slots = {&kSlot, 1, sizeof(kSlot)};
+  columns.clear();
+  for (const char* column : puppet.columns) {
+    columns.push_back({sizeof(berth_column_request), 0, column, BERTH_TYPE_I64, 0});
+  }
+  plugin.columns = AsArray(std::span(columns));
+  plugin.reasons = AsArray(std::span(puppet.reasons));
+  plugin.get_point = GetPoint;
+  plugin.quiesce = [](berth_plugin* of) noexcept {
+    if (const auto& f = Of(of->self).quiesce) f();
+  };
+  plugin.destroy = [](berth_plugin*) noexcept {};
+}
+
+// --- the stage ----------------------------------------------------------------------------------
+
+// Loaded once per process; libraries are never unloaded.
+const PluginCatalog& Stage::catalog() {
+  static const PluginCatalog& catalog = *[] {
+    auto* store = new LibraryStore(CopyToMemory());
+    auto* made = new PluginCatalog(*store);
+    LoadOptions options;
+    options.trust.check_owner = false;  // A build tree is anybody's.
+    const auto added = made->AddLibrary(BERTH_PUPPETS, options);
+    BERTH_ASSERT_MSG(added.ok(), "%s", added.error().ToString().c_str());
+    return made;
+  }();
+  return catalog;
+}
+
+Stage::Stage()
+    : faults_({.quarantine = {.faults = 100}, .log = nullptr, .clock = &clock_}),
+      services_{.interner = objects_.interner(),
+                .objects = store_,
+                .log =
+                    [this](uint32_t, std::string_view plugin, std::string_view text) {
+                      lines.push_back(std::string(plugin) + ": " + std::string(text));
+                    },
+                .bind = nullptr,
+                .faults = &faults_},
+      calls_{.post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); },
+             .timers = &timers_,
+             .now_ns = [this] { return clock_.NowNs(); }},
+      strings_{this, &Stage::Create} {
+  living_slots = 0;
+  for (const char* name : {"n0", "n1", "n2"}) cache_.SetNode(objects_.Node({.name = name}));
+}
+
+Stage::~Stage() = default;
+
+berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) noexcept {
+  (void)host;
+  Actor& actor = *static_cast<Stage*>(self)->actors_.find(Text(name))->second;
+  actor.FillIn();
+  return &actor.plugin;
+}
+
+Puppet& Stage::Add(const std::string& name, std::initializer_list<Point> points) {
+  auto& actor = actors_[name];
+  if (actor == nullptr) {
+    actor = std::make_unique<Actor>(name);
+    spec_.plugins.push_back({name, nullptr, ""});
+  }
+  for (const Point point : points) {
+    spec_.points[static_cast<size_t>(point)].push_back({name, 1});
+  }
+  return actor->puppet;
+}
+
+void Stage::Write() {
+  Add("puppet.D", {Point::kQueueSort});
+  if (spec_.points[static_cast<size_t>(Point::kBind)].empty()) Add("puppet.D", {Point::kBind});
+  std::array<char, 32> name{};
+  std::snprintf(name.data(), name.size(), "stage-%" PRIxPTR,
+                reinterpret_cast<uintptr_t>(&strings_));
+  spec_.scheduler_name = name.data();
+}
+
+void Stage::Build() {
+  Write();
+  auto plan = Plan::Build(spec_, catalog(), services_, table());
+  BERTH_ASSERT_MSG(plan.ok(), "%s", plan.status().ToString().c_str());
+  plan_ = *std::move(plan);
+  attempt_ = std::make_unique<Attempt>(*plan_, table());
+}
+
+Attempt& Stage::Begin() { return Begin(objects_.Pod({.name = "p"})); }
+
+Attempt& Stage::Begin(PodRef pod) {
+  attempt_->Begin(std::move(pod), 1);
+  attempt_->candidates = &attempt_->live_rows();
+  return *attempt_;
+}
+
+std::unique_ptr<Binding> Stage::MakeBinding() {
+  Attempt& attempt = Begin();
+  const NodeRef& node = table().node(table().FindNode("n1"));
+  auto binding = std::make_unique<Binding>(*plan_, attempt.pod, node, attempt.TakeState());
+  attempt.End();
+  return binding;
+}
+
+void Stage::Pass(int64_t ns) {
+  const int64_t end = clock_.NowNs() + ns;
+  Drain();
+  for (auto next = timers_.NextNs(); next.has_value() && *next <= end; next = timers_.NextNs()) {
+    clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
+    timers_.RunDue(clock_.NowNs());
+    Drain();
+  }
+  clock_.AdvanceTo(end);
+}
+
+void Stage::Complete(berth_done* done, const Said& said) {
+  Promises::Complete(done, said.code, said.reasons.empty() ? "" : said.reasons.front());
+}
+
+const InstanceHost& Stage::HostOf(const std::string& name) const {
+  for (const PlannedPlugin& plugin : plan_->plugins()) {
+    if (plugin.name == name) return *plugin.host;
+  }
+  BERTH_ASSERT_MSG(false, "%s is not on the stage", name.c_str());
+}
+
+std::vector<std::string> Stage::Faults() const {
+  std::vector<std::string> faults;
+  for (const PluginFaults::Count& count : faults_.Counts()) {
+    const std::string fault = count.plugin + " " + std::string(InfoOf(count.point).name) + " " +
+                              std::string(FaultName(count.kind));
+    for (uint64_t i = 0; i < count.count; ++i) faults.push_back(fault);
+  }
+  return faults;
+}
+
+void Stage::Quarantine(const std::string& name) {
+  PluginFaults::Account& account = *HostOf(name).faults();
+  while (!account.quarantined()) {
+    faults_.Note(account, Point::kReserve, FaultKind::kException, "it was bad");
+  }
+}
+
+int64_t Stage::slots() { return living_slots; }
+
+}  // namespace berth::host

@@ -1,0 +1,226 @@
+// Runs the simulation for many seeds. Each finding is printed with the command that repeats it.
+//
+//   simulation_test [--first=N] [--seeds=N]   seeds N, N+1, ...; in a process of their own, so that
+//                                             an assertion is a finding like any other
+//   simulation_test --seed=N [--trace]        one seed, in this process; --trace tells all of it
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/loader/library_store.h"
+#include "host/loader/plugin_catalog.h"
+#include "host/loader/private_copy.h"
+#include "tests/simulation/run.h"
+
+namespace berth::host {
+namespace {
+
+constexpr uint32_t kMaxSecondsPerSeed = 120;
+constexpr uint64_t kMaxFindings = 10;
+// Every so many seeds are played twice: equal seeds, equal stories.
+constexpr uint64_t kRepeatEvery = 50;
+
+struct Options {
+  uint64_t first = 1;
+  uint64_t seeds = BERTH_SIMULATION_SEEDS;
+  std::optional<uint64_t> only;
+  bool trace = false;
+};
+
+struct Totals {
+  uint64_t seeds = 0, steps = 0, assumed = 0, bound = 0, failed = 0, skipped = 0;
+
+  void Add(const Run& run) {
+    ++seeds;
+    steps += run.steps();
+    assumed += run.counts().assumed;
+    bound += run.counts().bound;
+    failed += run.counts().failed;
+    skipped += run.counts().skipped;
+  }
+  void Add(const Totals& other) {
+    seeds += other.seeds;
+    steps += other.steps;
+    assumed += other.assumed;
+    bound += other.bound;
+    failed += other.failed;
+    skipped += other.skipped;
+  }
+};
+
+// What a child tells of a seed: before it, and after it.
+struct Report {
+  uint64_t seed = 0;
+  bool is_done = false;
+  Totals totals = {};
+};
+
+std::optional<uint64_t> ReadNumber(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool ReadOptions(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    const size_t equals = arg.find('=');
+    const std::string_view name = arg.substr(0, equals);
+    const auto number =
+        equals == std::string_view::npos ? std::nullopt : ReadNumber(arg.substr(equals + 1));
+    if (name == "--trace" && equals == std::string_view::npos) {
+      options.trace = true;
+    } else if (name == "--seed" && number) {
+      options.only = number;
+    } else if (name == "--first" && number) {
+      options.first = *number;
+    } else if (name == "--seeds" && number) {
+      options.seeds = *number;
+    } else {
+      std::fprintf(stderr,
+                   "usage: %s [--first=N] [--seeds=N] | --seed=N [--trace]\nnot known: %s\n",
+                   argv[0], argv[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool LoadPlugins(PluginCatalog& catalog) {
+  LoadOptions options;
+  options.trust.check_owner = false;  // A build tree is anybody's.
+  for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_PLUGIN_DIR}) {
+    const auto found = catalog.AddDirectory(directory, options);
+    if (!found.ok()) {
+      std::fprintf(stderr, "%s\n", found.error().ToString().c_str());
+      return false;
+    }
+    for (const auto& library : *found) {
+      if (library.ok()) continue;
+      std::fprintf(stderr, "%s\n", library.error().ToString().c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string PlayOnce(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace,
+                     Totals& totals) {
+  Run run(catalog, seed, trace);
+  std::string finding = run.Play();
+  totals.Add(run);
+  if (!finding.empty() || trace != nullptr || seed % kRepeatEvery != 0) return finding;
+  Run again(catalog, seed, nullptr);
+  finding = again.Play();
+  if (finding.empty() && again.digest() != run.digest()) finding = "it is not the same twice";
+  return finding;
+}
+
+void PrintFinding(const char* program, uint64_t seed, const std::string& finding) {
+  std::fprintf(stderr, "seed %llu: %s\n  repeat: %s --seed=%llu --trace\n",
+               static_cast<unsigned long long>(seed), finding.c_str(), program,
+               static_cast<unsigned long long>(seed));
+}
+
+// ---- Children -----------------------------------------------------------------------------------
+
+void Send(int to, const Report& report) {
+  if (write(to, &report, sizeof report) != sizeof report) std::_Exit(3);
+}
+
+[[noreturn]] void PlayAsChild(const PluginCatalog& catalog, const char* program, uint64_t first,
+                              uint64_t end, int to) {
+  for (uint64_t seed = first; seed < end; ++seed) {
+    Report report{.seed = seed};
+    Send(to, report);
+    alarm(kMaxSecondsPerSeed);
+    const std::string finding = PlayOnce(catalog, seed, nullptr, report.totals);
+    if (!finding.empty()) PrintFinding(program, seed, finding);
+    report.is_done = finding.empty();
+    if (!report.is_done) std::exit(1);
+    Send(to, report);
+  }
+  std::exit(0);
+}
+
+// Plays from `first` on, until the end or a finding. Returns the seed with the finding; `end`: none.
+uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t first, uint64_t end,
+                  Totals& totals) {
+  int ends[2];
+  if (pipe(ends) != 0) return first;
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) return first;
+  if (child == 0) {
+    close(ends[0]);
+    PlayAsChild(catalog, program, first, end, ends[1]);
+  }
+  close(ends[1]);
+  Report last{.seed = first};
+  Report report;
+  while (read(ends[0], &report, sizeof report) == sizeof report) {
+    last = report;
+    if (report.is_done) totals.Add(report.totals);
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return end;
+  if (WIFSIGNALED(status)) {
+    PrintFinding(program, last.seed, std::string("ended by ") + strsignal(WTERMSIG(status)));
+  } else if (WEXITSTATUS(status) != 1) {
+    PrintFinding(program, last.seed, "ended with status " + std::to_string(WEXITSTATUS(status)));
+  }
+  return last.seed;
+}
+
+int PlayMany(const PluginCatalog& catalog, const char* program, const Options& options) {
+  const uint64_t end = options.first + options.seeds;
+  Totals totals;
+  uint64_t findings = 0;
+  for (uint64_t next = options.first; next < end && findings < kMaxFindings; ++next) {
+    next = PlaySome(catalog, program, next, end, totals);
+    if (next < end) ++findings;
+  }
+  const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf(
+      "%llu seeds: %llu steps, %llu assumed, %llu bound, %llu failed, %llu skipped; "
+      "%llu findings\n",
+      number(totals.seeds), number(totals.steps), number(totals.assumed), number(totals.bound),
+      number(totals.failed), number(totals.skipped), number(findings));
+  return findings == 0 && totals.seeds == options.seeds ? 0 : 1;
+}
+
+int PlayOnly(const PluginCatalog& catalog, const char* program, uint64_t seed, bool trace) {
+  Totals totals;
+  const std::string finding = PlayOnce(catalog, seed, trace ? stdout : nullptr, totals);
+  if (!finding.empty()) PrintFinding(program, seed, finding);
+  std::printf("seed %llu: %llu steps, %llu bound\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(totals.steps),
+              static_cast<unsigned long long>(totals.bound));
+  return finding.empty() ? 0 : 1;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  if (!ReadOptions(argc, argv, options)) return 2;
+  LibraryStore store(CopyToMemory());
+  PluginCatalog catalog(store);
+  if (!LoadPlugins(catalog)) return 1;
+  if (options.only) return PlayOnly(catalog, argv[0], *options.only, options.trace);
+  return PlayMany(catalog, argv[0], options);
+}
+
+}  // namespace
+}  // namespace berth::host
+
+int main(int argc, char** argv) { return berth::host::Main(argc, argv); }

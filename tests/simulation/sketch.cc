@@ -1,0 +1,82 @@
+#include "tests/simulation/sketch.h"
+
+#include <nlohmann/json.hpp>
+
+namespace berth::host {
+namespace {
+
+using nlohmann::json;
+
+const char* StatusName(uint32_t status) {
+  switch (status) {
+    case BERTH_CONDITION_TRUE: return "True";
+    case BERTH_CONDITION_FALSE: return "False";
+    default: return "Unknown";
+  }
+}
+
+json StatusOf(const Pod& pod) {
+  json status = {{"phase", "Pending"}};
+  if (!pod.nominated_node().empty()) status["nominatedNodeName"] = pod.nominated_node();
+  for (const auto& condition : Elements<berth_condition>(pod.view().conditions)) {
+    status["conditions"].push_back({{"type", pod.Name(condition.type)},
+                                    {"status", StatusName(condition.status)},
+                                    {"reason", pod.Name(condition.reason)}});
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string PodSketch::Json(const Pod* stored) const {
+  json requests = json::object();
+  if (milli_cpu > 0) requests["cpu"] = std::to_string(milli_cpu) + "m";
+  if (memory_mib > 0) requests["memory"] = std::to_string(memory_mib) + "Mi";
+  if (gpus > 0) requests[kGpu] = std::to_string(gpus);
+  json container = {{"name", "c"}, {"image", "i"}, {"resources", {{"requests", requests}}}};
+  if (host_port > 0) {
+    container["ports"].push_back({{"containerPort", host_port}, {"hostPort", host_port}});
+  }
+  json spec = {{"schedulerName", scheduler}, {"priority", priority}};
+  spec["containers"].push_back(std::move(container));
+  for (const std::string& key : tolerations) {
+    spec["tolerations"].push_back({{"key", key}, {"operator", "Exists"}});
+  }
+  for (const std::string& gate : gates) spec["schedulingGates"].push_back({{"name", gate}});
+  if (!node_selector.empty()) spec["nodeSelector"] = node_selector;
+  json pod = {{"kind", "Pod"},
+              {"apiVersion", "v1"},
+              {"metadata",
+               {{"name", name},
+                {"namespace", "default"},
+                {"labels", labels},
+                {"annotations", annotations}}},
+              {"spec", std::move(spec)}};
+  if (stored != nullptr) {
+    if (!stored->node_name().empty()) pod["spec"]["nodeName"] = stored->node_name();
+    pod["status"] = StatusOf(*stored);
+  }
+  if (is_over) pod["status"]["phase"] = "Succeeded";
+  return pod.dump();
+}
+
+std::string NodeSketch::Json() const {
+  json allocatable = {{"cpu", std::to_string(milli_cpu) + "m"},
+                      {"memory", std::to_string(memory_mib) + "Mi"},
+                      {"pods", std::to_string(pods)}};
+  if (gpus > 0) allocatable[kGpu] = std::to_string(gpus);
+  json spec = json::object();
+  if (unschedulable) spec["unschedulable"] = true;
+  for (const auto& [key, effect] : taints) {
+    spec["taints"].push_back({{"key", key}, {"effect", effect}});
+  }
+  const json node = {
+      {"kind", "Node"},
+      {"apiVersion", "v1"},
+      {"metadata", {{"name", name}, {"labels", labels}, {"annotations", annotations}}},
+      {"spec", std::move(spec)},
+      {"status", {{"allocatable", std::move(allocatable)}}}};
+  return node.dump();
+}
+
+}  // namespace berth::host
