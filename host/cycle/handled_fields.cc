@@ -23,10 +23,10 @@ bool UsesPodAntiAffinity(const berth_pod& pod) {
          pod.affinity->preferred_pod_anti_terms.count != 0;
 }
 
-bool UsesVolumes(const berth_pod& pod) {
+template <uint32_t... kKinds>
+bool UsesVolume(const berth_pod& pod) {
   return std::ranges::any_of(Elements<berth_volume>(pod.volumes), [](const berth_volume& volume) {
-    return volume.kind != BERTH_VOLUME_OTHER && volume.kind != BERTH_VOLUME_HOST_PATH &&
-           volume.kind != BERTH_VOLUME_NFS && volume.kind != BERTH_VOLUME_IMAGE;
+    return ((volume.kind == kKinds) || ...);
   });
 }
 
@@ -36,7 +36,7 @@ struct Field {
 };
 
 // Sorted by pointer. Fields that only order nodes (images) are not here: ignoring them breaks
-// nobody's word.
+// nobody's word. Nor are volumes that fit on every node (host paths, NFS, inline CSI).
 constexpr std::array kFields{
     Field{"/spec/affinity/nodeAffinity", UsesNodeAffinity},
     Field{"/spec/affinity/podAffinity", UsesPodAffinity},
@@ -52,7 +52,17 @@ constexpr std::array kFields{
     Field{"/spec/tolerations", [](const berth_pod& pod) { return pod.tolerations.count != 0; }},
     Field{"/spec/topologySpreadConstraints",
           [](const berth_pod& pod) { return pod.spreads.count != 0; }},
-    Field{"/spec/volumes", UsesVolumes},
+    Field{"/spec/volumes/awsElasticBlockStore", UsesVolume<BERTH_VOLUME_AWS_DISK>},
+    Field{"/spec/volumes/azureDisk", UsesVolume<BERTH_VOLUME_AZURE_DISK>},
+    Field{"/spec/volumes/azureFile", UsesVolume<BERTH_VOLUME_AZURE_FILE>},
+    Field{"/spec/volumes/cinder", UsesVolume<BERTH_VOLUME_CINDER>},
+    Field{"/spec/volumes/ephemeral", UsesVolume<BERTH_VOLUME_EPHEMERAL>},
+    Field{"/spec/volumes/gcePersistentDisk", UsesVolume<BERTH_VOLUME_GCE_DISK>},
+    Field{"/spec/volumes/iscsi", UsesVolume<BERTH_VOLUME_ISCSI>},
+    Field{"/spec/volumes/persistentVolumeClaim", UsesVolume<BERTH_VOLUME_CLAIM>},
+    Field{"/spec/volumes/portworxVolume", UsesVolume<BERTH_VOLUME_PORTWORX>},
+    Field{"/spec/volumes/rbd", UsesVolume<BERTH_VOLUME_RBD>},
+    Field{"/spec/volumes/vsphereVolume", UsesVolume<BERTH_VOLUME_VSPHERE>},
 };
 
 }  // namespace

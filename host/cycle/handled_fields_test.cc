@@ -62,8 +62,26 @@ constexpr Use kUses[] = {
     {R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone",
         "whenUnsatisfiable":"DoNotSchedule"}])",
      "/spec/topologySpreadConstraints"},
-    {R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"x"}}])", "/spec/volumes"},
-    {R"("volumes":[{"name":"v","gcePersistentDisk":{"pdName":"x"}}])", "/spec/volumes"},
+    {R"("volumes":[{"name":"v","awsElasticBlockStore":{"volumeID":"x"}}])",
+     "/spec/volumes/awsElasticBlockStore"},
+    {R"("volumes":[{"name":"v","azureDisk":{"diskName":"x","diskURI":"u"}}])",
+     "/spec/volumes/azureDisk"},
+    {R"("volumes":[{"name":"v","azureFile":{"shareName":"x","secretName":"s"}}])",
+     "/spec/volumes/azureFile"},
+    {R"("volumes":[{"name":"v","cinder":{"volumeID":"x"}}])", "/spec/volumes/cinder"},
+    {R"("volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{}}}}])",
+     "/spec/volumes/ephemeral"},
+    {R"("volumes":[{"name":"v","gcePersistentDisk":{"pdName":"x"}}])",
+     "/spec/volumes/gcePersistentDisk"},
+    {R"("volumes":[{"name":"v","iscsi":{"targetPortal":"p","iqn":"i","lun":0}}])",
+     "/spec/volumes/iscsi"},
+    {R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"x"}}])",
+     "/spec/volumes/persistentVolumeClaim"},
+    {R"("volumes":[{"name":"v","portworxVolume":{"volumeID":"x"}}])",
+     "/spec/volumes/portworxVolume"},
+    {R"("volumes":[{"name":"v","rbd":{"monitors":["m"],"image":"i"}}])", "/spec/volumes/rbd"},
+    {R"("volumes":[{"name":"v","vsphereVolume":{"volumePath":"x"}}])",
+     "/spec/volumes/vsphereVolume"},
 };
 
 TEST_F(HandledFieldsTest, EveryFieldThatIsUsedIsNamed) {
@@ -91,7 +109,8 @@ TEST_F(HandledFieldsTest, APlainPodUsesNothing) {
   EXPECT_THAT(Unhandled(R"("volumes":[{"name":"a","configMap":{"name":"x"}},
                                       {"name":"b","emptyDir":{}},
                                       {"name":"c","hostPath":{"path":"/x"}},
-                                      {"name":"d","nfs":{"server":"s","path":"/x"}}])"),
+                                      {"name":"d","nfs":{"server":"s","path":"/x"}},
+                                      {"name":"e","csi":{"driver":"x"}}])"),
               IsEmpty());
   EXPECT_THAT(Unhandled(R"("priority":5,"hostNetwork":true)"), IsEmpty());
 }

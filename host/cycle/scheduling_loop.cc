@@ -15,6 +15,11 @@ const std::string& QueueSortOf(const Plan& plan) {
   return plan.plugins()[plan.At(Point::kQueueSort).front().plugin].name;
 }
 
+std::set<std::string> Union(std::set<std::string> all, const std::set<std::string>& more) {
+  all.insert(more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
 // --- construction -------------------------------------------------------------------------------
@@ -47,7 +52,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginC
       cache_(interner),
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
-      fields_(HandledPodFields(catalog)),
+      fields_(Union(HandledPodFields(catalog), options_.ignored_pod_fields)),
       changes_(cache_),
       policy_(ids_) {}
 

@@ -73,6 +73,9 @@ class SchedulingLoop final : private SchedulerRequests {
     CallMonitor* monitor = nullptr;
     QuarantinePolicy quarantine;
     SchedulingQueue::Options queue;
+    // Fields of pods that count as handled although no installed plugin says so: JSON pointers, as
+    // HandledFields has them.
+    std::set<std::string> ignored_pod_fields;
     // What columns may hold that no plugin asked for when it was created: those for one resource or
     // one label that some pod wanted.
     size_t idle_column_bytes = size_t{64} << 20;

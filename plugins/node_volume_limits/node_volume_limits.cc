@@ -47,7 +47,14 @@ class NodeVolumeLimits : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
   static constexpr std::array kKinds{limits::kClaims,   limits::kVolumes,    limits::kClasses,
                                      limits::kCsiNodes, limits::kCsiDrivers, limits::kAttachments};
-  static constexpr std::array kPodFields{"/spec/volumes"};
+  // The inline volumes that the CSI drivers took over. Claims are VolumeBinding's.
+  static constexpr std::array kPodFields{"/spec/volumes/awsElasticBlockStore",
+                                         "/spec/volumes/azureDisk",
+                                         "/spec/volumes/azureFile",
+                                         "/spec/volumes/cinder",
+                                         "/spec/volumes/gcePersistentDisk",
+                                         "/spec/volumes/portworxVolume",
+                                         "/spec/volumes/vsphereVolume"};
   static constexpr berth::Reasons kReasons{"node(s) exceed max volume count"};
   enum Reason : int { kTooMany };
   // Of the pod, Sign says all.

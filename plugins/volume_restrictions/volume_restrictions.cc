@@ -40,7 +40,9 @@ class VolumeRestrictions : public berth::Plugin {
       "Keeps pods from disks and ReadWriteOncePod claims that other pods use.";
   static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
   static constexpr std::array kKinds{kClaims};
-  static constexpr std::array kPodFields{"/spec/volumes"};
+  static constexpr std::array kPodFields{"/spec/volumes/awsElasticBlockStore",
+                                         "/spec/volumes/gcePersistentDisk", "/spec/volumes/iscsi",
+                                         "/spec/volumes/rbd"};
   static constexpr berth::Reasons kReasons{
       "node(s) had no available disk",
       "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "

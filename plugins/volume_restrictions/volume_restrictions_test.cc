@@ -139,8 +139,9 @@ TEST(VolumeRestrictions, DisksAreTheFirstReason) {
 
 uint32_t PodGone(const PodSpec& pod, const PodSpec& gone) {
   PluginUnderTest plugin({.nodes = {}});
-  return plugin.Hint(
-      pod, {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {gone}});
+  return plugin.Hint(pod, {.resource = BERTH_RESOURCE_POD_ANY,
+                           .action = BERTH_ACTION_DELETE,
+                           .old_pod = {PodSpec(gone).NodeName("n")}});
 }
 
 TEST(VolumeRestrictionsHints, PodsThatGo) {

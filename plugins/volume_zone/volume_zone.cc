@@ -77,7 +77,6 @@ class VolumeZone : public berth::Plugin {
       "Rejects nodes outside the zone or region of the pod's volumes.";
   static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
   static constexpr std::array kKinds{kClaims, kVolumes, kClasses};
-  static constexpr std::array kPodFields{"/spec/volumes"};
   static constexpr berth::Reasons kReasons{"node(s) had no available volume zone"};
   enum Reason : int { kConflict };
   // All that the answers depend on beside the node is in the State, and Sign hashes that.

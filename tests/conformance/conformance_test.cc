@@ -111,6 +111,7 @@ class CaseRun {
     SchedulingLoop::Options options;
     options.seed = 1;
     options.clock = &clock_;
+    options.ignored_pod_fields = {std::string(kVolumes)};
     const PlanSpec spec = ToPlanSpec(profile_, catalog_);
     auto loop =
         SchedulingLoop::Create(interner_, *cluster_, catalog_, std::span(&spec, 1), options);

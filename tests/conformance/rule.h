@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,12 +16,15 @@
 
 namespace berth::host {
 
+// Of claims VolumeBinding answers for: a case whose expectation does not name it runs without it.
+inline constexpr std::string_view kVolumes = "/spec/volumes";
+
 // What the case needs and this host does not have, by name: plugins, extension points, the several
 // steps of a sequence. Empty: the case runs.
 //
 //   - the expectation names a plugin that is not built (DynamicResources' zero score, and what
 //     PostFilter says, aside);
-//   - the pod to place uses a field that no plugin answers for, or another pod has a pod
+//   - the pod to place uses a field other than volumes that no plugin answers for, or another pod has a pod
 //     (anti-)affinity, which works on others;
 //   - default spreading or an added affinity in the profile's arguments would apply;
 //   - the profile enables a plugin for one point where this host does not call that point.
