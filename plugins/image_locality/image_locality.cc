@@ -1,6 +1,7 @@
 // Prefers nodes that already hold the pod's images.
 // kube-scheduler: pkg/scheduler/framework/plugins/imagelocality/image_locality.go
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ class ImageLocality : public berth::Plugin {
   static constexpr berth::Dependence kScoreDependence{
       .cluster = berth::kNode | berth::kOther,
       .pod_parts = BERTH_PART(IMAGES) | BERTH_PART(VOLUMES)};
+  static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
   using Columns = berth::Columns<berth::Images>;
   using Node = berth::NodeRow<Columns>;
 
@@ -51,6 +53,7 @@ class ImageLocality : public berth::Plugin {
     int64_t scaled;  // What a node that holds it gets for one use.
   };
   struct State {
+    bool prepared = false;
     std::vector<Wanted> images;
   };
 
@@ -58,8 +61,10 @@ class ImageLocality : public berth::Plugin {
 
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& all) {
-    std::vector<Wanted>& images = cycle.State<State>().images;
+    State& state = cycle.State<State>();
+    std::vector<Wanted>& images = state.images;
     images.clear();
+    state.prepared = true;
     CollectImages(cycle.pod(), images);
     all.ForEach<Columns>([&images](const Node& node) { CountHolder(node, images); });
     for (Wanted& image : images) {
@@ -70,9 +75,11 @@ class ImageLocality : public berth::Plugin {
   }
 
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
+    const State& state = cycle.State<State>();
+    if (!state.prepared) throw berth::Error("PreScore has not run: Score needs it");
     int64_t sum = 0;
     if (node[berth::Images{}].size() != 0) {
-      for (const Wanted& image : cycle.State<State>().images) {
+      for (const Wanted& image : state.images) {
         if (image.scaled != 0 && Holder(node, image.name) != nullptr) {
           sum += image.scaled * image.times;
         }

@@ -44,6 +44,25 @@ TEST(ImageLocality, Score) {
   }
 }
 
+TEST(ImageLocality, ScoreNeedsPreScore) {
+  PluginUnderTest plugin = OnFourNodes();
+  const PodHandle pod(MakePod("p").Image("example.com/app:1"), plugin.ids());
+  Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call, Error("PreScore has not run: Score needs it"));
+}
+
+TEST(ImageLocality, ImagesOfVolumesCount) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n").Image("host:5000/data:latest", 400 * kMiB)}});
+  const auto with = [](const std::string& reference) {
+    return MakePod("p").Image("other:1").Volume(
+        {.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = reference});
+  };
+  // All of 400 MiB: 100 * (400 - 23) / (1000 - 23).
+  EXPECT_EQ(plugin.Score(with("host:5000/data")).raw, (Scores{{"n", 38}})) << "the port is no tag";
+  EXPECT_EQ(plugin.Score(with("host:5000/data:latest")).raw, (Scores{{"n", 38}}));
+  EXPECT_EQ(plugin.Score(with("host:5000/data:1")).raw, (Scores{{"n", 0}}));
+}
+
 TEST(ImageLocality, ThresholdsGrowWithTheContainers) {
   PluginUnderTest plugin = OnFourNodes();
   // 400 + 200 MiB of at most 2000: 100 * (600 - 23) / (2000 - 23).

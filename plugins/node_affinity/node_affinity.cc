@@ -63,7 +63,8 @@ class NodeAffinity : public berth::Plugin {
     BoundTerms added_preferred;
   };
 
-  NodeAffinity(const berth::Host& host, const Args& args) : host_(host) {
+  NodeAffinity(const berth::Host& host, const Args& args)
+      : host_(host), name_field_(host.Intern("metadata.name")) {
     for (const affinity::Term& term : args.added_affinity.required.terms) {
       added_required_.Add(term, 0, host);
     }
@@ -155,13 +156,13 @@ class NodeAffinity : public berth::Plugin {
  private:
   // The nodes that terms name by metadata.name, sorted; nothing where a term names none, or there
   // is no term: then all come into question. Terms that do not parse count too, as upstream.
-  static std::optional<std::vector<berth_id>> NamedNodes(NodeTerms terms) {
+  std::optional<std::vector<berth_id>> NamedNodes(NodeTerms terms) const {
     if (terms.empty()) return std::nullopt;
     std::vector<berth_id> names;
     for (const berth_node_term& term : terms) {
       std::optional<std::vector<berth_id>> of_term;
       for (const berth_requirement& field : Requirements(term.fields)) {
-        if (field.op == BERTH_OP_IN) Intersect(field, of_term);
+        if (field.op == BERTH_OP_IN && field.key == name_field_) Intersect(field, of_term);
       }
       if (!of_term.has_value()) return std::nullopt;
       names.insert(names.end(), of_term->begin(), of_term->end());
@@ -215,6 +216,7 @@ class NodeAffinity : public berth::Plugin {
   }
 
   const berth::Host host_;
+  const berth_id name_field_;
   OwnTerms added_required_;
   OwnTerms added_preferred_;
 };

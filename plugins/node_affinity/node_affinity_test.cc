@@ -135,6 +135,9 @@ TEST(NodeAffinity, NamesOfNodes) {
            .NodeAffinity(NodeTermSpec{{}, {In("metadata.name", {"a"}), In("metadata.name", {"b"})}})
            .NodeAffinity(Named("c")),
        Names{"c"}},
+      {"another field names no node",
+       MakePod("p").NodeAffinity(NodeTermSpec{{}, {In("metadata.uid", {"a"})}, 0, true}),
+       std::nullopt},
       {"a term that does not parse names its nodes too", MakePod("p").NodeAffinity(unreadable),
        Names{"a", "b"}},
   };

@@ -59,11 +59,15 @@ bool MayCount(const berth_volume& volume) {
 
 std::vector<berth::EventInterest> Interests() {
   // What is said of drivers and of pods that go hangs on no pod; a part must be named all the same,
-  // for the host to ask once for all of them.
+  // for the host to ask once for pods that are alike.
   constexpr uint64_t kVolumesAlone = BERTH_PART(VOLUMES);
   constexpr uint64_t kClaimsToo = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
   return {
-      {.resource = BERTH_RESOURCE_CSI_NODE, .actions = BERTH_ACTION_ADD, .always = true},
+      // Where there is no CSINode, there is no limit.
+      {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true},
+      {.resource = BERTH_RESOURCE_CSI_NODE,
+       .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE,
+       .always = true},
       {.resource = BERTH_RESOURCE_CSI_NODE,
        .actions = BERTH_ACTION_UPDATE,
        .pod_parts = kVolumesAlone},

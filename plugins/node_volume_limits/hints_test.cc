@@ -52,7 +52,10 @@ TEST(NodeVolumeLimitsHints, CsiNodes) {
             kQueue);
   EXPECT_EQ(
       Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_DELETE, {CsiNode("")}, {}),
-      kSkip);
+      kQueue)
+      << "nothing limits the node any more";
+  EXPECT_EQ(Hint(PodWithClaim("c"), BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, {}, {}), kQueue)
+      << "no CSINode limits it yet";
 }
 
 TEST(NodeVolumeLimitsHints, CsiDrivers) {

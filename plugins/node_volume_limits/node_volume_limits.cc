@@ -114,7 +114,10 @@ class NodeVolumeLimits : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.prepared) {
+      if (cycle.pod().volumes().empty()) return berth::kPass;
+      throw berth::Error("PreFilter has not run: Filter needs it");
+    }
     const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
     const Problem& problem = csi_node == nullptr ? state.problem : state.problem_of_moved;
     if (!problem.verdict.ok()) return problem.verdict;

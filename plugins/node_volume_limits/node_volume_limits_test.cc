@@ -62,6 +62,17 @@ std::vector<ObjectSpec> FourClaims(std::vector<ObjectSpec> more) {
   return more;
 }
 
+TEST(NodeVolumeLimits, FilterNeedsPreFilterForVolumes) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}});
+  const auto filter = [&plugin](const PodSpec& spec) {
+    const PodHandle pod(spec, plugin.ids());
+    Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+    return EvaluateTable(cycle, Step::kFilter).call;
+  };
+  EXPECT_EQ(filter(PodWith({"c"})), Error("PreFilter has not run: Filter needs it"));
+  EXPECT_EQ(filter(MakePod("p")), Success());
+}
+
 TEST(NodeVolumeLimits, SkipsPodsWithoutSuchVolumes) {
   PluginUnderTest plugin({.nodes = {MakeNode("n")}});
   EXPECT_EQ(plugin.Filter(MakePod("p")).pre_filter, Skip());

@@ -123,7 +123,10 @@ class VolumeRestrictions : public berth::Plugin {
     constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(VOLUMES);
     return {
         {.resource = BERTH_RESOURCE_POD_ANY, .actions = BERTH_ACTION_DELETE, .pod_parts = kParts},
-        {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true},
+        // With a node go its pods, and what they held.
+        {.resource = BERTH_RESOURCE_NODE,
+         .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE,
+         .always = true},
         {.resource = BERTH_RESOURCE_PVC, .actions = BERTH_ACTION_ADD, .pod_parts = kParts}};
   }
 

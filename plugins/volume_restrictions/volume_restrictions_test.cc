@@ -172,6 +172,8 @@ TEST(VolumeRestrictionsHints, ClaimsAndNodesThatCome) {
   EXPECT_EQ(added(elsewhere), kSkip);
   EXPECT_EQ(plugin.Hint(pod, {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD}),
             kQueue);
+  EXPECT_EQ(plugin.Hint(pod, {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_DELETE}),
+            kQueue);
   EXPECT_EQ(plugin.Hint(pod, {.resource = BERTH_RESOURCE_PVC, .action = BERTH_ACTION_UPDATE}),
             kSkip);
 }

@@ -117,7 +117,10 @@ class VolumeZone : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.prepared) {
+      if (cycle.pod().volumes().empty()) return berth::kPass;
+      throw berth::Error("PreFilter has not run: Filter needs it");
+    }
     const std::array<berth_id, kKeys> labels{node[BetaZone{}], node[BetaRegion{}], node[Zone{}],
                                              node[Region{}]};
     // A cluster of one zone need not label its nodes.
@@ -139,7 +142,7 @@ class VolumeZone : public berth::Plugin {
 
   std::vector<berth::EventInterest> EventsToRegister() const {
     // What the hint says of a class or volume hangs on no pod; a part must be named all the same,
-    // for the host to ask once for all of them.
+    // for the host to ask once for pods that are alike.
     constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(VOLUMES);
     constexpr uint32_t kAddOrUpdate = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE;
     return {{.resource = BERTH_RESOURCE_STORAGE_CLASS,

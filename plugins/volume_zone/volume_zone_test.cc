@@ -94,6 +94,17 @@ TEST(VolumeZone, SkipsPodsWithoutSuchVolumes) {
   EXPECT_EQ(plugin.Filter(ephemeral).pre_filter, Skip());
 }
 
+TEST(VolumeZone, FilterNeedsPreFilterForVolumes) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n").Label(kZone, "a")}});
+  const auto filter = [&plugin](const PodSpec& spec) {
+    const PodHandle pod(spec, plugin.ids());
+    Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+    return EvaluateTable(cycle, Step::kFilter).call;
+  };
+  EXPECT_EQ(filter(PodWith("c")), Error("PreFilter has not run: Filter needs it"));
+  EXPECT_EQ(filter(MakePod("p")), Success());
+}
+
 TEST(VolumeZone, ClaimsMustBeKnownAndBound) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("n")},
