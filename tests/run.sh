@@ -8,10 +8,11 @@ usage() {
 usage: tests/run.sh [--only release|asan|tsan|fuzz]...
 
 Installs the packages of .ci/packages.txt that are missing, then, in this order:
-  asan     unit, plugin and loader tests under AddressSanitizer and UndefinedBehaviorSanitizer
+  asan     unit, plugin, loader, integration and simulation tests under AddressSanitizer and
+           UndefinedBehaviorSanitizer
   tsan     tests labelled \`threads\` under ThreadSanitizer
   fuzz     tests/fuzz/run.sh, each target for a short time
-  release  everything: unit, plugin, lint, integration, conformance
+  release  everything: unit, plugin, lint, integration, simulation, conformance
 Stops at the first that fails. --only runs what it names, and may be given several times.
 TEXT
 }
@@ -54,7 +55,8 @@ run_preset() {
 .ci/install-packages test
 for stage in "${stages[@]}"; do
   case "$stage" in
-    asan) run_preset asan tests_unit tests_plugin tests_loader ;;
+    asan)
+      run_preset asan tests_unit tests_plugin tests_loader tests_integration tests_simulation ;;
     tsan) run_preset tsan tests_threads ;;
     fuzz)
       if [ -x tests/fuzz/run.sh ]; then
