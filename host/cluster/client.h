@@ -229,6 +229,8 @@ class Client {
   virtual void UpdateLease(const Lease& lease, Answer<Lease> answer) = 0;
 
   // Any other request: JSON in, JSON out. For plugins that write objects of their own.
+  // Errors: what the server answered is the message, its Status object (meta/v1) as JSON; a text
+  //         where there is none, because nothing came from a server.
   virtual void Request(ApiRequest request, Answer<std::string> answer) = 0;
 
   // Ends all watches and answers everything that is open, with its outcome where that is known and

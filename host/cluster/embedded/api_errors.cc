@@ -41,6 +41,10 @@ std::string ResourceOf(std::string_view kind) {
   return resource;
 }
 
+Status NoResourceError() {
+  return Status::NotFound("the server could not find the requested resource");
+}
+
 Status NotFoundError(std::string_view kind, std::string_view name) {
   return Status::NotFound(Concat({ResourceOf(kind), " \"", name, "\" not found"}));
 }
@@ -61,6 +65,13 @@ Status UidConflictError(std::string_view resource, std::string_view name, std::s
                                ", UID in object meta: ", found}));
 }
 
+Status VersionConflictError(std::string_view resource, std::string_view name,
+                            std::string_view expected, std::string_view found) {
+  return ConflictError(resource, name,
+                       Concat({"Precondition failed: ResourceVersion in precondition: ", expected,
+                               ", ResourceVersion in object meta: ", found}));
+}
+
 Status StaleError(std::string_view kind, std::string_view name) {
   return ConflictError(ResourceOf(kind), name,
                        "the object has been modified; please apply your changes to the latest "
@@ -71,6 +82,14 @@ Status InvalidError(std::string_view kind, std::string_view name, std::string_vi
                     std::string_view why) {
   return Status::InvalidArgument(
       Concat({ShortKind(kind), " \"", name, "\" is invalid: ", field, ": ", why}));
+}
+
+bool IsInvalidError(const Status& error) {
+  const std::string_view message = error.message();
+  const size_t space = message.find(' ');
+  return error.code() == ErrorCode::kInvalidArgument && space != std::string_view::npos &&
+         message[0] >= 'A' && message[0] <= 'Z' && message.substr(space + 1).starts_with('"') &&
+         message.find("\" is invalid: ") != std::string_view::npos;
 }
 
 }  // namespace berth::host

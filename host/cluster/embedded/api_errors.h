@@ -13,6 +13,9 @@ namespace berth::host {
 // apimachinery's meta.UnsafeGuessKindToResource makes it, then the group.
 std::string ResourceOf(std::string_view kind);
 
+// `the server could not find the requested resource`: there is nothing at such a path.
+Status NoResourceError();
+
 // `pods "web-0" not found`
 Status NotFoundError(std::string_view kind, std::string_view name);
 
@@ -28,12 +31,19 @@ Status ConflictError(std::string_view resource, std::string_view name, std::stri
 Status UidConflictError(std::string_view resource, std::string_view name, std::string_view expected,
                         std::string_view found);
 
+// The same for another resourceVersion than the one that was meant.
+Status VersionConflictError(std::string_view resource, std::string_view name,
+                            std::string_view expected, std::string_view found);
+
 // A conflict because of a resourceVersion that is not the present one.
 Status StaleError(std::string_view kind, std::string_view name);
 
 // `Pod "web-0" is invalid: field: why`
 Status InvalidError(std::string_view kind, std::string_view name, std::string_view field,
                     std::string_view why);
+
+// Whether it is one of InvalidError: read and understood, and refused for what it says.
+bool IsInvalidError(const Status& error);
 
 }  // namespace berth::host
 

@@ -31,6 +31,20 @@ TEST(ApiErrors, SpeaksAsTheApiServerDoes) {
             "modified; please apply your changes to the latest version and try again");
   EXPECT_EQ(InvalidError("v1/Pod", "web-0", "spec.nodeName", "Forbidden").ToString(),
             R"(InvalidArgument: Pod "web-0" is invalid: spec.nodeName: Forbidden)");
+  EXPECT_EQ(VersionConflictError("pods", "web-0", "1", "2").ToString(),
+            R"(Conflict: Operation cannot be fulfilled on pods "web-0": Precondition failed: )"
+            "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2");
+}
+
+TEST(ApiErrors, KnowsWhatIsInvalidFromWhatCannotBeRead) {
+  EXPECT_TRUE(IsInvalidError(InvalidError("v1/Pod", "web-0", "spec.nodeName", "Forbidden")));
+  EXPECT_TRUE(IsInvalidError(InvalidError("storage.k8s.io/v1/CSINode", "", "f", "Required")));
+  for (const char* text : {"", "x", "Pod", "Pod \"a", R"(Pod "a" is bad: f: x)",
+                           R"(the name (Pod "a" is invalid: f) does not match)"}) {
+    EXPECT_FALSE(IsInvalidError(Status::InvalidArgument(text))) << text;
+  }
+  EXPECT_FALSE(IsInvalidError(Status::NotFound(R"(Pod "a" is invalid: f: x)")));
+  EXPECT_FALSE(IsInvalidError(Status::Ok()));
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace berth::host {
 namespace {
 
-Status NoResource() { return Status::NotFound("the server could not find the requested resource"); }
-
 // "/a/b/c" is a, b, c. None: an empty part.
 std::vector<std::string> Split(std::string_view path) {
   std::vector<std::string> parts;
@@ -41,7 +39,7 @@ Result<ApiPath> ApiPath::Parse(std::string_view path) {
     parsed.group_version = take() + "/";
     parsed.group_version += take();
   } else {
-    return NoResource();
+    return NoResourceError();
   }
   // "namespaces/a/pods" is about pods, "namespaces/a" and "namespaces/a/status" about a namespace.
   const size_t left = parts.size() - next;
@@ -54,7 +52,7 @@ Result<ApiPath> ApiPath::Parse(std::string_view path) {
   parsed.resource = take();
   parsed.name = take();
   parsed.subresource = take();
-  if (parsed.resource.empty() || next != parts.size()) return NoResource();
+  if (parsed.resource.empty() || next != parts.size()) return NoResourceError();
   return parsed;
 }
 

@@ -1,26 +1,29 @@
 #include "host/cluster/embedded/embedded_api.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/object_json.h"
+#include "host/cluster/embedded/status_object.h"
 #include "host/cluster/embedded/status_patch.h"
+#include "host/cluster/json_body.h"
 
 namespace berth::host {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Status NotServed(const ApiRequest& request, const std::string& why) {
-  return Status::Unsupported("the embedded cluster does not serve " + request.verb + " " +
-                             request.path + ": " + why);
+std::string WhyNot(const ApiRequest& request, const std::string& why) {
+  return "the embedded cluster does not serve " + request.verb + " " + request.path + ": " + why;
 }
 
-Result<Json> ParseBody(const ApiRequest& request) {
-  Json json = Json::parse(request.body, nullptr, false);
-  if (!json.is_object()) return Status::InvalidArgument("the body is no JSON object");
-  return json;
+Status NotServed(const ApiRequest& request, const std::string& why) {
+  return Status::Unsupported(WhyNot(request, why));
 }
 
 // A text in `json` at a path of keys; empty where there is none.
@@ -41,20 +44,72 @@ Json Stored(const AnyObject& object, Json body) {
   return body;
 }
 
-// What a delete options object says (meta/v1 DeleteOptions): it may name the uid that is meant.
-Status CheckDelete(const ApiRequest& request, std::string_view kind, const ObjectBase& object) {
-  Result<Json> options = ParseBody(request);
-  if (!options.ok()) return std::move(options).status();
-  for (const auto& [key, value] : options->items()) {
-    const bool known = key == "kind" || key == "apiVersion" ||
-                       (key == "preconditions" && value.is_object() && value.size() == 1);
-    if (!known) return NotServed(request, "it does not know the option " + key);
-  }
-  const std::string uid = TextAt(*options, {"preconditions", "uid"});
-  if (options->contains("preconditions") && uid != object.uid()) {
-    return UidConflictError(ResourceOf(kind), object.name(), uid, object.uid());
+Status CheckQuery(const ApiRequest& request, std::string_view query) {
+  constexpr std::array<std::string_view, 4> kPassedOver = {"fieldManager", "limit", "pretty",
+                                                           "timeout"};
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), one.size() + 1));
+    const std::string_view key = one.substr(0, one.find('='));
+    if (std::ranges::find(kPassedOver, key) == kPassedOver.end()) {
+      return NotServed(request, "it does not read the query parameter " + std::string(key));
+    }
   }
   return {};
+}
+
+// ---- What a delete options object says (meta/v1 DeleteOptions) ----------------------------------
+
+// apiserver: storage/interfaces.go, Preconditions.Check.
+Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
+                          std::string_view kind, const ObjectBase& object) {
+  if (!preconditions.is_object()) {
+    return Status::InvalidArgument("/preconditions: expected an object");
+  }
+  const std::string resource = ResourceOf(kind);
+  for (const auto& [key, value] : preconditions.items()) {
+    if (key != "uid" && key != "resourceVersion") {
+      return NotServed(request, "it does not know the precondition " + key);
+    }
+    if (value.is_null()) continue;
+    if (!value.is_string()) {
+      return Status::InvalidArgument("/preconditions/" + key + ": expected a string");
+    }
+    const auto& text = value.get_ref<const std::string&>();
+    if (key == "uid" && text != object.uid()) {
+      return UidConflictError(resource, object.name(), text, object.uid());
+    }
+    if (key == "resourceVersion" && text != object.resource_version()) {
+      return VersionConflictError(resource, object.name(), text, object.resource_version());
+    }
+  }
+  return {};
+}
+
+// The grace period that the options name; none: the object's own. An error: it is not to go.
+Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std::string_view kind,
+                                                 const ObjectBase& object) {
+  std::optional<int64_t> grace_seconds;
+  if (request.body.empty()) return grace_seconds;
+  const Result<Json> options = ParseBody(request.body);
+  if (!options.ok()) return options.status();
+  for (const auto& [key, value] : options->items()) {
+    if (value.is_null() || key == "kind" || key == "apiVersion") continue;
+    if (key == "preconditions") {
+      Status status = CheckPreconditions(request, value, kind, object);
+      if (!status.ok()) return status;
+    } else if (key == "gracePeriodSeconds") {
+      if (!value.is_number_integer()) {
+        return Status::InvalidArgument("/gracePeriodSeconds: expected a whole number");
+      }
+      constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+      const bool is_beyond = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost};
+      grace_seconds = is_beyond ? kMost : value.get<int64_t>();
+    } else {
+      return NotServed(request, "it does not know the option " + key);
+    }
+  }
+  return grace_seconds;
 }
 
 bool IsTree(std::string_view kind) { return kind != kPodKind && kind != kNodeKind; }
@@ -63,35 +118,40 @@ bool IsTree(std::string_view kind) { return kind != kPodKind && kind != kNodeKin
 
 Result<std::string> EmbeddedApi::Serve(const ApiRequest& request) {
   const Result<ApiPath> path = ApiPath::Parse(request.path);
-  if (!path.ok()) return path.status();
-  const bool is_pod_status = path->Leads(kPodKind) && path->subresource == "status";
-  if (!path->query.empty()) return NotServed(request, "it reads no query");
-  if (!path->subresource.empty() && !(is_pod_status && request.verb == "PATCH")) {
-    return NotServed(request, "it has no subresource " + path->subresource);
+  const Result<Json> answer = path.ok() ? Answer(*path, request) : path.status();
+  if (answer.ok()) return DumpBody(*answer);
+  return Status(answer.status().code(),
+                StatusObject(answer.status(), path.ok() ? *path : ApiPath{}));
+}
+
+Result<Json> EmbeddedApi::Answer(const ApiPath& path, const ApiRequest& request) {
+  const std::string kind = KindAt(path);
+  if (kind.empty() && request.verb != "POST") return NoResourceError();
+  if (path.Leads(kNodeKind) && !path.ns.empty()) return NoResourceError();
+  const bool is_status = path.subresource == "status" && path.Leads(kPodKind);
+  if (!path.subresource.empty() && !is_status) {
+    return Status::NotFound(WhyNot(request, "it has no subresource " + path.subresource));
   }
-  if (request.verb == "POST") {
-    Result<Json> made = Create(*path, request);
-    if (!made.ok()) return std::move(made).status();
-    return made->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (is_status && request.verb != "PATCH") {
+    return NotServed(request, "it keeps no text of pods and nodes");
   }
-  const std::string kind = KindAt(*path);
-  if (kind.empty()) return Status::NotFound("the server could not find the requested resource");
-  const bool reads = request.verb == "GET" || (request.verb == "PATCH" && !is_pod_status);
-  if (reads && !IsTree(kind)) return NotServed(request, "it keeps no text of pods and nodes");
-  if (path->name.empty() && request.verb != "GET") {
-    return NotServed(request, "it names no object");
-  }
-  Result<Json> answer = [&]() -> Result<Json> {
-    if (is_pod_status) return PatchPodStatus(*path, request);
-    if (request.verb == "GET") return path->name.empty() ? List(*path, kind) : Get(*path, kind);
-    if (request.verb == "PATCH") return Patch(*path, kind, request);
-    if (request.verb == "DELETE") return Delete(*path, kind, request);
-    if (request.verb != "PUT") return NotServed(request, "it does not know the verb");
-    Result<Json> body = ParseBody(request);
-    return body.ok() ? Replace(*path, kind, *std::move(body)) : body;
-  }();
-  if (!answer.ok()) return std::move(answer).status();
-  return answer->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (Status status = CheckQuery(request, path.query); !status.ok()) return status;
+  if (is_status) return PatchPodStatus(path, request);
+  return Dispatch(path, kind, request);
+}
+
+Result<Json> EmbeddedApi::Dispatch(const ApiPath& path, const std::string& kind,
+                                   const ApiRequest& request) {
+  if (request.verb == "POST") return Create(path, request);
+  const bool is_read = request.verb == "GET" || request.verb == "PATCH";
+  if (is_read && !IsTree(kind)) return NotServed(request, "it keeps no text of pods and nodes");
+  if (request.verb == "GET") return path.name.empty() ? List(path, kind) : Get(path, kind);
+  if (path.name.empty()) return NotServed(request, "it names no object");
+  if (request.verb == "PATCH") return Patch(path, kind, request);
+  if (request.verb == "DELETE") return Delete(path, kind, request);
+  if (request.verb != "PUT") return NotServed(request, "it does not know the verb");
+  Result<Json> body = ParseBody(request.body);
+  return body.ok() ? Replace(path, kind, *std::move(body)) : body;
 }
 
 std::string EmbeddedApi::KindAt(const ApiPath& path) const {
@@ -101,26 +161,30 @@ std::string EmbeddedApi::KindAt(const ApiPath& path) const {
   return "";
 }
 
-Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, const Json& body) {
+Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
   const std::string kind = TextAt(body, {"apiVersion"}) + "/" + TextAt(body, {"kind"});
   if (!path.Leads(kind)) {
     return Status::InvalidArgument("the body is a " + kind + ", the path is one of " +
                                    path.group_version + " " + path.resource);
   }
-  const std::string name = TextAt(body, {"metadata", "name"});
+  Json& metadata = body["metadata"];
+  if (metadata.is_null()) metadata = Json::object();
+  if (!metadata.is_object()) return Status::InvalidArgument("/metadata: expected an object");
+  const std::string name = TextAt(metadata, {"name"});
   if (!path.name.empty() && name != path.name) {
     return Status::InvalidArgument("the name of the object (" + name +
                                    ") does not match the name on the URL (" + path.name + ")");
   }
-  const std::string ns = TextAt(body, {"metadata", "namespace"});
+  const std::string ns = TextAt(metadata, {"namespace"});
   if (!ns.empty() && !path.ns.empty() && ns != path.ns) {
     return Status::InvalidArgument("the namespace of the object (" + ns +
                                    ") does not match the namespace on the URL (" + path.ns + ")");
   }
-  if (!ns.empty() || path.ns.empty()) return decoder_.Decode(body.dump());
-  Json placed = body;
-  placed["metadata"]["namespace"] = path.ns;
-  return decoder_.Decode(placed.dump());
+  if (!path.ns.empty()) {
+    Json& place = metadata["namespace"];
+    if (place.is_null() || place.is_string()) place = path.ns;
+  }
+  return decoder_.Decode(DumpBody(body));
 }
 
 Result<Json> EmbeddedApi::Get(const ApiPath& path, const std::string& kind) {
@@ -143,7 +207,10 @@ Result<Json> EmbeddedApi::List(const ApiPath& path, const std::string& kind) {
 
 Result<Json> EmbeddedApi::Create(const ApiPath& path, const ApiRequest& request) {
   if (!path.name.empty()) return NotServed(request, "objects are created in their collection");
-  Result<Json> body = ParseBody(request);
+  if (path.Leads(kPodKind) && path.ns.empty()) {
+    return NotServed(request, "pods are created in their namespace");
+  }
+  Result<Json> body = ParseBody(request.body);
   if (!body.ok()) return body;
   Result<AnyObject> object = DecodeFor(path, *body);
   if (!object.ok()) return std::move(object).status();
@@ -164,7 +231,7 @@ Result<Json> EmbeddedApi::Replace(const ApiPath& path, const std::string& kind, 
 Result<Json> EmbeddedApi::Patch(const ApiPath& path, const std::string& kind,
                                 const ApiRequest& request) {
   if (request.patch != PatchKind::kMerge) return NotServed(request, "it knows merge patches alone");
-  Result<Json> patch = ParseBody(request);
+  Result<Json> patch = ParseBody(request.body);
   if (!patch.ok()) return patch;
   Result<Json> json = Get(path, kind);
   if (!json.ok()) return json;
@@ -173,7 +240,7 @@ Result<Json> EmbeddedApi::Patch(const ApiPath& path, const std::string& kind,
 }
 
 Result<Json> EmbeddedApi::PatchPodStatus(const ApiPath& path, const ApiRequest& request) {
-  Result<Json> body = ParseBody(request);
+  Result<Json> body = ParseBody(request.body);
   if (!body.ok()) return body;
   StatusPatch patch;
   Status status = patch.Read(*body, request.patch, cluster_.now_ns());
@@ -187,11 +254,13 @@ Result<Json> EmbeddedApi::Delete(const ApiPath& path, const std::string& kind,
                                  const ApiRequest& request) {
   const auto object = cluster_.Find(kind, path.ns, path.name);
   if (!object.has_value()) return NotFoundError(kind, path.name);
-  if (!request.body.empty()) {
-    if (Status status = CheckDelete(request, kind, Base(*object)); !status.ok()) return status;
+  const auto grace_seconds = ReadDeleteOptions(request, kind, Base(*object));
+  if (!grace_seconds.ok()) return grace_seconds.status();
+  if (kind == kPodKind && grace_seconds->has_value()) {
+    cluster_.DeletePod({path.ns, path.name, {}}, *grace_seconds, nullptr);
+  } else if (Status status = cluster_.Delete(kind, path.ns, path.name); !status.ok()) {
+    return status;
   }
-  Status status = cluster_.Delete(kind, path.ns, path.name);
-  if (!status.ok()) return status;
   const auto left = cluster_.Find(kind, path.ns, path.name);
   return MetadataOf(Base(left.has_value() ? *left : *object));
 }

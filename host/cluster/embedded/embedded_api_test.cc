@@ -1,4 +1,4 @@
-#include "host/cluster/embedded/embedded_api.h"
+#include "host/cluster/embedded/embedded_api_test.h"
 
 #include <string>
 #include <utility>
@@ -7,8 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cluster/embedded/embedded_test.h"
-
 namespace berth::host {
 namespace {
 
@@ -16,8 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kNodes = "/apis/storage.k8s.io/v1/csinodes";
-constexpr const char* kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
+constexpr const char* kNodes = EmbeddedApiTest::kNodes;
+constexpr const char* kClaims = EmbeddedApiTest::kClaims;
 
 // ---- Paths --------------------------------------------------------------------------------------
 
@@ -58,35 +56,6 @@ TEST(ApiPath, LeadsToAKind) {
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-class EmbeddedApiTest : public EmbeddedTest {
- protected:
-  // The answer, or "NotFound: why".
-  std::string Ask(const std::string& verb, const std::string& path, const std::string& body = "",
-                  PatchKind patch = PatchKind::kMerge) {
-    const Result<std::string> answer =
-        api_.Serve({.verb = verb, .path = path, .body = body, .patch = patch});
-    return answer.ok() ? *answer : answer.status().ToString();
-  }
-  static std::string CsiNode(const std::string& name, const std::string& rest = "") {
-    return R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +
-           R"(","uid":"uid-)" + name + R"(","creationTimestamp":"2026-01-01T00:00:00Z"})" + rest +
-           "}";
-  }
-  // As the cluster answers it.
-  static std::string CsiNodeAt(const std::string& name, const std::string& version,
-                               const std::string& rest = "") {
-    return R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +
-           R"(","uid":"uid-)" + name + R"(","creationTimestamp":"2026-01-01T00:00:00Z",)" +
-           R"("resourceVersion":")" + version + "\"}" + rest + "}";
-  }
-  std::string Claim(const std::string& name, const std::string& ns = "") {
-    return R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":")" + name +
-           '"' + (ns.empty() ? "" : R"(,"namespace":")" + ns + '"') + "}}";
-  }
-
-  EmbeddedApi api_{cluster_, decoder_};
-};
-
 TEST_F(EmbeddedApiTest, AnObjectIsCreatedReadReplacedAndDeleted) {
   const std::string path = std::string(kNodes) + "/a";
   const std::string spec = R"(,"spec":{"drivers":[{"name":"d","n":1.5,"ok":true}]})";
@@ -95,8 +64,8 @@ TEST_F(EmbeddedApiTest, AnObjectIsCreatedReadReplacedAndDeleted) {
   EXPECT_EQ(Ask("PUT", path, CsiNode("a", R"(,"spec":{})")), CsiNodeAt("a", "2", R"(,"spec":{})"));
   EXPECT_EQ(Ask("GET", path), CsiNodeAt("a", "2", R"(,"spec":{})"));
   EXPECT_THAT(Ask("DELETE", path), HasSubstr(R"("kind":"PartialObjectMetadata")"));
-  EXPECT_EQ(Ask("GET", path), "NotFound: csinodes.storage.k8s.io \"a\" not found");
-  EXPECT_EQ(Ask("DELETE", path), "NotFound: csinodes.storage.k8s.io \"a\" not found");
+  EXPECT_EQ(Ask("GET", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
+  EXPECT_EQ(Ask("DELETE", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
 }
 
 TEST_F(EmbeddedApiTest, AListIsOfANamespaceOrOfAll) {
@@ -121,12 +90,12 @@ TEST_F(EmbeddedApiTest, AMergePatchChangesWhatItNames) {
   EXPECT_EQ(Ask("PATCH", path, R"({"spec":{"x":null,"z":3}})"),
             CsiNodeAt("a", "2", R"(,"spec":{"y":2,"z":3})"));
   EXPECT_THAT(Ask("PATCH", path, R"({"metadata":{"resourceVersion":"1"}})"),
-              StartsWith("Conflict: Operation cannot be fulfilled"));
+              StartsWith("409 Conflict: Operation cannot be fulfilled"));
   EXPECT_THAT(Ask("PATCH", path, R"({"metadata":{"name":"b"}})"),
-              StartsWith("InvalidArgument: the name of the object (b)"));
+              StartsWith("400 BadRequest: the name of the object (b)"));
   EXPECT_THAT(Ask("PATCH", path, R"({"spec":{}})", PatchKind::kStrategicMerge),
-              StartsWith("Unsupported: "));
-  EXPECT_THAT(Ask("PATCH", std::string(kNodes) + "/b", "{}"), StartsWith("NotFound: "));
+              StartsWith("405 MethodNotAllowed: "));
+  EXPECT_THAT(Ask("PATCH", std::string(kNodes) + "/b", "{}"), StartsWith("404 NotFound: "));
 }
 
 TEST_F(EmbeddedApiTest, WatchersAreTold) {
@@ -141,54 +110,139 @@ TEST_F(EmbeddedApiTest, WatchersAreTold) {
 
 TEST_F(EmbeddedApiTest, ABodyBelongsAtItsPath) {
   const std::pair<std::string, const char*> kTable[] = {
-      {"", "InvalidArgument: the body is no JSON object"},
-      {"[]", "InvalidArgument: the body is no JSON object"},
-      {"{}", "InvalidArgument: the body is a /, the path is one of v1 persistentvolumeclaims"},
-      {CsiNode("a"), "InvalidArgument: the body is a storage.k8s.io/v1/CSINode, the path"},
-      {Claim("a", "other"), "InvalidArgument: the namespace of the object (other) does not match"},
-      {Claim(""), "InvalidArgument: "},
+      {"", "400 BadRequest: the body is no JSON object"},
+      {"[]", "400 BadRequest: the body is no JSON object"},
+      {"{}", "400 BadRequest: the body is a /, the path is one of v1 persistentvolumeclaims"},
+      {CsiNode("a"), "400 BadRequest: the body is a storage.k8s.io/v1/CSINode, the path"},
+      {Claim("a", "other"), "400 BadRequest: the namespace of the object (other) does not match"},
+      {Claim(""), "400 BadRequest: "},
   };
   for (const auto& [body, error] : kTable) {
     EXPECT_THAT(Ask("POST", kClaims, body), StartsWith(error)) << body;
   }
-  EXPECT_THAT(Ask("POST", std::string(kClaims) + "/a", Claim("a")), StartsWith("Unsupported: "));
+  EXPECT_THAT(Ask("POST", std::string(kClaims) + "/a", Claim("a")),
+              StartsWith("405 MethodNotAllowed: "));
   Ask("POST", kClaims, Claim("a"));
-  EXPECT_THAT(Ask("POST", kClaims, Claim("a")), StartsWith("AlreadyExists: "));
+  EXPECT_THAT(Ask("POST", kClaims, Claim("a")), StartsWith("409 AlreadyExists: "));
   EXPECT_THAT(Ask("PUT", std::string(kClaims) + "/b", Claim("a")),
-              StartsWith("InvalidArgument: the name of the object (a)"));
-  EXPECT_THAT(Ask("PUT", std::string(kClaims) + "/b", Claim("b")), StartsWith("NotFound: "));
+              StartsWith("400 BadRequest: the name of the object (a)"));
+  EXPECT_THAT(Ask("PUT", std::string(kClaims) + "/b", Claim("b")), StartsWith("404 NotFound: "));
 }
 
-TEST_F(EmbeddedApiTest, ADeletionMayNameTheUidThatIsMeant) {
+TEST_F(EmbeddedApiTest, ADeletionMayNameWhatIsMeant) {
   Ask("POST", kNodes, CsiNode("a"));
   const std::string path = std::string(kNodes) + "/a";
-  EXPECT_THAT(Ask("DELETE", path, R"({"preconditions":{"uid":"other"}})"),
-              HasSubstr("Precondition failed: UID in precondition: other"));
-  EXPECT_THAT(Ask("DELETE", path, R"({"gracePeriodSeconds":0})"),
-              HasSubstr("it does not know the option gracePeriodSeconds"));
-  EXPECT_THAT(Ask("DELETE", path, R"({"preconditions":{"uid":"uid-a"}})"), StartsWith("{"));
+  const std::string conflict =
+      R"(409 Conflict: Operation cannot be fulfilled on csinodes.storage.k8s.io "a": )"
+      "Precondition failed: ";
+  const std::string no_uid = conflict + "UID in precondition: other, UID in object meta: uid-a";
+  const std::string no_version =
+      conflict + "ResourceVersion in precondition: 2, ResourceVersion in object meta: 1";
+  const std::pair<const char*, std::string> kTable[] = {
+      {R"({"preconditions":{"uid":"other"}})", no_uid},
+      {R"({"preconditions":{"resourceVersion":"2"}})", no_version},
+      {R"({"preconditions":{"uid":"other","resourceVersion":"1"}})", no_uid},
+      {R"({"preconditions":{"uid":"uid-a","resourceVersion":"2"}})", no_version},
+      {R"({"preconditions":1})", "400 BadRequest: /preconditions: expected an object"},
+      {R"({"preconditions":{"uid":1}})", "400 BadRequest: /preconditions/uid: expected a string"},
+      {R"({"preconditions":{"resourceVersion":1}})",
+       "400 BadRequest: /preconditions/resourceVersion: expected a string"},
+      {R"({"preconditions":{"generation":"1"}})",
+       "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
+           ": it does not know the precondition generation"},
+      {R"({"propagationPolicy":"Foreground"})",
+       "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
+           ": it does not know the option propagationPolicy"},
+      {R"({"gracePeriodSeconds":"0"})",
+       "400 BadRequest: /gracePeriodSeconds: expected a whole number"},
+      {"[]", "400 BadRequest: the body is no JSON object"},
+  };
+  for (const auto& [options, answer] : kTable) EXPECT_EQ(Ask("DELETE", path, options), answer);
+  for (const char* options :  // The second one meets the third version, the third the fifth.
+       {R"({"preconditions":{"resourceVersion":"1"}})",
+        R"({"preconditions":{"uid":"uid-a","resourceVersion":"3"}})",
+        R"({"preconditions":{"uid":"uid-a"}})",
+        R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":null})",
+        R"({"preconditions":{"uid":null,"resourceVersion":null}})"}) {
+    EXPECT_THAT(Ask("DELETE", path, options), StartsWith("{")) << options;
+    EXPECT_THAT(Ask("GET", path), StartsWith("404 NotFound: ")) << options;
+    Ask("POST", kNodes, CsiNode("a"));
+  }
+}
+
+TEST_F(EmbeddedApiTest, APodGoesByTheGraceOfItsDeletion) {
+  const auto remove = [&](const std::string& options) -> std::string {
+    cluster_.Remove(kPodKind, "default", "p").ok();
+    AddPod("p", R"(,"spec":{"nodeName":"n"})");
+    const std::string answer = Ask("DELETE", "/api/v1/namespaces/default/pods/p", options);
+    EXPECT_THAT(answer, HasSubstr(R"("kind":"PartialObjectMetadata")")) << options;
+    const PodRef pod = cluster_.FindPod("default", "p");
+    if (pod == nullptr) return "gone";
+    EXPECT_THAT(answer, HasSubstr("deletionTimestamp")) << options;
+    return std::to_string((pod->meta().deleted_ns - now_ns_) / kSecondNs);
+  };
+  EXPECT_EQ(remove(""), "30");
+  EXPECT_EQ(remove(R"({"gracePeriodSeconds":null})"), "30");
+  EXPECT_EQ(remove(R"({"gracePeriodSeconds":5})"), "5");
+  EXPECT_EQ(remove(R"({"gracePeriodSeconds":0})"), "gone");
+  EXPECT_EQ(remove(R"({"gracePeriodSeconds":-1})"), "1");
+  EXPECT_EQ(remove(R"({"gracePeriodSeconds":18446744073709551615})"), "2147483648");
 }
 
 TEST_F(EmbeddedApiTest, WhatItDoesNotServeItNames) {
   AddPod("p");
+  AddNode("n");
   Ask("POST", kNodes, CsiNode("a"));
   constexpr std::pair<std::pair<const char*, const char*>, const char*> kTable[] = {
       {{"GET", "/api/v1/pods"}, "it keeps no text of pods and nodes"},
       {{"GET", "/api/v1/namespaces/default/pods/p"}, "it keeps no text of pods and nodes"},
+      {{"GET", "/api/v1/namespaces/default/pods/p/status"}, "it keeps no text of pods and nodes"},
       {{"PATCH", "/api/v1/namespaces/default/pods/p"}, "it keeps no text of pods and nodes"},
-      {{"GET", "/apis/storage.k8s.io/v1/csinodes?limit=1"}, "it reads no query"},
-      {{"GET", "/apis/storage.k8s.io/v1/csinodes/a/status"}, "it has no subresource status"},
-      {{"GET", "/api/v1/namespaces/default/pods/p/status"}, "it has no subresource status"},
+      {{"GET", "/api/v1/nodes/n"}, "it keeps no text of pods and nodes"},
+      {{"PATCH", "/api/v1/nodes/n"}, "it keeps no text of pods and nodes"},
+      {{"POST", "/api/v1/pods"}, "pods are created in their namespace"},
+      {{"GET", "/apis/storage.k8s.io/v1/csinodes?labelSelector=a"},
+       "it does not read the query parameter labelSelector"},
+      {{"GET", "/apis/storage.k8s.io/v1/csinodes?limit=1&watch=1"},
+       "it does not read the query parameter watch"},
+      {{"PATCH", "/apis/storage.k8s.io/v1/csinodes"}, "it names no object"},
       {{"DELETE", "/apis/storage.k8s.io/v1/csinodes"}, "it names no object"},
       {{"HEAD", "/apis/storage.k8s.io/v1/csinodes/a"}, "it does not know the verb"},
   };
   for (const auto& [request, why] : kTable) {
     EXPECT_EQ(Ask(request.first, request.second),
-              std::string("Unsupported: the embedded cluster does not serve ") + request.first +
-                  " " + request.second + ": " + why);
+              std::string("405 MethodNotAllowed: the embedded cluster does not serve ") +
+                  request.first + " " + request.second + ": " + why);
   }
-  EXPECT_THAT(Ask("GET", "/api/v1/secrets"), StartsWith("NotFound: the server could not find"));
-  EXPECT_THAT(Ask("GET", "/version"), StartsWith("NotFound: the server could not find"));
+  for (const char* path : {"/apis/storage.k8s.io/v1/csinodes/a/status",
+                           "/api/v1/namespaces/default/pods/p/binding", "/api/v1/nodes/n/status"}) {
+    EXPECT_THAT(Ask("GET", path), StartsWith("404 NotFound: the embedded cluster does not serve "));
+  }
+  for (const char* path :
+       {"/api/v1/secrets", "/version", "", "/", "/api/v1", "/api/v1/namespaces/default/nodes/n"}) {
+    for (const char* verb : {"GET", "PUT", "PATCH", "DELETE"}) {
+      EXPECT_EQ(Ask(verb, path), "404 NotFound: the server could not find the requested resource");
+    }
+  }
+}
+
+TEST_F(EmbeddedApiTest, ParametersThatChangeNoAnswerArePassedOver) {
+  Ask("POST", std::string(kNodes) + "?fieldManager=acme&pretty=true", CsiNode("a"));
+  const std::string list = Ask("GET", kNodes);
+  EXPECT_THAT(list, HasSubstr("uid-a"));
+  EXPECT_EQ(Ask("GET", std::string(kNodes) + "?limit=500&timeout=5s&pretty"), list);
+}
+
+TEST_F(EmbeddedApiTest, ARefusalIsAStatusObject) {
+  Ask("POST", kNodes, CsiNode("a"));
+  const Result<std::string> answer =
+      api_.Serve({.verb = "GET", .path = std::string(kNodes) + "/b", .body = ""});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(answer.status().message(),
+            R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
+            R"("message":"csinodes.storage.k8s.io \"b\" not found","reason":"NotFound",)"
+            R"("details":{"name":"b","group":"storage.k8s.io","kind":"csinodes"},"code":404})");
 }
 
 // ---- Pods and nodes -----------------------------------------------------------------------------
@@ -253,7 +307,7 @@ TEST_F(StatusPatchTest, ConditionsAreMergedByTheirType) {
 
 TEST_F(StatusPatchTest, AnotherPodOfTheNameIsAConflict) {
   EXPECT_THAT(Patch(R"({"metadata":{"uid":"other"},"status":{"nominatedNodeName":"n1"}})"),
-              StartsWith("Conflict: "));
+              StartsWith("409 Conflict: "));
   EXPECT_EQ(pod()->nominated_node(), "");
 }
 
@@ -271,10 +325,10 @@ TEST_F(StatusPatchTest, WhatItDoesNotKeepIsRefusedByName) {
   };
   for (const auto& [body, field] : kTable) {
     EXPECT_EQ(Patch(body),
-              std::string("Unsupported: the embedded cluster does not patch ") + field);
+              std::string("405 MethodNotAllowed: the embedded cluster does not patch ") + field);
   }
   EXPECT_EQ(Patch(R"({"status":{"conditions":[]}})", PatchKind::kMerge),
-            "Unsupported: the embedded cluster does not patch /status/conditions");
+            "405 MethodNotAllowed: the embedded cluster does not patch /status/conditions");
 }
 
 TEST_F(StatusPatchTest, WhatIsWrongIsSaid) {
@@ -285,10 +339,10 @@ TEST_F(StatusPatchTest, WhatIsWrongIsSaid) {
        R"({"status":{"conditions":[{"type":"PodScheduled"}]}})",
        R"({"status":{"conditions":[{"type":"PodScheduled","status":"true"}]}})",
        R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"x"}]}})"}) {
-    EXPECT_THAT(Patch(body), StartsWith("InvalidArgument: ")) << body;
+    EXPECT_THAT(Patch(body), StartsWith("400 BadRequest: ")) << body;
   }
   EXPECT_THAT(Ask("PATCH", "/api/v1/namespaces/default/pods/q/status", "{}"),
-              StartsWith("NotFound: "));
+              StartsWith("404 NotFound: "));
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ Json ToJson(const Object& object) {
 
 void WriteServerMeta(const ObjectBase& object, Json& json) {
   Json& metadata = json["metadata"];
+  if (!metadata.is_object()) metadata = Json::object();
   if (!object.ns().empty()) metadata["namespace"] = std::string(object.ns());
   metadata["uid"] = std::string(object.uid());
   metadata["resourceVersion"] = std::string(object.resource_version());

@@ -14,7 +14,7 @@ nlohmann::ordered_json ToJson(const berth_value* value);
 nlohmann::ordered_json ToJson(const Object& object);
 
 // Puts into `json`, the text of an object, what the server fills in: uid, resourceVersion and the
-// times of creation and deletion.
+// times of creation and deletion. REQUIRES: `json` is an object or null.
 void WriteServerMeta(const ObjectBase& object, nlohmann::ordered_json& json);
 
 // What there is to say of any object (meta.k8s.io/v1 PartialObjectMetadata).

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/api/time.h"
+#include "host/cluster/json_body.h"
 
 namespace berth::host {
 namespace {
@@ -16,7 +17,7 @@ Status NotKept(const std::string& field) {
 }
 
 Status Bad(const std::string& field, const Json& found) {
-  return Status::InvalidArgument(field + ": expected a string, found " + found.dump());
+  return Status::InvalidArgument(field + ": expected a string, found " + DumpBody(found));
 }
 
 uint32_t ConditionStatus(std::string_view text) {
@@ -83,6 +84,8 @@ Status StatusPatch::ReadCondition(const Json& json, int64_t now_ns) {
   };
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(kFields, key) == kFields.end()) return NotKept(place + "/" + key);
+    const bool is_text = value.is_string() || value.is_null();
+    if (!is_text && key != "observedGeneration") return Bad(place + "/" + key, value);
   }
   const std::string type = text("type");
   auto* into = type == "PodScheduled"       ? &patch_.pod_scheduled

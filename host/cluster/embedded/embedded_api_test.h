@@ -1,0 +1,57 @@
+// What the tests of the embedded cluster's REST interface share: who asks it.
+#ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
+#define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "host/cluster/embedded/embedded_api.h"
+#include "host/cluster/embedded/embedded_test.h"
+
+namespace berth::host {
+
+class EmbeddedApiTest : public EmbeddedTest {
+ public:
+  static constexpr const char* kNodes = "/apis/storage.k8s.io/v1/csinodes";
+  static constexpr const char* kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
+
+ protected:
+  // The answer, or "404 NotFound: why" of the Status object.
+  std::string Ask(const std::string& verb, const std::string& path, const std::string& body = "",
+                  PatchKind patch = PatchKind::kMerge) {
+    const Result<std::string> answer =
+        api_.Serve({.verb = verb, .path = path, .body = body, .patch = patch});
+    if (answer.ok()) return *answer;
+    const auto json = nlohmann::json::parse(answer.status().message(), nullptr, false);
+    if (!json.is_object() || json.value("kind", "") != "Status") return "no Status object";
+    return std::to_string(json.value("code", 0)) + " " + json.value("reason", "") + ": " +
+           json.value("message", "");
+  }
+  static std::string CsiNode(const std::string& name, const std::string& rest = "") {
+    return R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +
+           R"(","uid":"uid-)" + name + R"(","creationTimestamp":"2026-01-01T00:00:00Z"})" + rest +
+           "}";
+  }
+  // As the cluster answers it.
+  static std::string CsiNodeAt(const std::string& name, const std::string& version,
+                               const std::string& rest = "") {
+    return R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +
+           R"(","uid":"uid-)" + name + R"(","creationTimestamp":"2026-01-01T00:00:00Z",)" +
+           R"("resourceVersion":")" + version + "\"}" + rest + "}";
+  }
+  std::string Claim(const std::string& name, const std::string& ns = "") {
+    return R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":")" + name +
+           '"' + (ns.empty() ? "" : R"(,"namespace":")" + ns + '"') + "}}";
+  }
+
+  void AddNode(const std::string& name) {
+    EXPECT_TRUE(cluster_.Create(MakeNode(name)).ok()) << name;
+  }
+
+  EmbeddedApi api_{cluster_, decoder_};
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_

@@ -1,0 +1,66 @@
+#include "host/cluster/json_body.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::StartsWith;
+
+std::string Again(const std::string& text) {
+  const auto json = ParseBody(text);
+  return json.ok() ? DumpBody(*json) : json.status().ToString();
+}
+
+// {"a":[[...]]} with so many arrays and objects within each other.
+std::string Nested(size_t depth) {
+  return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
+}
+
+TEST(JsonBody, AnObjectStaysAsItIs) {
+  for (const char* text : {"{}", R"({"b":1,"a":[1.5,true,null,"x"]})", R"({"brackets":"[[[{\"[["})",
+                           R"({"a":"\\"})"}) {
+    EXPECT_EQ(Again(text), text);
+  }
+  EXPECT_EQ(Again(R"({"a":1,"a":"x"})"), R"({"a":"x"})");  // The last one counts.
+}
+
+TEST(JsonBody, WhatIsNoObjectIsRefused) {
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("1"), std::string("null"), std::string("{"),
+        std::string("{}}"), std::string("{} x"), std::string("{\"a\":\"\xff\"}"),
+        std::string("{\"a\":\"\xc3\"}"), std::string("{\"a\":\"\\ud800\"}"),
+        std::string("{\"a\":1e999}"), std::string("{\"a\":\"\\"), std::string("{\"a\":\0}", 7)}) {
+    EXPECT_EQ(Again(text), "InvalidArgument: the body is no JSON object") << text;
+  }
+}
+
+TEST(JsonBody, HasALimitOfDepth) {
+  EXPECT_EQ(Again(Nested(kMaxBodyDepth)), Nested(kMaxBodyDepth));
+  for (const size_t depth : {kMaxBodyDepth + 1, size_t{1'000'000}}) {
+    EXPECT_THAT(Again(Nested(depth)), StartsWith("InvalidArgument: the body has more than 100"));
+  }
+  std::string many = "{\"a\":[";
+  for (size_t i = 0; i < 2 * kMaxBodyDepth; ++i) many += "{},";
+  EXPECT_EQ(Again(many + "0]}"), many + "0]}");
+}
+
+TEST(JsonBody, HasALimitOfSize) {
+  const std::string frame = R"({"a":""})";
+  const auto of_size = [&](size_t size) {
+    return R"({"a":")" + std::string(size - frame.size(), 'x') + R"("})";
+  };
+  EXPECT_EQ(Again(of_size(kMaxBodyBytes)), of_size(kMaxBodyBytes));
+  EXPECT_EQ(Again(of_size(kMaxBodyBytes + 1)),
+            "OutOfRange: Request entity too large: limit is 3145728");
+}
+
+TEST(JsonBody, WhatIsNoTextIsReplaced) {
+  EXPECT_EQ(DumpBody({{"a", "x\xff"}}), "{\"a\":\"x\xef\xbf\xbd\"}");
+}
+
+}  // namespace
+}  // namespace berth::host
