@@ -224,18 +224,29 @@ TEST_F(ApiServiceTest, AStatusPatchNamesThePodItIsMeantFor) {
   EXPECT_EQ(requests_[0].path, "/api/v1/namespaces/default/pods/p/status");
   EXPECT_EQ(requests_[0].patch, PatchKind::kStrategicMerge);
   EXPECT_EQ(requests_[0].body,
-            R"({"metadata":{"uid":"uid-p"},"status":{"nominatedNodeName":"n1"}})");
+            R"({"status":{"nominatedNodeName":"n1"},"metadata":{"uid":"uid-p"}})");
   RunServed();
   EXPECT_THAT(answers_, ElementsAre("0 body"));
 }
 
 TEST_F(ApiServiceTest, WhatIsNoPatchIsRefused) {
-  for (const char* patch : {"", "{", "[]", "1", R"({"metadata":1})"}) {
+  const std::string deep = "{\"a\":" + std::string(1'000'000, '[');
+  const std::string deep_and_whole = deep + std::string(1'000'000, ']') + "}";
+  const std::string large = R"({"a":")" + std::string(size_t{4} << 20, 'x') + R"("})";
+  for (const std::string& patch :
+       {std::string(), std::string("{"), std::string("[]"), std::string("1"), std::string("null"),
+        std::string(R"({"metadata":1})"), std::string(R"({"metadata":"x"})"),
+        std::string(R"({"metadata":[]})"), std::string("{\"a\":\"\xff\"}"), deep, deep_and_whole,
+        large}) {
     EXPECT_EQ(service().patch_status(abi(), &pod_->view(), AsStr(patch), Note, this),
               BERTH_BAD_ARGUMENT)
-        << patch;
+        << patch.substr(0, 20);
   }
   EXPECT_THAT(requests_, IsEmpty());
+  for (const char* patch : {"{}", R"({"metadata":null})", R"({"metadata":{"uid":7}})"}) {
+    service().patch_status(abi(), &pod_->view(), AsStr(patch), Note, this);
+    EXPECT_EQ(requests_.back().body, R"({"metadata":{"uid":"uid-p"}})") << patch;
+  }
 }
 
 // ---- evict --------------------------------------------------------------------------------------
