@@ -92,6 +92,13 @@ class NodeTable {
   // Must not: be called within a cycle.
   void DropIdleColumns(size_t bytes);
   size_t column_count() const { return column_by_name_.size(); }
+  // Calls each(column, spec) for every column that there is.
+  template <class F>
+  void ForEachColumn(F&& each) const {
+    for (ColumnIndex column = 0; column < columns_.size(); ++column) {
+      if (columns_[column] != nullptr) each(column, columns_[column]->spec);
+    }
+  }
 
  private:
   struct Column {

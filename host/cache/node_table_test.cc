@@ -221,6 +221,24 @@ TEST_F(NodeTableTest, IdleColumnsGoTheLongestUnusedFirst) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
+TEST_F(NodeTableTest, EveryColumnThatIsThereIsShown) {
+  const auto shown = [this] {
+    std::vector<std::string> names;
+    table_.ForEachColumn([&](ColumnIndex column, const ColumnSpec& spec) {
+      EXPECT_EQ(&table_.column_spec(column), &spec);
+      names.push_back(spec.name());
+    });
+    return names;
+  };
+  EXPECT_THAT(shown(), IsEmpty());
+  table_.PinColumn(Index("alloc.cpu"));
+  Index("req.cpu");
+  table_.PinColumn(Index("taints"));
+  EXPECT_THAT(shown(), ElementsAre("alloc.cpu", "req.cpu", "taints"));
+  table_.DropIdleColumns(0);
+  EXPECT_THAT(shown(), ElementsAre("alloc.cpu", "taints"));
+}
+
 TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {
   Set("a");
   const ColumnIndex pinned = Index("alloc.cpu");

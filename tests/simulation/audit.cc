@@ -8,6 +8,10 @@
 namespace berth::host {
 namespace {
 
+constexpr int64_t kFlushEveryNs = 30 * kSecond;
+// Before the scheduler comes to it, what is due at the same time may happen.
+constexpr int64_t kFlushSlackNs = 5 * kSecond;
+
 std::string_view NameOfRow(const NodeTable& table, Row row) {
   return table.IsLive(row) ? table.node(row)->name() : std::string_view();
 }
@@ -24,8 +28,12 @@ const char* PlaceName(QueuePlace place) {
 
 }  // namespace
 
-Audit::Audit(const Scenario& scenario, const EmbeddedCluster& cluster, Trace& trace)
-    : scenario_(scenario), cluster_(cluster), trace_(trace) {}
+Audit::Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace)
+    : scenario_(scenario),
+      cluster_(cluster),
+      clock_(clock),
+      trace_(trace),
+      reservations_(scenario.has_quarantine) {}
 
 void Audit::SetLoop(SchedulingLoop* loop) {
   loop_ = loop;
@@ -53,29 +61,18 @@ bool Audit::IsOurs(const Pod& pod) const {
 void Audit::OnLog(uint32_t level, std::string_view plugin, std::string_view message) {
   trace_.Line("log: ", plugin, plugin.empty() ? "" : ": ", message);
   const bool is_chaos = plugin.starts_with("test.Chaos");
-  if (level >= BERTH_LOG_ERROR && (!is_chaos || message.starts_with("states left"))) {
+  if (level >= BERTH_LOG_ERROR && (!is_chaos || message.starts_with("state"))) {
     return Complain("an error was logged: " + std::string(message));
   }
-  if (!is_chaos) return;
   const size_t space = message.find(" uid=");
-  if (space == std::string_view::npos) return;
-  const std::string_view what = message.substr(0, space);
-  const std::string uid(message.substr(space + 5));
-  auto& reserved = reserved_[std::string(plugin)];
-  if (what == "Reserve" && !reserved.insert(uid).second) {
-    Complain(std::string(plugin) + " was asked to reserve twice for " + uid);
-  } else if (what == "Unreserve") {
-    reserved.erase(uid);
-  } else if (what == "PostBind" && reserved.erase(uid) == 0) {
-    Complain(std::string(plugin) + " was told of a binding that it had not reserved for: " + uid);
-  }
+  if (!is_chaos || space == std::string_view::npos) return;
+  std::string wrong =
+      reservations_.Note(plugin, message.substr(0, space), message.substr(space + 5));
+  if (!wrong.empty()) Complain(std::move(wrong));
 }
 
 void Audit::CheckLedger() {
-  for (const auto& [plugin, uids] : reserved_) {
-    if (uids.empty()) continue;
-    Complain(plugin + " still holds what it reserved for " + *uids.begin());
-  }
+  if (std::string held = reservations_.StillHeld(); !held.empty()) Complain(std::move(held));
 }
 
 // ---- What passes on the line --------------------------------------------------------------------
@@ -117,8 +114,9 @@ void Audit::OnBindCarriedOut(const PodName& pod, std::string_view node, const St
   if (!bound_.emplace(uid, node).second) Complain("was bound twice: " + uid);
   const PodRef stored = cluster_.FindPod(pod.ns, pod.name);
   if (stored == nullptr || stored->uid() != pod.uid || stored->node_name() != node) {
-    Complain("another pod was bound in the place of " + uid);
+    return Complain("another pod was bound in the place of " + uid);
   }
+  CheckRoomOn(node);
 }
 
 void Audit::OnBindAnswered(const PodName& pod, const Status& /*status*/) {
@@ -130,6 +128,10 @@ void Audit::OnBindAnswered(const PodName& pod, const Status& /*status*/) {
 void Audit::OnAssumed(const PodRef& pod, std::string_view node) {
   ++counts_.assumed;
   trace_.Line("decided: ", pod->name(), " goes to ", node);
+  const auto told = told_pods_.find(pod->uid());
+  if (IsHeld(*pod) || (told != told_pods_.end() && IsHeld(*told->second))) {
+    Complain(Described(*pod) + " is placed, and PreEnqueue holds it back");
+  }
   const NodeTable& table = loop_->cache().table();
   const Row row = loop_->cache().RowOf(pod->uid());
   if (row == kNoRow || NameOfRow(table, row) != node) {
@@ -166,9 +168,15 @@ void Audit::OnBound(const PodRef& pod, std::string_view node) {
   if (!said_bound_.emplace(pod->uid()).second) {
     Complain(Described(*pod) + " is said to be bound twice");
   }
-  const auto truth = bound_.find(pod->uid());
-  if (truth == bound_.end() && !scenario_.has_outsiders) {
-    Complain(Described(*pod) + " is said to be bound, and is not");
+  const auto bound = bound_.find(pod->uid());
+  if (bound == bound_.end() ? !scenario_.has_outsiders : bound->second != node) {
+    Complain(Described(*pod) + " is said to be bound to " + std::string(node) + ", and is not");
+  }
+  // Nobody takes a pod from its node, whoever bound it.
+  const PodRef stored = cluster_.FindPod(pod->ns(), pod->name());
+  if (stored != nullptr && stored->uid() == pod->uid() && stored->node_name() != node) {
+    Complain(Described(*pod) + " is said to be bound to " + std::string(node) + ", and is on " +
+             std::string(stored->node_name()));
   }
 }
 
@@ -260,6 +268,18 @@ void Audit::CheckPending(const Pod& pod) {
 
 void Audit::CheckQueued(const QueuedEntity& entity) {
   const std::string_view uid = entity.pod->uid();
+  // Gates and labels that hold a pod are there from the start, and only ever taken off.
+  if (entity.place != QueuePlace::kGated && IsHeld(*entity.pod)) {
+    Complain(Described(*entity.pod) +
+             " is held back by PreEnqueue, and is in the queue: " + PlaceName(entity.place));
+  }
+  // It entered the queue when it was parked.
+  const int64_t parked_ns = clock_.NowNs() - entity.queued_ns;
+  if (entity.place == QueuePlace::kUnschedulable &&
+      parked_ns > scenario_.queue.flush_after_ns + kFlushEveryNs + kFlushSlackNs) {
+    Complain(Described(*entity.pod) + " is parked for " + std::to_string(parked_ns / kSecond) +
+             " s, and nothing flushes it");
+  }
   const auto told = told_pods_.find(uid);
   const bool is_pending = told != told_pods_.end() && told->second->node_name().empty();
   if (is_pending) return;  // CheckPending.

@@ -10,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "host/api/clock.h"
 #include "host/api/objects.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
 #include "tests/simulation/faulty_client.h"
+#include "tests/simulation/reservations.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/trace.h"
 
@@ -27,7 +29,7 @@ namespace berth::host {
 // Lifetime:  what it was made of outlives it.
 class Audit final : public LineObserver, public DecisionSink {
  public:
-  Audit(const Scenario& scenario, const EmbeddedCluster& cluster, Trace& trace);
+  Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace);
 
   // Another scheduler starts: it knows nothing yet. Null: there is none.
   void SetLoop(SchedulingLoop* loop);
@@ -39,16 +41,17 @@ class Audit final : public LineObserver, public DecisionSink {
   // Between any two steps: every pod that the scheduler was told of is in the one place where it
   // must be, and nothing else is anywhere.
   void CheckPlaces();
-  // In truth, where nobody else places pods.
+  // In truth, on every node, where nobody else places pods.
   void CheckRoom();
   // With everything delivered and nothing under way: the cache is the cluster, and nothing is held.
   void CheckRest();
-  // Of parked pods that some node would take. REQUIRES: as CheckRest().
-  struct Parked {
-    size_t count = 0;
-    size_t missed = 0;
-  };
-  Parked FindMissed();
+  // The cache, and what Filters make of it, are those of `fresh`: another scheduler that has just
+  // been told what there is. REQUIRES: as CheckRest(), for this and the next one.
+  void CompareWithFresh(SchedulingLoop& fresh);
+  // No pod waits that nothing holds back and some node would take. Left out are those that a plugin
+  // in `unannounced` has rejected. `when`: for the finding.
+  using PluginNames = std::set<std::string, std::less<>>;
+  void CheckParked(const char* when, SchedulingLoop& fresh, const PluginNames& unannounced);
   // The plugins are gone, and have given everything back.
   void CheckLedger();
 
@@ -77,6 +80,7 @@ class Audit final : public LineObserver, public DecisionSink {
 
  private:
   bool IsOurs(const Pod& pod) const;
+  void CheckRoomOn(std::string_view node);
   void CheckToldPod(const Pod& pod);
   void CheckPending(const Pod& pod);
   void CheckQueued(const QueuedEntity& entity);
@@ -85,11 +89,13 @@ class Audit final : public LineObserver, public DecisionSink {
   void CheckRow(Row row);
   void CheckNodes();
   void CheckSums(std::string_view node, Row row);
-  bool IsJudged(const QueuedEntity& entity) const;
-  std::string NodeFor(const PodRef& pod);
+  bool IsJudged(const QueuedEntity& entity, const PluginNames& unannounced) const;
+  std::set<std::string> NodesFor(SchedulingLoop& loop, const PodRef& pod);
+  void CompareColumn(ColumnIndex column, const ColumnSpec& spec, SchedulingLoop& fresh);
 
   const Scenario& scenario_;
-  const EmbeddedCluster& cluster_;
+  EmbeddedCluster& cluster_;
+  const Clock& clock_;
   Trace& trace_;
   SchedulingLoop* loop_ = nullptr;
   std::string finding_;
@@ -103,8 +109,11 @@ class Audit final : public LineObserver, public DecisionSink {
   std::set<std::string, std::less<>> open_binds_;          // uids
   std::map<std::string, std::string, std::less<>> bound_;  // Nodes by uid: the cluster's word.
   std::set<std::string, std::less<>> said_bound_;          // uids: the scheduler's word.
-  std::map<std::string, std::set<std::string>, std::less<>> reserved_;  // uids by plugin.
+  Reservations reservations_;
 };
+
+// Whether PreEnqueue holds it back: a scheduling gate, or the label of a chaos plugin.
+bool IsHeld(const Pod& pod);
 
 }  // namespace berth::host
 

@@ -3,28 +3,14 @@
 #include <map>
 #include <utility>
 
-#include "host/runtime/attempt.h"
-#include "host/runtime/run_filter.h"
-#include "host/runtime/run_pre_filter.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {
 namespace {
 
-// Numbers for attempts that are none of the scheduler's.
-constexpr uint64_t kAuditAttempts = uint64_t{1} << 62;
-
 bool IsOver(const Pod& pod) {
   return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
-}
-
-bool IsHeld(const Pod& pod) {
-  if (pod.view().scheduling_gates.count > 0) return true;
-  const auto labels = Elements<berth_id_pair>(pod.meta().labels);
-  return std::ranges::any_of(labels, [&pod](const berth_id_pair& label) {
-    return pod.Name(label.key) == "a.held" || pod.Name(label.key) == "b.held";
-  });
 }
 
 struct Sums {
@@ -45,31 +31,42 @@ struct Sums {
 
 }  // namespace
 
+bool IsHeld(const Pod& pod) {
+  if (pod.view().scheduling_gates.count > 0) return true;
+  const auto labels = Elements<berth_id_pair>(pod.meta().labels);
+  return std::ranges::any_of(labels, [&pod](const berth_id_pair& label) {
+    return pod.Name(label.key) == "a.held" || pod.Name(label.key) == "b.held";
+  });
+}
+
 void Audit::CheckRoom() {
-  if (scenario_.has_outsiders) return;
-  std::map<std::string, Sums> sums;
+  for (const AnyObject& node : cluster_.List(kNodeKind)) CheckRoomOn(Base(node).name());
+}
+
+void Audit::CheckRoomOn(std::string_view name) {
+  const NodeRef node = cluster_.FindNode(name);
+  if (scenario_.has_outsiders || node == nullptr) return;
+  Sums sum;
   for (const AnyObject& object : cluster_.List(kPodKind)) {
     const Pod& pod = *std::get<PodRef>(object);
-    if (!pod.node_name().empty() && !IsOver(pod)) sums[std::string(pod.node_name())].Add(pod);
+    if (pod.node_name() == name && !IsOver(pod)) sum.Add(pod);
   }
-  for (const auto& [name, sum] : sums) {
-    const NodeRef node = cluster_.FindNode(name);
-    if (node == nullptr) continue;
-    const berth_resources& has = *node->view().allocatable;
-    int64_t gpus = 0;
-    for (const auto& scalar : Elements<berth_quantity>(has.scalars)) gpus += scalar.value;
-    if (sum.cpu <= has.milli_cpu && sum.memory <= has.memory && sum.gpus <= gpus &&
-        sum.count <= has.pods) {
-      continue;
-    }
-    Complain("node " + name + " is overcommitted");
+  const berth_resources& has = *node->view().allocatable;
+  int64_t gpus = 0;
+  for (const auto& scalar : Elements<berth_quantity>(has.scalars)) gpus += scalar.value;
+  if (sum.cpu <= has.milli_cpu && sum.memory <= has.memory && sum.gpus <= gpus &&
+      sum.count <= has.pods) {
+    return;
   }
+  Complain("node " + std::string(name) + " is overcommitted");
 }
 
 void Audit::CheckRest() {
   if (!loop_->bindings().empty()) Complain("at rest, and bindings are under way");
   if (loop_->cache().assumed_count() > 0) Complain("at rest, and pods are assumed");
   if (!open_binds_.empty()) Complain("at rest, and bindings are not answered");
+  CheckPlaces();
+  CheckRoom();
   CheckLedger();
   CheckNodes();
   size_t placed = 0;
@@ -124,61 +121,6 @@ void Audit::CheckSums(std::string_view node, Row row) {
     Complain("at rest, and " + std::string(name) + " of " + std::string(node) + " is " +
              std::to_string(values[row]) + ", not " + std::to_string(value));
   }
-}
-
-// What the chaos plugins hold against a pod is no statement about nodes.
-bool Audit::IsJudged(const QueuedEntity& entity) const {
-  const auto is_chaos = [this](PluginId plugin) {
-    return loop_->plugin_ids().NameOf(plugin).starts_with("test.Chaos");
-  };
-  return !std::ranges::any_of(entity.rejection.plugins, is_chaos) &&
-         !std::ranges::any_of(entity.rejection.pending, is_chaos);
-}
-
-// A node that no Filter refuses; empty: there is none. PostFilter is not asked: it may act.
-std::string Audit::NodeFor(const PodRef& pod) {
-  Attempt& attempt = loop_->SchedulerFor(*pod)->attempt();
-  attempt.Begin(pod, kAuditAttempts + ++audits_);
-  std::string node;
-  if (RunPreFilter(attempt).ok() && !attempt.pre_filter_rejection.has_value()) {
-    attempt.candidates = &attempt.live_rows();
-    if (attempt.subset.has_value()) {
-      attempt.some_rows.AssignRows(attempt.table(), *attempt.subset);
-      attempt.candidates = &attempt.some_rows;
-    }
-    const bool ok = RunFilter(attempt, loop_->queue().nominator()).ok();
-    if (ok && attempt.feasible.size() > 0) {
-      node = attempt.table().node(attempt.feasible.At(0))->name();
-    }
-  }
-  attempt.End();
-  return node;
-}
-
-Audit::Parked Audit::FindMissed() {
-  std::map<std::string, PodRef> parked;
-  std::map<std::string, PodRef> gated;
-  loop_->queue().ForEach([&](const QueuedEntity& entity) {
-    if (entity.place == QueuePlace::kGated && !IsHeld(*entity.pod)) {
-      gated.emplace(entity.pod->uid(), entity.pod);
-    } else if (entity.place == QueuePlace::kUnschedulable && IsJudged(entity)) {
-      parked.emplace(entity.pod->uid(), entity.pod);
-    }
-  });
-  Parked result{.count = parked.size()};
-  // Who is in quarantine holds everybody back.
-  if (!loop_->faults().InQuarantine().empty()) gated.clear();
-  for (const auto& [uid, pod] : gated) {
-    ++result.missed;
-    trace_.Line("missed: ", pod->name(), " is gated by nothing");
-  }
-  for (const auto& [uid, pod] : parked) {
-    const std::string node = NodeFor(pod);
-    if (node.empty()) continue;
-    ++result.missed;
-    trace_.Line("missed: ", pod->name(), " would go to ", node);
-  }
-  return result;
 }
 
 }  // namespace berth::host

@@ -4,8 +4,9 @@
 // Annotations, "<a|b>.<point>": "<what> [<number>]". Where the number counts, it says how often;
 // then the pod is let through. Where it is a time, it is in seconds.
 //   prefilter   error n | throw n | reject n | unresolvable n
-//   postfilter  nominate n | evict n | clear n | error n | throw n | unresolvable n   (evict: a pod of
-//               the first node that has any; clear: whose nomination is for the first node)
+//   postfilter  nominate | evict n | clear n | error n | throw n | unresolvable n   (evict: a pod of the
+//               first node that has any; clear: whose nomination is for the first node. Both count:
+//               two pods that take from each other for ever would never back off)
 //   reserve     error n | throw n | reject n | pending n | activate s   (rejects once, activates it)
 //   permit      error n | throw n | reject n | allow s | deny s | forget s   (waits s, in vain)
 //               | group s   (waits for another pod of its label "group" to come to Permit)
@@ -16,7 +17,8 @@
 //   <a|b>.held     no | pending | error: what PreEnqueue answers
 //   <a|b>.refused  no | pending: what Filter answers for every node
 //
-// What is reserved and given back is logged: "Reserve", "Unreserve" and "PostBind", with the uid.
+// What is reserved and given back is logged, with the uid: "Reserve" on the way in, "Reserved" where
+// that succeeded, "Unreserve" and "PostBind".
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -66,17 +68,15 @@ class Chaos : public berth::Plugin {
                                         BERTH_SERVICE_WAITING,  BERTH_SERVICE_ACTIVATE,
                                         BERTH_SERVICE_API,      BERTH_SERVICE_COMPLETION,
                                         BERTH_SERVICE_NOMINATOR};
+  // Nothing here binds claims: they are as users make them, and that is that.
+  static constexpr std::array kPodFields{"/spec/volumes/persistentVolumeClaim"};
   static constexpr berth::Reasons kReasons{"chaos refuses the node", "chaos cannot say yet"};
   enum Reason : int { kRefused, kNotYet };
   using Node = berth::NodeRow<Columns>;
 
-  // Counts those that are alive.
   struct State {
-    State() { ++alive; }
-    State(const State& /*other*/) { ++alive; }
-    State& operator=(const State&) = default;
-    ~State() { --alive; }
-    static inline int alive = 0;
+    Uid pod;                           // Whose cycle it is.
+    std::shared_ptr<const int> alive;  // As many owners as there are states, and the plugin.
   };
 
   explicit Chaos(const berth::Host& host)
@@ -87,9 +87,8 @@ class Chaos : public berth::Plugin {
         pending_(host.Intern("pending")),
         error_(host.Intern("error")) {}
   ~Chaos() {
-    if (State::alive != 0) {
-      host_.log().Error("states left", {{"count", std::to_string(State::alive)}});
-    }
+    const long states = alive_.use_count() - 1;
+    if (states > 0) host_.log().Error("states left", {{"count", std::to_string(states)}});
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
@@ -105,6 +104,10 @@ class Chaos : public berth::Plugin {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
+    State& state = cycle.State<State>();
+    if (!state.pod.empty()) host_.log().Error("state used before", {{"uid", cycle.pod().uid()}});
+    state.pod = cycle.pod().uid();
+    state.alive = alive_;
     return Misbehave(cycle.pod(), "prefilter");
   }
 
@@ -128,10 +131,8 @@ class Chaos : public berth::Plugin {
       return berth::Status::Success();
     }
     if (order.what == "clear") {
-      std::vector<Uid> uids;
-      static_cast<void>(host_.nominator().ForEach(
-          first, [&uids](const berth_pod& pod) { uids.emplace_back(berth::Pod(pod).uid()); }));
-      for (const Uid& uid : uids) static_cast<void>(host_.nominator().Clear(uid));
+      if (IsTurn(cycle.pod(), "postfilter", order.number)) ClearNominations(first);
+      return none;
     }
     const berth::Status status = Misbehave(cycle.pod(), "postfilter");
     return status.ok() ? none : status;
@@ -139,17 +140,14 @@ class Chaos : public berth::Plugin {
 
   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& /*target*/) {
     const berth::Pod pod = cycle.pod();
-    const Order order = FindOrder(pod, Mine("reserve"));
     host_.log().Info("Reserve", {{"uid", pod.uid()}});
-    if (order.what == "activate") {
-      if (!IsTurn(pod, "reserve", 1)) return berth::Status::Success();
-      Later(order.number,
-            [this, uid = Uid(pod.uid())] { static_cast<void>(host_.activate().Pod(uid)); });
-      return berth::Status::Unschedulable("not yet");
-    }
-    return Misbehave(pod, "reserve");
+    CheckState(cycle.State<State>(), pod);
+    const berth::Status status = TryToReserve(pod);
+    if (status.ok()) host_.log().Info("Reserved", {{"uid", pod.uid()}});
+    return status;
   }
   void Unreserve(const berth::Binding& binding) {
+    CheckState(binding.State<State>(), binding.pod());
     host_.log().Info("Unreserve", {{"uid", binding.pod().uid()}});
   }
 
@@ -206,12 +204,27 @@ class Chaos : public berth::Plugin {
   }
 
   void PostBind(const berth::Binding& binding) {
+    CheckState(binding.State<State>(), binding.pod());
     host_.log().Info("PostBind", {{"uid", binding.pod().uid()}});
   }
 
  private:
   static std::string Mine(std::string_view what) {
     return std::string(1, kLetter) + '.' + what.data();
+  }
+
+  // The state is handed from the attempt to the binding: that of another cycle is no good.
+  void CheckState(const State& state, berth::Pod pod) {
+    if (state.pod != pod.uid()) host_.log().Error("state of another", {{"uid", pod.uid()}});
+  }
+
+  berth::Status TryToReserve(berth::Pod pod) {
+    const Order order = FindOrder(pod, Mine("reserve"));
+    if (order.what != "activate") return Misbehave(pod, "reserve");
+    if (!IsTurn(pod, "reserve", 1)) return berth::Status::Success();
+    Later(order.number,
+          [this, uid = Uid(pod.uid())] { static_cast<void>(host_.activate().Pod(uid)); });
+    return berth::Status::Unschedulable("not yet");
   }
 
   // True for the first `times` times that it is asked about the pod.
@@ -246,13 +259,11 @@ class Chaos : public berth::Plugin {
     return name;
   }
 
-  berth::Status ClearFirst(const berth::Nodes& all) {
+  void ClearNominations(const std::string& node) {
     std::vector<Uid> uids;
-    static_cast<void>(host_.nominator().ForEach(FirstName(all), [&uids](const berth_pod& pod) {
-      uids.emplace_back(berth::Pod(pod).uid());
-    }));
+    static_cast<void>(host_.nominator().ForEach(
+        node, [&uids](const berth_pod& pod) { uids.emplace_back(berth::Pod(pod).uid()); }));
     for (const Uid& uid : uids) static_cast<void>(host_.nominator().Clear(uid));
-    return berth::Status::Unschedulable("cleared");
   }
 
   bool EvictOne(const berth::Nodes& all, berth::PostFilterOut& out) {
@@ -295,6 +306,7 @@ class Chaos : public berth::Plugin {
 
   const berth::Host host_;
   const berth_id held_, refused_, group_, pending_, error_;
+  const std::shared_ptr<const int> alive_ = std::make_shared<int>(0);
   std::map<std::pair<Uid, std::string>, int> turns_;
   std::vector<std::unique_ptr<berth::Timer>> timers_;
 };

@@ -24,7 +24,7 @@ Run::Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace)
       dice_(seed),
       decoder_(interner_),
       cluster_({.now_ns = [this] { return clock_.NowNs(); }, .max_events = 100, .serve = nullptr}),
-      audit_(scenario_, cluster_, trace_),
+      audit_(scenario_, cluster_, clock_, trace_),
       world_(
           scenario_, dice_.Split(), decoder_, cluster_,
           [this] {
@@ -53,7 +53,7 @@ std::string Run::Play() {
 
 // ---- The scheduler ------------------------------------------------------------------------------
 
-std::vector<PlanSpec> Run::Profiles() const {
+std::vector<PlanSpec> Run::Profiles(bool has_chaos) const {
   PlanSpec spec = DefaultPlanSpec(catalog_);
   const auto use = [&](const char* name, bool first) {
     spec.plugins.push_back({name, nullptr, ""});
@@ -63,7 +63,7 @@ std::vector<PlanSpec> Run::Profiles() const {
       uses.insert(first ? uses.begin() : uses.end(), {name, 1});
     }
   };
-  if (scenario_.has_chaos) {
+  if (has_chaos) {
     use("test.ChaosA", true);
     use("test.ChaosB", true);
     // Behind the default plugins, but for Bind, where the first one that does not skip ends it.
@@ -93,14 +93,32 @@ void Run::Start() {
   options.log_level = BERTH_LOG_INFO;
   options.on_pool = [this](std::function<void()> task) {
     pool_.emplace(clock_.NowNs() + dice_.Delay(10 * kSecond), std::move(task));
+    return uint64_t{1};  // Nobody is given up.
   };
   options.queue = scenario_.queue;
+  if (scenario_.drops_columns) options.idle_column_bytes = 0;
   if (!scenario_.has_quarantine) options.quarantine.faults = 0;
-  const std::vector<PlanSpec> profiles = Profiles();
+  const std::vector<PlanSpec> profiles = Profiles(scenario_.has_chaos);
   auto loop = SchedulingLoop::Create(interner_, *client_, catalog_, profiles, std::move(options));
   BERTH_ASSERT_MSG(loop.ok(), "%s", loop.status().ToString().c_str());
   loop_ = std::move(loop).value();
   audit_.SetLoop(loop_.get());
+}
+
+// Beside the one that runs, without the bad line and without chaos. It is told what there is, and
+// never tries a pod.
+std::unique_ptr<SchedulingLoop> Run::StartFresh() {
+  SchedulingLoop::Options options;
+  options.seed = scenario_.seed;
+  options.clock = &clock_;
+  options.log = [this](uint32_t level, std::string_view plugin, std::string_view message) {
+    audit_.OnLog(level, plugin, message);
+  };
+  auto loop =
+      SchedulingLoop::Create(interner_, cluster_, catalog_, Profiles(false), std::move(options));
+  BERTH_ASSERT_MSG(loop.ok(), "%s", loop.status().ToString().c_str());
+  cluster_.Deliver();
+  return std::move(loop).value();
 }
 
 // The process ends, in the middle of whatever it does.
@@ -123,23 +141,23 @@ void Run::Round() {
   world_.Calm();
   Rest();
   if (!ok()) return;
-  audit_.CheckRest();
-  CheckParked("at rest");
+  CheckRest("at rest");
   if (!ok()) return;
   // Whatever happened, nobody waits for longer than this.
   GoTo(clock_.NowNs() + scenario_.queue.flush_after_ns + 30 * kSecond +
        scenario_.queue.max_backoff_ns);
   Rest();
   if (!ok()) return;
-  audit_.CheckRest();
-  CheckParked("after a flush");
+  world_.ForgetUnannounced();
+  CheckRest("after a flush");
 }
 
-void Run::CheckParked(const char* when) {
-  const Audit::Parked parked = audit_.FindMissed();
-  if (parked.missed == 0) return;
-  audit_.Complain(std::string(when) + ": of " + std::to_string(parked.count) + " parked pods " +
-                  std::to_string(parked.missed) + " could go somewhere");
+void Run::CheckRest(const char* when) {
+  audit_.CheckRest();
+  if (!ok()) return;
+  const std::unique_ptr<SchedulingLoop> fresh = StartFresh();
+  audit_.CompareWithFresh(*fresh);
+  audit_.CheckParked(when, *fresh, world_.unannounced());
 }
 
 void Run::ActUntilDone() {

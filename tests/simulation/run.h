@@ -48,7 +48,7 @@ class Run {
   void Round();
   void ActUntilDone();
   void Rest();
-  void CheckParked(const char* when);
+  void CheckRest(const char* when);
   // Lets one thing happen that is due now. False: nothing is.
   bool StepOnce();
   bool RunPool();
@@ -58,7 +58,8 @@ class Run {
   int64_t NextNs(int64_t at_ns);
   bool IsQuiet(bool backoffs_count) const;
   bool ok() const { return audit_.finding().empty(); }
-  std::vector<PlanSpec> Profiles() const;
+  std::vector<PlanSpec> Profiles(bool has_chaos) const;
+  std::unique_ptr<SchedulingLoop> StartFresh();
 
   const PluginCatalog& catalog_;
   const Scenario scenario_;

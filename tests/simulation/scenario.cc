@@ -46,6 +46,8 @@ Scenario MakeScenario(uint64_t seed) {
   if (dice.OneIn(4)) scenario.profiles.emplace_back("second-scheduler");
   scenario.faults = MakeFaults(dice);
   scenario.queue = MakeQueue(dice);
+  scenario.has_volumes = !dice.OneIn(3);
+  scenario.drops_columns = dice.OneIn(3);
   return scenario;
 }
 
@@ -55,6 +57,7 @@ std::string Scenario::Text() const {
   if (has_outsiders) text += ", outsiders";
   if (has_chaos) text += ", chaos";
   if (has_quarantine) text += ", quarantine";
+  if (has_volumes) text += ", volumes";
   if (restart_percent > 0) text += ", restarts";
   if (profiles.size() > 1) text += ", two profiles";
   if (faults.late_percent > 0) {

@@ -23,6 +23,8 @@ struct Scenario {
   bool has_outsiders = false;      // Others bind pods, and nodes shrink: we are not alone to blame.
   bool has_chaos = false;          // test.ChaosA and test.ChaosB are in the profile.
   bool has_quarantine = false;     // Plugins that throw often are not asked any more.
+  bool has_volumes = false;        // Some pods have, and claims, volumes and drivers come and go.
+  bool drops_columns = false;      // As soon as nobody needs them.
   uint32_t restart_percent = 0;    // Of acts: the scheduler is killed, and another one starts.
   std::vector<std::string> profiles{"default-scheduler"};
   Faults faults;

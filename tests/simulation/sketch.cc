@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/simulation/volume_sketch.h"
+
 namespace berth::host {
 namespace {
 
@@ -43,6 +45,12 @@ std::string PodSketch::Json(const Pod* stored) const {
     spec["tolerations"].push_back({{"key", key}, {"operator", "Exists"}});
   }
   for (const std::string& gate : gates) spec["schedulingGates"].push_back({{"name", gate}});
+  for (const std::string& claim : claims) {
+    spec["volumes"].push_back({{"name", claim}, {"persistentVolumeClaim", {{"claimName", claim}}}});
+  }
+  for (const std::string& disk : disks) {
+    spec["volumes"].push_back({{"name", disk}, {"gcePersistentDisk", {{"pdName", disk}}}});
+  }
   if (!node_selector.empty()) spec["nodeSelector"] = node_selector;
   json pod = {{"kind", "Pod"},
               {"apiVersion", "v1"},
@@ -70,10 +78,14 @@ std::string NodeSketch::Json() const {
   for (const auto& [key, effect] : taints) {
     spec["taints"].push_back({{"key", key}, {"effect", effect}});
   }
+  json all_labels = labels;
+  if (const auto zone = labels.find("zone"); zone != labels.end()) {
+    all_labels[kZoneLabel] = zone->second;
+  }
   const json node = {
       {"kind", "Node"},
       {"apiVersion", "v1"},
-      {"metadata", {{"name", name}, {"labels", labels}, {"annotations", annotations}}},
+      {"metadata", {{"name", name}, {"labels", all_labels}, {"annotations", annotations}}},
       {"spec", std::move(spec)},
       {"status", {{"allocatable", std::move(allocatable)}}}};
   return node.dump();

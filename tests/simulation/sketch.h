@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct PodSketch {
   int32_t host_port = 0;                 // 0: none.
   std::vector<std::string> tolerations;  // Keys of taints, tolerated whatever their effect.
   std::vector<std::string> gates;
+  std::set<std::string> claims;  // Of volumes, by name.
+  std::set<std::string> disks;   // For one pod on a node, by name.
   std::map<std::string, std::string> node_selector;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;

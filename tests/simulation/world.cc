@@ -40,10 +40,17 @@ World::World(const Scenario& scenario, Dice dice, Decoder& decoder, EmbeddedClus
     deeds_.insert(deeds_.end(),
                   {{4, &World::BindAsOther}, {4, &World::BindForeign}, {3, &World::ShrinkNode}});
   }
+  if (scenario.has_volumes) {
+    deeds_.insert(deeds_.end(), {{10, &World::ChangeClaim},
+                                 {6, &World::ChangeVolume},
+                                 {2, &World::ChangeClass},
+                                 {4, &World::ChangeCsiNode}});
+  }
   for (const Weighted& deed : deeds_) total_weight_ += deed.weight;
 }
 
 void World::Populate() {
+  PopulateVolumes();
   const size_t nodes = dice_.Below(scenario_.max_nodes + 1);
   for (size_t i = 0; i < nodes; ++i) AddNode();
   const size_t pods = dice_.Below(scenario_.max_pods);
@@ -58,7 +65,9 @@ void World::Act() {
   }
 }
 
-void World::Calm() { FinishDeletions(); }
+void World::Calm() {
+  for (const PodRef& pod : Terminating()) Finish(*pod);
+}
 
 // ---- Pods ---------------------------------------------------------------------------------------
 
@@ -78,6 +87,7 @@ PodSketch World::MakePod(std::string name) {
     pod.gates.push_back("gate-" + std::to_string(gates));
   }
   pod.labels["color"] = dice_.OneIn(2) ? "red" : "blue";
+  MakeVolumes(pod);
   if (scenario_.has_chaos && dice_.OneIn(2)) MakeChaos(pod);
   return pod;
 }
@@ -255,12 +265,23 @@ void World::FinishPod() {
 
 // The kubelets'.
 void World::FinishDeletions() {
+  for (const PodRef& pod : Terminating()) {
+    if (!dice_.OneIn(3)) Finish(*pod);
+  }
+}
+
+std::vector<PodRef> World::Terminating() const {
+  std::vector<PodRef> going;
   for (const AnyObject& object : cluster_.List(kPodKind)) {
     const PodRef& pod = std::get<PodRef>(object);
-    if (!pod->terminating() || dice_.OneIn(3)) continue;
-    Say("gone is pod", pod->name());
-    BERTH_ASSERT(cluster_.FinishDeletion(NameOf(*pod)).ok());
+    if (pod->terminating()) going.push_back(pod);
   }
+  return going;
+}
+
+void World::Finish(const Pod& pod) {
+  Say("gone is pod", pod.name());
+  BERTH_ASSERT(cluster_.FinishDeletion(NameOf(pod)).ok());
 }
 
 // Finalizers hold it: it is being deleted and has no node.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/sketch.h"
 #include "tests/simulation/trace.h"
+#include "tests/simulation/volume_sketch.h"
 
 namespace berth::host {
 
@@ -30,8 +32,13 @@ class World {
   void Populate();
   // Something happens.
   void Act();
-  // What would keep pods from their node for good is taken away, and who is going, goes.
+  // Users do nothing more, and every pod that is being deleted goes.
   void Calm();
+
+  // Plugins of whose rejections some may have become wrong without an event that they asked for.
+  const std::set<std::string, std::less<>>& unannounced() const { return unannounced_; }
+  // Everything that is parked has been tried again.
+  void ForgetUnannounced() { unannounced_.clear(); }
 
  private:
   using Deed = void (World::*)();
@@ -64,14 +71,38 @@ class World {
   void GrowNode();
   void ShrinkNode();
   void TouchNode();
+  // --- storage ---
+  void ChangeClaim();
+  void ChangeVolume();
+  void ChangeClass();
+  void ChangeCsiNode();
 
   PodSketch MakePod(std::string name);
   void MakeChaos(PodSketch& pod);
   NodeSketch MakeNode(std::string name);
+  void PopulateVolumes();
+  void MakeVolumes(PodSketch& pod);
+  ClassSketch MakeClass(std::string name);
+  VolumeSketch MakeVolume(const std::string& number);
+  void CreateClaim(const std::string& name);
+  std::string ClaimName();
+  void PutCsiNode(const std::string& node);
+  void RemoveCsiNode(const std::string& node);
+  void OnNodeAdded(const std::string& name);
+  void OnNodeGone(const std::string& name);
+  void Unannounced(const char* plugin) { unannounced_.insert(plugin); }
+  void CreateObject(const char* kind, std::string_view ns, std::string_view name,
+                    const std::string& json);
+  void PutObject(std::string_view name, const std::string& json);
+  // False: it is not there.
+  bool RemoveObject(const char* kind, std::string_view ns, std::string_view name);
+  ObjectRef DecodeObject(const std::string& json);
   // Null: there is none.
   PodSketch* AnyPod();
   NodeSketch* AnyNode();
   PodRef Stored(const PodSketch& pod) const;
+  std::vector<PodRef> Terminating() const;
+  void Finish(const Pod& pod);
   void Create(const PodSketch& pod);
   void Put(const PodSketch& pod);
   void Create(const NodeSketch& node);
@@ -89,6 +120,8 @@ class World {
   std::map<std::string, PodSketch> pods_;    // Those that are there, by name.
   std::map<std::string, NodeSketch> nodes_;  // Those that are there, by name.
   std::map<std::string, NodeSketch> gone_nodes_;
+  std::map<std::string, ClaimSketch> claims_;  // Those that are there, by name.
+  std::set<std::string, std::less<>> unannounced_;
   uint64_t last_pod_ = 0;
   uint64_t last_touch_ = 0;
 };

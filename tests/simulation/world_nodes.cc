@@ -43,6 +43,7 @@ void World::Create(const NodeSketch& node) {
   BERTH_ASSERT_MSG(created.ok(), "%s", created.status().ToString().c_str());
   nodes_[node.name] = node;
   gone_nodes_.erase(node.name);
+  OnNodeAdded(node.name);
 }
 
 void World::Put(const NodeSketch& node) {
@@ -76,6 +77,7 @@ void World::RemoveNode() {
   gone_nodes_[name] = *node;
   nodes_.erase(name);
   BERTH_ASSERT(cluster_.Delete(kNodeKind, "", name).ok());
+  OnNodeGone(name);
 }
 
 // Removed and added at once: another uid.
@@ -85,6 +87,7 @@ void World::ReplaceNode() {
   const NodeSketch again = *node;
   Say("replace node", again.name);
   BERTH_ASSERT(cluster_.Delete(kNodeKind, "", again.name).ok());
+  OnNodeGone(again.name);
   Create(again);
 }
 
