@@ -230,13 +230,13 @@ TEST_F(NodeTableTest, EveryColumnThatIsThereIsShown) {
     });
     return names;
   };
-  EXPECT_THAT(shown(), IsEmpty());
+  EXPECT_THAT(shown(), ::testing::IsEmpty());
   table_.PinColumn(Index("alloc.cpu"));
   Index("req.cpu");
   table_.PinColumn(Index("taints"));
-  EXPECT_THAT(shown(), ElementsAre("alloc.cpu", "req.cpu", "taints"));
+  EXPECT_THAT(shown(), ::testing::ElementsAre("alloc.cpu", "req.cpu", "taints"));
   table_.DropIdleColumns(0);
-  EXPECT_THAT(shown(), ElementsAre("alloc.cpu", "taints"));
+  EXPECT_THAT(shown(), ::testing::ElementsAre("alloc.cpu", "taints"));
 }
 
 TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {

@@ -22,8 +22,8 @@
 
 namespace berth::host {
 
-// Sees what the scheduler was told and what it does, and works out by itself where each pod must be.
-// The first finding counts: what comes after it may be its consequence.
+// Sees what the scheduler was told and what it does, and works out by itself where each pod must
+// be. The first finding counts: what comes after it may be its consequence.
 //
 // Threading: one thread.
 // Lifetime:  what it was made of outlives it.

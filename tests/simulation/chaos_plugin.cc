@@ -4,11 +4,13 @@
 // Annotations, "<a|b>.<point>": "<what> [<number>]". Where the number counts, it says how often;
 // then the pod is let through. Where it is a time, it is in seconds.
 //   prefilter   error n | throw n | reject n | unresolvable n
-//   postfilter  nominate | evict n | clear n | error n | throw n | unresolvable n   (evict: a pod of the
-//               first node that has any; clear: whose nomination is for the first node. Both count:
-//               two pods that take from each other for ever would never back off)
-//   reserve     error n | throw n | reject n | pending n | activate s   (rejects once, activates it)
-//   permit      error n | throw n | reject n | allow s | deny s | forget s   (waits s, in vain)
+//   postfilter  nominate | evict n | clear n | error n | throw n | unresolvable n
+//               (evict: a pod of the first node that has any; clear: whose nomination is for the
+//               first node. Both count: two that take from each other for ever never back off)
+//   reserve     error n | throw n | reject n | pending n
+//               | activate s   (rejects once, activates it)
+//   permit      error n | throw n | reject n | allow s | deny s
+//               | forget s   (waits s, in vain)
 //               | group s   (waits for another pod of its label "group" to come to Permit)
 //   prebind     now | later s | fail s   (once, later) | error n | throw n | reject n | drop n
 //               | flight n   (PreBindPreFlight fails)
@@ -17,8 +19,8 @@
 //   <a|b>.held     no | pending | error: what PreEnqueue answers
 //   <a|b>.refused  no | pending: what Filter answers for every node
 //
-// What is reserved and given back is logged, with the uid: "Reserve" on the way in, "Reserved" where
-// that succeeded, "Unreserve" and "PostBind".
+// What is reserved and given back is logged, with the uid: "Reserve" on the way in, "Reserved"
+// where that succeeded, "Unreserve" and "PostBind".
 #include <array>
 #include <charconv>
 #include <chrono>

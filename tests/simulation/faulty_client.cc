@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kPromptNs = 20 * kMillisecond;
 constexpr size_t kMaxBatch = 8;
+// Of kinds of which little is told, watches would hardly ever be lost.
+constexpr uint32_t kRareGapFactor = 5;
 
 // A patch that owns its texts.
 class KeptPatch {
@@ -128,7 +130,9 @@ class FaultyClient::Pipe final : public WatchSink {
     if (is_there && dice.Percent(faults.doubled_percent)) {
       line_.push_back({due, {WatchType::kModified, event.object, event.object, false}});
     }
-    if (is_synced_ && !in_gap_ && dice.Percent(faults.gap_percent)) BeginGap();
+    const bool is_rare = kind_ != kPodKind && kind_ != kNodeKind;
+    const uint32_t gap_percent = faults.gap_percent * (is_rare ? kRareGapFactor : 1);
+    if (is_synced_ && !in_gap_ && dice.Percent(gap_percent)) BeginGap();
   }
 
   void BeginGap() {

@@ -9,12 +9,12 @@
 
 namespace berth::host {
 
-// Holds the host to the contract of Reserve: each is asked once, and then told once, either that the
-// pod is bound or to give back; of the latter the last first, and whoever comes after a failed
+// Holds the host to the contract of Reserve: each is asked once, and then told once, either that
+// the pod is bound or to give back; of the latter the last first, and whoever comes after a failed
 // Reserve is told though it was never asked.
 class Reservations {
  public:
-  // `quarantine`: a plugin may fail without being called, so that all are told and nobody was asked.
+  // `quarantine`: a plugin may fail without being called: all are told, and nobody was asked.
   explicit Reservations(bool quarantine) : quarantine_(quarantine) {}
 
   // `what`: "Reserve", "Reserved" (it succeeded), "Unreserve" or "PostBind".

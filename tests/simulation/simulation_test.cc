@@ -152,7 +152,8 @@ void Send(int to, const Report& report) {
   std::exit(0);
 }
 
-// Plays from `first` on, until the end or a finding. Returns the seed with the finding; `end`: none.
+// Plays from `first` on, until the end or a finding. Returns the seed with the finding; `end`:
+// none.
 uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t first, uint64_t end,
                   Totals& totals) {
   int ends[2];

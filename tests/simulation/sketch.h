@@ -31,8 +31,8 @@ struct PodSketch {
   std::map<std::string, std::string> annotations;
   bool is_over = false;  // Succeeded.
 
-  // The manifest, in the namespace "default". `stored`: as the cluster has it, whose node and status
-  // it keeps; null: it is new.
+  // The manifest, in the namespace "default". `stored`: as the cluster has it, whose node and
+  // status it keeps; null: it is new.
   std::string Json(const Pod* stored) const;
 };
 
