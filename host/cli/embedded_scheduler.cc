@@ -54,8 +54,9 @@ EmbeddedScheduler::EmbeddedScheduler(Options options, PlanSpec spec)
     : options_(std::move(options)),
       spec_(std::move(spec)),
       monitor_(interner_),
-      cluster_(
-          {.now_ns = [this] { return options_.clock->NowNs(); }, .max_events = 0, .serve = {}}),
+      cluster_({.now_ns = [this] { return options_.clock->NowNs(); },
+                .max_events = 0,
+                .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
       decoder_(interner_, FieldsToKeep(options_.plugins->catalog())) {
   if (options_.follows_stream) stream_.emplace(cluster_);
   if (options_.report_crashes) options_.report_crashes(&monitor_);

@@ -17,6 +17,7 @@
 #include "host/api/status.h"
 #include "host/cli/plugin_set.h"
 #include "host/cli/stream_cluster.h"
+#include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/embedded/embedded_kubelet.h"
 #include "host/cycle/scheduling_loop.h"
@@ -105,6 +106,7 @@ class EmbeddedScheduler {
   CallMonitor monitor_;
   EmbeddedCluster cluster_;
   Decoder decoder_;
+  EmbeddedApi api_{cluster_, decoder_};  // For plugins.
   std::optional<StreamCluster> stream_;
   std::optional<EmbeddedKubelet> kubelet_;
   std::unique_ptr<SchedulingLoop> loop_;  // Goes before what it uses.

@@ -1,6 +1,7 @@
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc run_cli_test.cc run_live_test.cc stream_run_test.cc
+  SOURCES cli_test.cc embedded_scheduler_test.cc run_cli_test.cc run_live_test.cc
+          stream_run_test.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE

@@ -15,6 +15,7 @@
 
 #include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
@@ -118,6 +119,7 @@ class Harness final : private DecisionSink {
   TestObjects objects_;
   Decoder decoder_;
   EmbeddedCluster cluster_;
+  EmbeddedApi api_{cluster_, decoder_};
   std::vector<std::string> lines_;
   std::unique_ptr<SchedulingLoop> loop_;
 };

@@ -16,6 +16,9 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -24,8 +27,18 @@ class GuestTest : public ::testing::Test {
   GuestTest() {
     harness_.AddNodes({"n1"});
     harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"red"}})");
-    const Status status = harness_.Start(Profile().Use("test.Guest", {Point::kPermit}));
+    Start(R"({"requests":[["GET","/api/v1/namespaces/red",""]]})");
+  }
+  void Start(const char* args) {
+    harness_.lines().clear();
+    PlanSpec spec = Profile().Use("test.Guest", {Point::kPermit}, args).Spec();
+    spec.plugins[0].where = "a.toml:7";
+    const Status status = harness_.Start(spec);
     EXPECT_TRUE(status.ok()) << status.ToString();  // It cannot do without any service.
+    // It tries to define one metric twice.
+    std::erase_if(harness_.lines(), [](const std::string& line) {
+      return line.find("guest_allowed_seconds") != std::string::npos;
+    });
   }
 
   Harness harness_;
@@ -34,12 +47,16 @@ class GuestTest : public ::testing::Test {
 TEST_F(GuestTest, WatchesFromBeforeItsFirstCycle) {
   harness_.Settle();
   EXPECT_THAT(harness_.lines(), ElementsAre("test.Guest: namespace added=red"));
+  const std::string version(
+      Base(*harness_.cluster().Find("v1/Namespace", "", "red")).resource_version());
   harness_.lines().clear();
   harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"blue"}})");
   EXPECT_TRUE(harness_.cluster().Delete("v1/Namespace", "", "red").ok());
   harness_.Settle();
   EXPECT_THAT(harness_.lines(),
-              ElementsAre("test.Guest: namespace added=blue", "test.Guest: namespace removed=red"));
+              ElementsAre("test.Guest: namespace added=blue", "test.Guest: namespace removed=red",
+                          // As it was when it was retained, though the cluster has it no more.
+                          "test.Guest: kept name=red", "test.Guest: kept version=" + version));
 }
 
 TEST_F(GuestTest, ATimerAllowsThePodThatWaits) {
@@ -52,18 +69,180 @@ TEST_F(GuestTest, ATimerAllowsThePodThatWaits) {
   EXPECT_THAT(ToText(harness_.loop().metrics().Read()),
               HasSubstr("guest_allowed_total{plugin=\"test.Guest\",profile=\"default-scheduler\","
                         "pod=\"p\"} 1\n"));
+  const std::string labels = "{plugin=\"test.Guest\",profile=\"default-scheduler\"";
+  EXPECT_THAT(ToText(harness_.loop().metrics().Read()),
+              AllOf(HasSubstr("guest_allowed_seconds" + labels + "} "),
+                    HasSubstr("guest_name_bytes_bucket" + labels + ",le=\"1\"} 1\n"),
+                    HasSubstr("guest_name_bytes_sum" + labels + "} 1\n"),
+                    HasSubstr("guest_name_bytes_count" + labels + "} 1\n")));
   EXPECT_THAT(harness_.cluster().events(),
               Contains(AllOf(::testing::Field(&Event::reason, "Allowed"),
                              ::testing::Field(&Event::note, "come in"))));
 }
 
-TEST_F(GuestTest, ARequestIsAnsweredOnce) {
-  harness_.Schedule({.name = "p"});
-  harness_.Advance(10 * kSecond);
-  EXPECT_EQ(std::ranges::count_if(
-                harness_.lines(),
-                [](const std::string& line) { return line.starts_with("test.Guest: answer "); }),
-            1);
+TEST_F(GuestTest, TheNameOfAMetricIsTaken) {
+  Harness harness;
+  EXPECT_TRUE(harness.Start(Profile().Use("test.Guest", {Point::kPermit})).ok());
+  EXPECT_THAT(harness.lines(),
+              ElementsAre("test.Guest: metric guest_allowed_seconds is defined twice",
+                          "test.Guest: taken conflict=guest_allowed_seconds"));
+}
+
+TEST_F(GuestTest, ValuesAreReadAsWhatTheyAre) {
+  Start(R"({"values":{"null":null,"yes":true,"int":-3,"float":2.5,"text":"1500m","word":"x",
+            "list":[1,2],"object":{"a":1,"b":2,"c":3}}})");
+  // Kinds: 1 bool, 2 int, 3 float, 4 string, 5 array, 6 object. What is null is absent.
+  std::vector<std::string> values;
+  constexpr std::string_view kValue = "test.Guest: value is=";
+  for (const std::string& line : harness_.lines()) {
+    if (line.starts_with(kValue)) values.push_back(line.substr(kValue.size()));
+  }
+  EXPECT_THAT(
+      values,
+      UnorderedElementsAre(
+          "yes kind=1 size=0 int=1 float=0 string= quantity=bad_argument/-1/-1 where=a.toml:7",
+          "int kind=2 size=0 int=-3 float=-3 string= quantity=success/-3/-3000 where=a.toml:7",
+          "float kind=3 size=0 int=0 float=2.5 string= quantity=success/3/2500 where=a.toml:7",
+          "text kind=4 size=0 int=0 float=0 string=1500m quantity=success/2/1500 where=a.toml:7",
+          "word kind=4 size=0 int=0 float=0 string=x quantity=bad_argument/-1/-1 where=a.toml:7",
+          "list kind=5 size=2 int=0 float=0 string= quantity=bad_argument/-1/-1 where=a.toml:7",
+          "object kind=6 size=3 int=0 float=0 string= quantity=bad_argument/-1/-1 where=a.toml:7"));
+}
+
+// ---- The API server -----------------------------------------------------------------------------
+
+class GuestApiTest : public GuestTest {
+ protected:
+  // What is answered within Permit: "success {...}", "not_found 404 NotFound: why".
+  std::vector<std::string> Answers(const nlohmann::json& args) {
+    Start(args.dump().c_str());
+    harness_.Schedule({.name = "p"});
+    harness_.Settle();
+    constexpr std::string_view kAnswer = "test.Guest: answer ";
+    std::vector<std::string> answers;
+    for (const std::string& line : harness_.lines()) {
+      if (!line.starts_with(kAnswer)) continue;
+      const size_t end = line.find('=');
+      const std::string code = line.substr(kAnswer.size(), end - kAnswer.size());
+      answers.push_back(code + " " + Short(line.substr(end + 1)));
+    }
+    return answers;
+  }
+  std::string Answer(const char* verb, const std::string& path, const std::string& body = "") {
+    const auto answers = Answers({{"requests", {{verb, path, body}}}});
+    EXPECT_EQ(answers.size(), 1U) << verb << " " << path;
+    EXPECT_TRUE(harness_.cluster().Remove(kPodKind, "default", "p").ok());
+    return answers.empty() ? "" : answers[0];
+  }
+  // A Status object is "404 NotFound: why".
+  static std::string Short(const std::string& body) {
+    const auto json = nlohmann::json::parse(body, nullptr, false);
+    if (!json.is_object()) return "no JSON object: " + body;
+    if (json.value("kind", "") != "Status") return body;
+    return std::to_string(json.value("code", 0)) + " " + json.value("reason", "") + ": " +
+           json.value("message", "");
+  }
+  static std::string Namespace(const std::string& name) {
+    return R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" + name + R"("}})";
+  }
+};
+
+TEST_F(GuestApiTest, ARequestIsAnsweredOnceWithTheObject) {
+  const auto& red = *harness_.cluster().Find("v1/Namespace", "", "red");
+  EXPECT_THAT(Answers({{"requests", {{"GET", "/api/v1/namespaces/red", ""}}}}),
+              ElementsAre(AllOf(StartsWith(R"(success {"kind":"Namespace","apiVersion":"v1",)"
+                                           R"("metadata":{"name":"red")"),
+                                HasSubstr("\"uid\":\"" + std::string(Base(red).uid()) + '"'))));
+}
+
+TEST_F(GuestApiTest, ObjectsOfOtherKindsAreWrittenAndRead) {
+  const std::string path = "/api/v1/namespaces/blue";
+  EXPECT_THAT(Answer("POST", "/api/v1/namespaces", Namespace("blue")),
+              StartsWith(R"(success {"kind":"Namespace")"));
+  EXPECT_TRUE(harness_.cluster().Find("v1/Namespace", "", "blue").has_value());
+  EXPECT_THAT(Answer("PATCH", path, R"({"metadata":{"labels":{"a":"b"}}})"),
+              AllOf(StartsWith("success {"), HasSubstr(R"("labels":{"a":"b"})")));
+  EXPECT_THAT(Answer("GET", "/api/v1/namespaces"),
+              AllOf(StartsWith(R"(success {"kind":"NamespaceList")"), HasSubstr("blue"),
+                    HasSubstr("red"), HasSubstr(R"("labels":{"a":"b"})")));
+  EXPECT_THAT(Answer("PUT", path, Namespace("blue")),
+              AllOf(StartsWith("success {"), Not(HasSubstr("labels"))));
+  EXPECT_THAT(Answer("DELETE", path), StartsWith("success {"));
+  EXPECT_FALSE(harness_.cluster().Find("v1/Namespace", "", "blue").has_value());
+}
+
+TEST_F(GuestApiTest, PodsAndNodesAreWritten) {
+  const std::string pods = "/api/v1/namespaces/other/pods";
+  const auto pod = [](const std::string& meta) {
+    return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"q")" + meta +
+           R"(},"spec":{"schedulerName":"nobody"}})";
+  };
+  EXPECT_THAT(Answer("POST", pods, pod("")), StartsWith(R"(success {"kind":"Pod")"));
+  ASSERT_NE(harness_.cluster().FindPod("other", "q"), nullptr);
+  EXPECT_THAT(Answer("PUT", pods + "/q", pod(R"(,"labels":{"a":"b"})")), StartsWith("success {"));
+  EXPECT_EQ(harness_.cluster().FindPod("other", "q")->meta().labels.count, 1U);
+  EXPECT_THAT(Answer("DELETE", pods + "/q"), StartsWith("success {"));
+  EXPECT_EQ(harness_.cluster().FindPod("other", "q"), nullptr);
+
+  EXPECT_THAT(Answer("POST", "/api/v1/nodes",
+                     R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n2"}})"),
+              StartsWith(R"(success {"kind":"Node")"));
+  EXPECT_NE(harness_.cluster().FindNode("n2"), nullptr);
+  EXPECT_THAT(Answer("DELETE", "/api/v1/nodes/n2"), StartsWith("success {"));
+  EXPECT_EQ(harness_.cluster().FindNode("n2"), nullptr);
+}
+
+TEST_F(GuestApiTest, ARefusalHasItsCodeAndItsStatusObject) {
+  const std::pair<std::vector<std::string>, std::string> kTable[] = {
+      {{"GET", "/version", ""},
+       "not_found 404 NotFound: the server could not find the requested resource"},
+      {{"GET", "/api/v1/namespaces/blue", ""},
+       R"(not_found 404 NotFound: namespaces "blue" not found)"},
+      {{"POST", "/api/v1/namespaces", Namespace("red")},
+       R"(conflict 409 AlreadyExists: namespaces "red" already exists)"},
+      {{"DELETE", "/api/v1/namespaces/red", R"({"preconditions":{"uid":"u"}})"},
+       "conflict 409 Conflict: Operation cannot be fulfilled on namespaces \"red\": Precondition "
+       "failed: UID in precondition: u, UID in object meta: " +
+           std::string(Base(*harness_.cluster().Find("v1/Namespace", "", "red")).uid())},
+      {{"POST", "/api/v1/namespaces/a/pods", R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
+       "bad_argument 400 BadRequest: /metadata: expected an object"},
+      {{"POST", "/api/v1/namespaces", "{"},
+       "bad_argument 400 BadRequest: the body is no JSON object"},
+      {{"GET", "/api/v1/nodes/n1", ""},
+       "bad_argument 405 MethodNotAllowed: the embedded cluster does not serve GET "
+       "/api/v1/nodes/n1: it keeps no text of pods and nodes"},
+      {{"POST", "/api/v1/namespaces/default/pods/p/binding", "{}"},
+       "not_found 404 NotFound: the embedded cluster does not serve POST "
+       "/api/v1/namespaces/default/pods/p/binding: it has no subresource binding"},
+  };
+  for (const auto& [request, answer] : kTable) {
+    EXPECT_EQ(Answer(request[0].c_str(), request[1], request[2]), answer);
+  }
+}
+
+TEST_F(GuestApiTest, AStatusPatchChangesThePod) {
+  EXPECT_THAT(Answers({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget",
+                                    "status":"True","reason":"Acme"}]}})"}}),
+              ElementsAre(StartsWith(R"(success {"kind":"PartialObjectMetadata")")));
+  const PodRef pod = harness_.cluster().FindPod("default", "p");
+  std::vector<std::string> conditions;
+  for (const auto& condition : Elements<berth_condition>(pod->view().conditions)) {
+    conditions.push_back(std::string(pod->Name(condition.type)) + " " +
+                         std::string(pod->Name(condition.reason)));
+  }
+  EXPECT_THAT(conditions, ElementsAre("DisruptionTarget Acme"));
+}
+
+TEST_F(GuestApiTest, AStatusPatchThatIsRefused) {
+  EXPECT_THAT(Answers({{"patch", R"({"status":{"phase":"Failed"}})"}}),
+              ElementsAre("bad_argument 405 MethodNotAllowed: the embedded cluster does not patch "
+                          "/status/phase"));
+  EXPECT_EQ(harness_.cluster().FindPod("default", "p")->view().phase, 0U);
+}
+
+TEST_F(GuestApiTest, WhatIsNoPatchIsNotSent) {
+  EXPECT_THAT(Answers({{"patch", R"({"metadata":"x"})"}}), IsEmpty());
+  EXPECT_THAT(harness_.lines(), Contains(R"(test.Guest: patch bad_argument={"metadata":"x"})"));
 }
 
 TEST_F(GuestTest, WhatIsOpenIsCancelledWhenTheHostStops) {

@@ -257,8 +257,8 @@ Stage::Stage()
 Stage::~Stage() = default;
 
 berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) noexcept {
-  (void)host;
   Actor& actor = *static_cast<Stage*>(self)->actors_.find(Text(name))->second;
+  actor.puppet.host = host;
   actor.FillIn();
   return &actor.plugin;
 }

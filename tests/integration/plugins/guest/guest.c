@@ -1,22 +1,39 @@
 /* test.Guest: cannot do without any service of the host, and asks something of most. It lets pods
- * wait on Permit; a timer allows them a second after it was created. What it hears of, it logs. */
+ * wait on Permit; a timer allows them a second after it was created. What it hears of, it logs.
+ *
+ * Arguments: "requests": [[verb, path, body], ...] of the API server and "patch", of the status of
+ * the pod, are sent within Permit. Of each member of "values" it logs what the host makes of it. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <berth/abi.h>
 
+enum { kMaxRequests = 8, kTextMax = 512 };
+
+typedef struct request {
+  char text[3][kTextMax]; /* verb, path, body */
+} request;
+
 typedef struct guest {
   berth_plugin abi;
   const berth_host* host;
   const berth_log* log;
+  const berth_values* values;
   const berth_metrics* metrics;
   const berth_objects* objects;
   const berth_waiting* waiting;
   const berth_timer* timer;
   const berth_api* api;
   uint32_t allowed; /* a counter */
+  uint32_t last;    /* a gauge: when it last allowed one, in seconds */
+  uint32_t sizes;   /* a histogram: of the pods' names */
+  berth_object_ref* kept;
+  request requests[kMaxRequests];
+  uint64_t n_requests;
+  char patch[kTextMax]; /* empty: none */
 } guest;
 
 static berth_str Str(const char* text) {
@@ -29,18 +46,41 @@ static void Say(const guest* self, const char* message, const char* key, berth_s
   self->log->log(self->host, BERTH_LOG_INFO, Str(message), &pair, 1);
 }
 
+static void Copy(char* to, berth_str from) {
+  const uint64_t n = from.len < kTextMax ? from.len : kTextMax - 1;
+  if (n > 0) memcpy(to, from.ptr, n);
+}
+
 /* ---- What it is called with ------------------------------------------------------------------ */
 
 static void Changed(void* to, const berth_object* old, const berth_object* now) {
+  guest* self = (guest*)to;
   const char* what = old == NULL ? "added" : now == NULL ? "removed" : "changed";
-  Say((const guest*)to, "namespace", what, (now != NULL ? now : old)->meta->name);
+  Say(self, "namespace", what, (now != NULL ? now : old)->meta->name);
+  if (old == NULL && self->kept == NULL) self->kept = self->objects->retain(self->host, now);
+  if (now != NULL || self->kept == NULL) return;
+  const berth_object* kept = self->objects->view(self->kept);
+  Say(self, "kept", "name", kept->meta->name);
+  Say(self, "kept", "version", kept->meta->resource_version);
+  self->objects->release(self->host, self->kept);
+  self->kept = NULL;
+}
+
+static const char* CodeName(berth_code code) {
+  switch (code) {
+    case BERTH_SUCCESS: return "success";
+    case BERTH_ERROR: return "error";
+    case BERTH_CANCELLED: return "cancelled";
+    case BERTH_UNSUPPORTED: return "unsupported";
+    case BERTH_NOT_FOUND: return "not_found";
+    case BERTH_BAD_ARGUMENT: return "bad_argument";
+    case BERTH_CONFLICT: return "conflict";
+    default: return "another code";
+  }
 }
 
 static void Answered(void* to, berth_code code, berth_str body) {
-  const char* what = code == BERTH_SUCCESS     ? "success"
-                     : code == BERTH_CANCELLED ? "cancelled"
-                                               : "refused";
-  Say((const guest*)to, "answer", what, body);
+  Say((const guest*)to, "answer", CodeName(code), body);
 }
 
 static int32_t AllowOne(void* to, const berth_pod* pod) {
@@ -48,6 +88,9 @@ static int32_t AllowOne(void* to, const berth_pod* pod) {
   const berth_tagged regarding = {BERTH_KIND_POD, 0, pod};
   self->waiting->allow(self->host, pod->meta->uid);
   self->metrics->observe(self->host, self->allowed, &pod->meta->name, 1);
+  self->metrics->observe(self->host, self->last, NULL,
+                         (double)self->timer->now_ns(self->host) / 1e9);
+  self->metrics->observe(self->host, self->sizes, NULL, (double)pod->meta->name.len);
   self->api->event(self->host, &regarding, NULL, Str("Normal"), Str("Allowed"), Str("Waiting"),
                    Str("come in"));
   Say(self, "allowed", "pod", pod->meta->name);
@@ -59,15 +102,27 @@ static void Fired(void* to) {
   self->waiting->each(self->host, AllowOne, self);
 }
 
+static void Ask(guest* self, const berth_pod* pod) {
+  for (uint64_t i = 0; i < self->n_requests; ++i) {
+    const request* r = &self->requests[i];
+    const berth_code code = self->api->request(self->host, Str(r->text[0]), Str(r->text[1]),
+                                               Str(r->text[2]), 0, Answered, self);
+    if (code != BERTH_SUCCESS) Say(self, "request", CodeName(code), Str(r->text[1]));
+  }
+  if (self->patch[0] == '\0') return;
+  const berth_code code =
+      self->api->patch_status(self->host, pod, Str(self->patch), Answered, self);
+  if (code != BERTH_SUCCESS) Say(self, "patch", CodeName(code), Str(self->patch));
+}
+
 static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target* target,
                          int64_t* timeout_ns, berth_status* status) BERTH_NOEXCEPT {
   guest* self = (guest*)to;
   uint64_t timer = 0;
-  (void)cycle;
   (void)target;
   (void)status;
   self->timer->start(self->host, 1000000000, Fired, self, &timer);
-  self->api->request(self->host, Str("GET"), Str("/version"), Str(""), 0, Answered, self);
+  Ask(self, cycle->pod);
   *timeout_ns = 60 * (int64_t)1000000000;
   return BERTH_WAIT;
 }
@@ -81,7 +136,11 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) BERTH_NO
   return strcmp(id, BERTH_POINT_PERMIT) == 0 ? &kPermit : NULL;
 }
 
-static void Destroy(berth_plugin* plugin) BERTH_NOEXCEPT { free(plugin->self); }
+static void Destroy(berth_plugin* plugin) BERTH_NOEXCEPT {
+  guest* self = (guest*)plugin->self;
+  if (self->kept != NULL) self->objects->release(self->host, self->kept);
+  free(self);
+}
 
 static const char* const kServices[] = {BERTH_SERVICE_LOG,        BERTH_SERVICE_STRINGS,
                                         BERTH_SERVICE_COLUMNS,    BERTH_SERVICE_VALUES,
@@ -91,6 +150,75 @@ static const char* const kServices[] = {BERTH_SERVICE_LOG,        BERTH_SERVICE_
                                         BERTH_SERVICE_TIMER,      BERTH_SERVICE_API,
                                         BERTH_SERVICE_COMPLETION, NULL};
 
+static void SayValue(const guest* self, berth_str key, const berth_value* value) {
+  const berth_values* v = self->values;
+  char text[kTextMax];
+  int64_t units = -1;
+  int64_t milli = -1;
+  const berth_code code = v->as_quantity(value, &units, &milli);
+  const berth_str string = v->as_string(value);
+  const berth_str where = v->where(value);
+  snprintf(text, sizeof(text),
+           "%.*s kind=%u size=%llu int=%lld float=%g string=%.*s quantity=%s/%lld/%lld where=%.*s",
+           (int)key.len, key.ptr, v->kind(value), (unsigned long long)v->size(value),
+           (long long)v->as_int(value), v->as_float(value), (int)string.len, string.ptr,
+           CodeName(code), (long long)units, (long long)milli, (int)where.len, where.ptr);
+  Say(self, "value", "is", Str(text));
+}
+
+static void ReadArguments(guest* self, const berth_value* args) {
+  const berth_values* v = self->values;
+  const berth_value* requests = v->get(args, Str("requests"));
+  for (uint64_t i = 0; i < v->size(requests) && i < kMaxRequests; ++i) {
+    const berth_value* one = v->at(requests, i, NULL);
+    for (uint64_t k = 0; k < 3; ++k) {
+      Copy(self->requests[i].text[k], v->as_string(v->at(one, k, NULL)));
+    }
+    self->n_requests = i + 1;
+  }
+  Copy(self->patch, v->as_string(v->get(args, Str("patch"))));
+  const berth_value* values = v->get(args, Str("values"));
+  for (uint64_t i = 0; i < v->size(values); ++i) {
+    berth_str key = {NULL, 0};
+    const berth_value* value = v->at(values, i, &key);
+    SayValue(self, key, value);
+  }
+}
+
+static void DefineMetrics(guest* self) {
+  static const double kBuckets[] = {1, 4};
+  const berth_str label = Str("pod");
+  const berth_metric counter = {sizeof(berth_metric),
+                                BERTH_METRIC_COUNTER,
+                                Str("guest_allowed_total"),
+                                Str("Pods that were allowed."),
+                                &label,
+                                1,
+                                NULL,
+                                0};
+  const berth_metric gauge = {sizeof(berth_metric),
+                              BERTH_METRIC_GAUGE,
+                              Str("guest_allowed_seconds"),
+                              Str("When a pod was allowed last."),
+                              NULL,
+                              0,
+                              NULL,
+                              0};
+  const berth_metric histogram = {sizeof(berth_metric),
+                                  BERTH_METRIC_HISTOGRAM,
+                                  Str("guest_name_bytes"),
+                                  Str("The length of the names of pods that were allowed."),
+                                  NULL,
+                                  0,
+                                  kBuckets,
+                                  2};
+  uint32_t taken = 0;
+  self->metrics->define(self->host, &counter, &self->allowed);
+  self->metrics->define(self->host, &gauge, &self->last);
+  self->metrics->define(self->host, &histogram, &self->sizes);
+  Say(self, "taken", CodeName(self->metrics->define(self->host, &gauge, &taken)), gauge.name);
+}
+
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out,
                          berth_status* status) BERTH_NOEXCEPT {
@@ -99,29 +227,21 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
     const char* id;
     const void** to;
   } wanted[] = {{BERTH_SERVICE_LOG, (const void**)&self->log},
+                {BERTH_SERVICE_VALUES, (const void**)&self->values},
                 {BERTH_SERVICE_METRICS, (const void**)&self->metrics},
                 {BERTH_SERVICE_OBJECTS, (const void**)&self->objects},
                 {BERTH_SERVICE_WAITING, (const void**)&self->waiting},
                 {BERTH_SERVICE_TIMER, (const void**)&self->timer},
                 {BERTH_SERVICE_API, (const void**)&self->api}};
-  const berth_str label = Str("pod");
-  const berth_metric metric = {sizeof(berth_metric),
-                               BERTH_METRIC_COUNTER,
-                               Str("guest_allowed_total"),
-                               Str("Pods that were allowed."),
-                               &label,
-                               1,
-                               NULL,
-                               0};
   (void)name;
   (void)profile;
-  (void)args;
   (void)status;
   self->host = host;
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
     host->get_service(host, wanted[i].id, wanted[i].to);
   }
-  self->metrics->define(host, &metric, &self->allowed);
+  ReadArguments(self, args);
+  DefineMetrics(self);
   self->objects->watch(host, Str("v1/Namespace"), Changed, self);
   self->abi.struct_size = sizeof(berth_plugin);
   self->abi.self = self;

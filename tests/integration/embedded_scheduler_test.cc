@@ -1,0 +1,113 @@
+// The scheduler of simulate, explain and run, with a plugin that talks to its API server.
+#include "host/cli/embedded_scheduler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "host/cli/virtual_clock.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kCluster = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: red, labels: {a: b}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+)";
+
+class EmbeddedSchedulerTest : public ::testing::Test {
+ protected:
+  // Takes pod "p" to Permit, where test.Guest asks.
+  void Schedule(nlohmann::json args) {
+    auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
+    for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_BINARY_DIR "/plugins"}) {
+      ASSERT_TRUE(plugins->AddDirectory(directory).ok()) << directory;
+    }
+    EmbeddedScheduler::Options options;
+    options.plugins = std::move(plugins);
+    options.plan = [&](const PluginCatalog&) -> Result<PlanSpec> {
+      PlanSpec spec;
+      const auto use = [&spec](const char* name, Point point, nlohmann::json with) {
+        spec.plugins.push_back({name, std::move(with), ""});
+        spec.points[static_cast<size_t>(point)].push_back({name, 1});
+      };
+      use("PrioritySort", Point::kQueueSort, nullptr);
+      use("test.Guest", Point::kPermit, std::move(args));
+      use("DefaultBinder", Point::kBind, nullptr);
+      return spec;
+    };
+    options.clock = &clock_;
+    options.log = [this](uint32_t, std::string_view, std::string_view message) {
+      lines_.emplace_back(message);
+    };
+    options.log_level = BERTH_LOG_INFO;
+    auto scheduler = EmbeddedScheduler::Create(std::move(options));
+    ASSERT_TRUE(scheduler.ok()) << scheduler.status().ToString();
+    scheduler_ = std::move(scheduler).value();
+    ASSERT_TRUE(scheduler_->AddText("cluster", kCluster).ok());
+    ASSERT_TRUE(scheduler_->Start().ok());
+    while (scheduler_->Step()) {
+    }
+  }
+
+  VirtualClock clock_{1'768'032'000'000'000'000};
+  std::vector<std::string> lines_;
+  std::unique_ptr<EmbeddedScheduler> scheduler_;
+};
+
+TEST_F(EmbeddedSchedulerTest, AnswersTheRequestsOfPlugins) {
+  const std::string pod =
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"q"},"spec":{"schedulerName":"x"}})";
+  Schedule({{"requests",
+             {{"GET", "/api/v1/namespaces/red", ""},
+              {"POST", "/api/v1/namespaces/red/pods", pod},
+              {"GET", "/api/v1/namespaces/blue", ""},
+              {"POST", "/api/v1/namespaces/red/pods",
+               R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
+              {"GET", "/api/v1/nodes", ""}}}});
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer success={"kind":"Namespace")"),
+                                     HasSubstr(R"("labels":{"a":"b"})"))));
+  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"Pod")")));
+  EXPECT_NE(scheduler_->cluster().FindPod("red", "q"), nullptr);
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer not_found={"kind":"Status")"),
+                                     HasSubstr(R"("code":404)"))));
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
+                                     HasSubstr("/metadata: expected an object"),
+                                     HasSubstr(R"("code":400)"))));
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
+                                     HasSubstr(R"("code":405)"))));
+}
+
+TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
+  Schedule({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True",
+                         "reason":"Acme"}]}})"}});
+  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"PartialObjectMetadata")")));
+  const PodRef pod = scheduler_->cluster().FindPod("default", "p");
+  ASSERT_EQ(pod->view().conditions.count, 1U);
+  const auto* condition = BERTH_AT(berth_condition, pod->view().conditions, 0);
+  EXPECT_EQ(pod->Name(condition->type), "DisruptionTarget");
+  EXPECT_EQ(pod->Name(condition->reason), "Acme");
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,288 @@
+// What the services do to a cluster, called by a plugin from within an attempt.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/harness.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = TestClock::kSecond;
+
+// Plugin A calls within Permit of pod "p" or the like. It finds no node for "other", and lets "waiting" wait.
+class ServiceCallsTest : public ::testing::Test {
+ protected:
+  ServiceCallsTest() : a_(stage_.Add("puppet.A", {Point::kFilter, Point::kPermit})) {
+    a_.filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
+                       berth_status*) {
+      const bool is_other = Text(cycle.pod->meta->name) == "other";
+      others_tries_ += is_other ? 1 : 0;
+      for (uint32_t i = 0; i < block.count; ++i) {
+        out.codes[i] = is_other ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+        out.reasons[i] = 0;
+      }
+      return BERTH_SUCCESS;
+    };
+    a_.permit = [this](const berth_cycle& cycle, const berth_target&, int64_t* timeout_ns,
+                       berth_status*) {
+      const std::string_view name = Text(cycle.pod->meta->name);
+      if (name.starts_with("p") && call_) call_(*cycle.pod);
+      *timeout_ns = 60 * kSecond;
+      return name == "waiting" ? BERTH_WAIT : BERTH_SUCCESS;
+    };
+    stage_.Write();
+    harness_.AddNode({.name = "n1"});
+    const Status status = harness_.Start(stage_.spec(), Stage::catalog());
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+
+  TestPod PodOf(const std::string& name) const {
+    return {.name = name, .spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"'};
+  }
+  void AddPod(const std::string& name, const std::string& node = "") {
+    TestPod pod = PodOf(name);
+    pod.node = node;
+    harness_.AddPod(pod);
+    harness_.Run();
+  }
+  // Within Permit of a pod of its own.
+  void Call(std::function<void(const berth_pod& pod)> call) {
+    CallIn(std::move(call), [this] { AddPod("p"); });
+  }
+  // `attempt` leads there.
+  void CallIn(std::function<void(const berth_pod& pod)> call,
+              const std::function<void()>& attempt) {
+    bool called = false;
+    call_ = [&](const berth_pod& pod) {
+      called = true;
+      call(pod);
+    };
+    attempt();
+    call_ = nullptr;
+    EXPECT_TRUE(called);
+  }
+  const berth_host* host() const { return a_.host; }
+  template <class Service>
+  const Service& Get(const char* id) const {
+    const void* service = nullptr;
+    EXPECT_EQ(host()->get_service(host(), id, &service), BERTH_SUCCESS) << id;
+    return *static_cast<const Service*>(service);
+  }
+  PodRef Pod(const std::string& name) { return harness_.cluster().FindPod("default", name); }
+
+  static int32_t Note(void* to, const berth_pod* pod) {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->name));
+    return 1;
+  }
+  static void NoteAnswer(void* to, berth_code code, berth_str body) {
+    static_cast<std::vector<std::string>*>(to)->push_back(std::to_string(code) + " " +
+                                                          std::string(Text(body)));
+  }
+
+  Stage stage_;
+  Harness harness_;  // Goes before the plugins that it calls.
+  Puppet& a_;
+  std::function<void(const berth_pod& pod)> call_;
+  int others_tries_ = 0;
+};
+
+TEST_F(ServiceCallsTest, Strings) {
+  Call([&](const berth_pod& pod) {
+    const auto& strings = Get<berth_strings>(BERTH_SERVICE_STRINGS);
+    const berth_id id = strings.intern(host(), AsStr("acme.example/rack"));
+    EXPECT_NE(id, BERTH_ID_NONE);
+    EXPECT_EQ(strings.intern(host(), AsStr("acme.example/rack")), id);
+    EXPECT_EQ(strings.find(host(), AsStr("acme.example/rack")), id);
+    EXPECT_EQ(Text(strings.text(host(), id)), "acme.example/rack");
+    EXPECT_EQ(strings.find(host(), AsStr("default")), pod.meta->ns);
+    EXPECT_EQ(Text(strings.text(host(), pod.meta->ns)), "default");
+    EXPECT_EQ(strings.find(host(), AsStr("nobody says this")), BERTH_ID_NONE);
+  });
+}
+
+TEST_F(ServiceCallsTest, LogsWhatIsNotBelowTheLevel) {
+  harness_.lines().clear();
+  Call([&](const berth_pod&) {
+    const auto& log = Get<berth_log>(BERTH_SERVICE_LOG);
+    EXPECT_EQ(*log.level, uint32_t{BERTH_LOG_INFO});
+    const berth_str_pair pairs[] = {{AsStr("a"), AsStr("1")}, {AsStr("b"), AsStr("2")}};
+    log.log(host(), BERTH_LOG_DEBUG, AsStr("not this"), nullptr, 0);
+    log.log(host(), BERTH_LOG_INFO, AsStr("this"), nullptr, 0);
+    log.log(host(), BERTH_LOG_ERROR, AsStr("and this"), pairs, 2);
+  });
+  EXPECT_THAT(harness_.lines(), ElementsAre("puppet.A: this", "puppet.A: and this a=1 b=2"));
+}
+
+TEST_F(ServiceCallsTest, TimersFireOnceUnlessTheyAreCancelled) {
+  struct Fired {
+    std::function<void(Fired& fired)> note;
+    uint64_t timer = 0;
+    std::vector<int64_t> at = {};
+  };
+  const auto note = [this](Fired& fired) {
+    fired.at.push_back(harness_.clock().NowNs());
+    EXPECT_EQ(Get<berth_timer>(BERTH_SERVICE_TIMER).cancel(host(), fired.timer), BERTH_NOT_FOUND);
+  };
+  Fired kept{.note = note};
+  Fired cancelled{.note = note};
+  const auto fire = [](void* to) { static_cast<Fired*>(to)->note(*static_cast<Fired*>(to)); };
+  Call([&](const berth_pod&) {
+    const auto& timer = Get<berth_timer>(BERTH_SERVICE_TIMER);
+    EXPECT_EQ(timer.now_ns(host()), harness_.clock().NowNs());
+    EXPECT_EQ(timer.wall_ns(host()), harness_.clock().NowNs());
+    EXPECT_EQ(timer.start(host(), 5 * kSecond, fire, &kept, &kept.timer), BERTH_SUCCESS);
+    EXPECT_EQ(timer.start(host(), kSecond, fire, &cancelled, &cancelled.timer), BERTH_SUCCESS);
+    EXPECT_EQ(timer.cancel(host(), cancelled.timer), BERTH_SUCCESS);
+    EXPECT_EQ(timer.cancel(host(), cancelled.timer), BERTH_NOT_FOUND);
+  });
+  const int64_t start = harness_.clock().NowNs();
+  harness_.Advance(5 * kSecond - 1);
+  EXPECT_THAT(kept.at, IsEmpty());
+  harness_.Advance(60 * kSecond);
+  EXPECT_THAT(kept.at, ElementsAre(start + 5 * kSecond));
+  EXPECT_THAT(cancelled.at, IsEmpty());
+}
+
+TEST_F(ServiceCallsTest, NominationsAreListedAndTakenBack) {
+  const auto& nominator = Get<berth_nominator>(BERTH_SERVICE_NOMINATOR);
+  const auto list = [&](const char* node) {
+    std::vector<std::string> names;
+    EXPECT_EQ(nominator.list(host(), AsStr(node), Note, &names), BERTH_SUCCESS);
+    return names;
+  };
+  const auto clear = [&](const berth_pod&) {
+    EXPECT_THAT(list("n1"), ElementsAre("other"));
+    EXPECT_THAT(list("n2"), IsEmpty());
+    EXPECT_EQ(nominator.clear(host(), AsStr("uid-nobody")), BERTH_NOT_FOUND);
+    EXPECT_EQ(nominator.clear(host(), AsStr("uid-p")), BERTH_NOT_FOUND);
+    EXPECT_EQ(nominator.clear(host(), AsStr("uid-other")), BERTH_SUCCESS);
+  };
+  CallIn(clear, [this] {
+    TestPod nominated = PodOf("other");
+    nominated.status = R"("nominatedNodeName":"n1")";
+    harness_.AddPod(PodOf("p"));
+    harness_.AddPod(nominated);
+    EXPECT_EQ(Pod("other")->nominated_node(), "n1");
+    harness_.Next();
+  });
+  EXPECT_EQ(others_tries_, 0);
+  EXPECT_EQ(Pod("other")->nominated_node(), "");
+  const auto look_again = [&](const berth_pod&) {
+    EXPECT_THAT(list("n1"), IsEmpty());
+    EXPECT_EQ(nominator.clear(host(), AsStr("uid-other")), BERTH_NOT_FOUND);
+  };
+  CallIn(look_again, [this] { AddPod("p2"); });
+}
+
+TEST_F(ServiceCallsTest, APodThatIsActivatedIsTriedAgain) {
+  AddPod("other");
+  ASSERT_EQ(others_tries_, 1);
+  ASSERT_EQ(harness_.PlaceOf("other"), QueuePlace::kUnschedulable);
+  Call([&](const berth_pod&) {
+    const berth_str uids[] = {AsStr("uid-nobody"), AsStr("uid-other")};
+    const auto& activate = Get<berth_activate>(BERTH_SERVICE_ACTIVATE);
+    EXPECT_EQ(activate.activate(host(), uids, 2), BERTH_SUCCESS);
+  });
+  EXPECT_EQ(others_tries_, 2);
+}
+
+TEST_F(ServiceCallsTest, APodThatWaitsIsRejected) {
+  AddPod("waiting");
+  Call([&](const berth_pod&) {
+    const auto& waiting = Get<berth_waiting>(BERTH_SERVICE_WAITING);
+    std::vector<std::string> names;
+    EXPECT_EQ(waiting.each(host(), Note, &names), BERTH_SUCCESS);
+    EXPECT_THAT(names, ElementsAre("waiting"));
+    EXPECT_EQ(waiting.reject(host(), AsStr("uid-nobody"), AsStr("")), BERTH_NOT_FOUND);
+    EXPECT_EQ(waiting.allow(host(), AsStr("uid-nobody")), BERTH_NOT_FOUND);
+    EXPECT_EQ(waiting.reject(host(), AsStr("uid-waiting"), AsStr("the door is shut")),
+              BERTH_SUCCESS);
+  });
+  EXPECT_EQ(harness_.PlaceOf("waiting"), QueuePlace::kUnschedulable);
+  EXPECT_THAT(harness_.cluster().PodScheduledMessage("default", "waiting"),
+              HasSubstr("the door is shut"));
+}
+
+TEST_F(ServiceCallsTest, APodThatWaitsIsAllowed) {
+  AddPod("waiting");
+  EXPECT_TRUE(harness_.loop().bindings().contains("uid-waiting"));
+  Call([&](const berth_pod&) {
+    const auto& waiting = Get<berth_waiting>(BERTH_SERVICE_WAITING);
+    EXPECT_EQ(waiting.allow(host(), AsStr("uid-waiting")), BERTH_SUCCESS);
+  });
+  EXPECT_FALSE(harness_.loop().bindings().contains("uid-waiting"));
+  std::vector<std::string> bound;
+  for (const AttemptResult& result : harness_.results()) {
+    bound.push_back(std::string(result.pod->name()) + " " + Harness::Outcome(result) + " " +
+                    result.node);
+  }
+  EXPECT_THAT(bound, Contains("waiting Success n1"));
+}
+
+TEST_F(ServiceCallsTest, AnEvictedPodIsMarkedAndDeleted) {
+  AddPod("victim", "n1");
+  std::vector<std::string> answers;
+  Call([&](const berth_pod&) {
+    const auto& api = Get<berth_api>(BERTH_SERVICE_API);
+    EXPECT_EQ(api.evict(host(), &Pod("victim")->view(), AsStr("make room"), NoteAnswer, &answers),
+              BERTH_SUCCESS);
+    EXPECT_THAT(answers, IsEmpty());
+  });
+  EXPECT_THAT(answers, ElementsAre("0 "));
+  const PodRef victim = Pod("victim");
+  EXPECT_TRUE(victim->terminating());
+  std::vector<std::string> conditions;
+  for (const auto& condition : Elements<berth_condition>(victim->view().conditions)) {
+    conditions.push_back(std::string(victim->Name(condition.type)) + " " +
+                         std::string(victim->Name(condition.reason)));
+  }
+  EXPECT_THAT(conditions, Contains("DisruptionTarget PreemptionByScheduler"));
+}
+
+TEST_F(ServiceCallsTest, AnEvictedPodThatWaitsGoesBackToTheQueue) {
+  AddPod("waiting");
+  std::vector<std::string> answers;
+  Call([&](const berth_pod&) {
+    const auto& api = Get<berth_api>(BERTH_SERVICE_API);
+    api.evict(host(), &Pod("waiting")->view(), AsStr("make room"), NoteAnswer, &answers);
+  });
+  EXPECT_THAT(answers, ElementsAre("0 "));
+  EXPECT_FALSE(Pod("waiting")->terminating());
+  EXPECT_TRUE(harness_.PlaceOf("waiting").has_value());
+  EXPECT_FALSE(harness_.loop().bindings().contains("uid-waiting"));
+}
+
+TEST_F(ServiceCallsTest, AnEventSaysWhatItIsAbout) {
+  AddPod("victim", "n1");
+  Call([&](const berth_pod& pod) {
+    const PodRef victim = Pod("victim");
+    const berth_tagged regarding{BERTH_KIND_POD, 0, &victim->view()};
+    const berth_tagged related{BERTH_KIND_POD, 0, &pod};
+    const auto& api = Get<berth_api>(BERTH_SERVICE_API);
+    EXPECT_EQ(api.event(host(), &regarding, &related, AsStr("Warning"), AsStr("Moved"),
+                        AsStr("Moving"), AsStr("out of the way")),
+              BERTH_SUCCESS);
+  });
+  const auto& events = harness_.cluster().events();
+  const auto event = std::ranges::find(events, "Moved", &Event::reason);
+  ASSERT_NE(event, events.end());
+  EXPECT_EQ(event->type + " " + event->action + " " + event->note, "Warning Moving out of the way");
+  EXPECT_EQ(event->regarding.name + " " + event->regarding.uid, "victim uid-victim");
+  EXPECT_EQ(event->related->name, "p");
+  EXPECT_EQ(event->reporting_controller, stage_.spec().scheduler_name);
+}
+
+}  // namespace
+}  // namespace berth::host
