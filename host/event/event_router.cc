@@ -29,14 +29,6 @@ void ForEachAction(uint32_t actions, Each each) {
   for (uint32_t left = actions; left != 0; left &= left - 1) each(left & (~left + 1));
 }
 
-uint32_t ActionOf(WatchType type) {
-  switch (type) {
-    case WatchType::kAdded: return BERTH_ACTION_ADD;
-    case WatchType::kDeleted: return BERTH_ACTION_DELETE;
-    default: return BERTH_ACTION_UPDATE;
-  }
-}
-
 }  // namespace
 
 class EventRouter::Sink final : public WatchSink {
@@ -102,27 +94,41 @@ void EventRouter::OnNode(const WatchEvent& event) {
   }
 }
 
+// What took the place of another one unseen is another object: who waits hears that the one has
+// gone and the other has come, as of nodes and pods.
 void EventRouter::OnObject(const WatchEvent& event) {
   const auto* object = std::get_if<ObjectRef>(&event.object);
   BERTH_ASSERT(object != nullptr && *object != nullptr);
   const auto* previous = std::get_if<ObjectRef>(&event.previous);
-  ObjectRef before = previous != nullptr ? *previous : nullptr;
-  if (event.type == WatchType::kModified && before != nullptr &&
-      before->resource_version() == (*object)->resource_version() &&
-      !(*object)->resource_version().empty()) {
-    return;
+  const ObjectRef before = previous != nullptr ? *previous : nullptr;
+  const bool replaced = before != nullptr && before->uid() != (*object)->uid();
+  if (event.type == WatchType::kDeleted) return RemoveObject(replaced ? before : *object);
+  if (replaced) {
+    RemoveObject(before);
+    return SetObject(BERTH_ACTION_ADD, nullptr, *object);
   }
-  const bool gone = event.type == WatchType::kDeleted;
-  if (gone) {
-    before = *object;
-    objects_.Remove((*object)->kind(), (*object)->ns(), (*object)->name());
-  } else {
-    objects_.Set(*object);
-  }
-  queue_.OnEvent({.resource = EventResourceOf((*object)->kind()),
-                  .action = ActionOf(event.type),
-                  .before = std::move(before),
-                  .after = gone ? ObjectRef() : *object});
+  const bool is_same = event.type == WatchType::kModified && before != nullptr &&
+                       before->resource_version() == (*object)->resource_version() &&
+                       !(*object)->resource_version().empty();
+  if (is_same) return;
+  const bool is_new = event.type == WatchType::kAdded;
+  SetObject(is_new ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE, before, *object);
+}
+
+void EventRouter::SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object) {
+  objects_.Set(object);
+  queue_.OnEvent({.resource = EventResourceOf(object->kind()),
+                  .action = action,
+                  .before = before,
+                  .after = object});
+}
+
+void EventRouter::RemoveObject(const ObjectRef& object) {
+  objects_.Remove(object->kind(), object->ns(), object->name());
+  queue_.OnEvent({.resource = EventResourceOf(object->kind()),
+                  .action = BERTH_ACTION_DELETE,
+                  .before = object,
+                  .after = ObjectRef()});
 }
 
 // --- pods ---------------------------------------------------------------------------------------
@@ -150,8 +156,8 @@ void EventRouter::Apply(const PodStep& step) {
   if (!status.ok()) options_.on_contradiction(status.message());
 }
 
-// The queue keeps what the cluster says of a pod in flight too: that is what is tried next. One that
-// is assumed and not there was bound, and this is how it was before.
+// The queue keeps what the cluster says of a pod in flight too: that is what is tried next. One
+// that is assumed and not there was bound, and this is how it was before.
 void EventRouter::UpdateInQueue(const PodStep& step) {
   const std::string_view uid = step.pod->uid();
   const bool is_assumed = cache_.IsAssumed(uid);
@@ -165,7 +171,8 @@ void EventRouter::RemoveFromQueue(const PodRef& pod) {
   if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_going(pod->uid());
 }
 
-// What had been assumed may have been wrong: the pod is on another node, or has become smaller since.
+// What had been assumed may have been wrong: the pod is on another node, or has become smaller
+// since.
 Status EventRouter::AddToCache(const PodRef& pod) {
   const PodRef assumed = cache_.IsAssumed(pod->uid()) ? PlacedPod(pod->uid()) : nullptr;
   Status status = cache_.AddPod(pod);

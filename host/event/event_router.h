@@ -66,6 +66,8 @@ class EventRouter {
   class Sink;
 
   void Watch(Client& client, std::string_view kind, void (EventRouter::*apply)(const WatchEvent&));
+  void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object);
+  void RemoveObject(const ObjectRef& object);
   void Apply(const PodStep& step);
   void UpdateInQueue(const PodStep& step);
   void RemoveFromQueue(const PodRef& pod);

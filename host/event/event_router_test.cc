@@ -90,11 +90,11 @@ class EventRouterTest : public ::testing::Test {
   NodeRef Node(const TestNode& node) {
     return WithResourceVersion(objects_.Node(node), std::to_string(++version_));
   }
-  ObjectRef Claim(const std::string& name) {
+  ObjectRef Claim(const std::string& name, const std::string& uid = "uid") {
     return WithResourceVersion(
         objects_.ObjectFrom(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{)"
                             R"("name":")" +
-                            name + R"(","namespace":"default"}})"),
+                            name + R"(","namespace":"default","uid":")" + uid + R"("}})"),
         std::to_string(++version_));
   }
 
@@ -334,6 +334,23 @@ TEST_F(EventRouterTest, OtherObjectsAreKeptAndTold) {
   EXPECT_THAT(listener_.Take(),
               ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimUpdate",
                           "PersistentVolumeClaimDelete"));
+}
+
+// The watch was lost meanwhile: who waits for a claim to come, or to go, must hear of both.
+TEST_F(EventRouterTest, AnObjectThatWasReplacedUnseenGoesAndComes) {
+  const ObjectRef first = Claim("c", "uid-1");
+  router_.OnObject({.type = WatchType::kAdded, .object = first, .previous = ObjectRef()});
+  const ObjectRef second = Claim("c", "uid-2");
+  router_.OnObject({.type = WatchType::kModified, .object = second, .previous = first});
+  EXPECT_EQ(store_.Get("v1/PersistentVolumeClaim", "default", "c"), second);
+  EXPECT_THAT(listener_.Take(),
+              ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimDelete",
+                          "PersistentVolumeClaimAdd"));
+  // A third one has come and gone.
+  const ObjectRef third = Claim("c", "uid-3");
+  router_.OnObject({.type = WatchType::kDeleted, .object = third, .previous = second});
+  EXPECT_EQ(store_.size(), 0U);
+  EXPECT_THAT(listener_.Take(), ElementsAre("PersistentVolumeClaimDelete"));
 }
 
 }  // namespace
