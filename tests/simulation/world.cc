@@ -41,7 +41,7 @@ World::World(const Scenario& scenario, Dice dice, Decoder& decoder, EmbeddedClus
                   {{4, &World::BindAsOther}, {4, &World::BindForeign}, {3, &World::ShrinkNode}});
   }
   if (scenario.has_volumes) {
-    deeds_.insert(deeds_.end(), {{14, &World::ChangeClaim},
+    deeds_.insert(deeds_.end(), {{20, &World::ChangeClaim},
                                  {6, &World::ChangeVolume},
                                  {2, &World::ChangeClass},
                                  {4, &World::ChangeCsiNode}});

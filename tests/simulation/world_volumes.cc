@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kClaims = 8;  // Each with a volume of its own.
+constexpr size_t kClaims = 5;  // Each with a volume of its own.
 constexpr std::array kZones{"a", "b", "c", "a__b", ""};
 constexpr std::array kClasses{"first", "second"};
 constexpr const char* kLimits = "NodeVolumeLimits";
