@@ -99,6 +99,11 @@ Row Cache::RowOf(std::string_view uid) const {
   return place != pods_.end() ? place->second.row : kNoRow;
 }
 
+PodRef Cache::PodOf(std::string_view uid) const {
+  const auto place = pods_.find(uid);
+  return place != pods_.end() ? place->second.pod : nullptr;
+}
+
 void Cache::Put(PodRef pod, Row row, bool assumed) {
   std::string uid(pod->uid());
   table_.AddPod(row, pod);

@@ -61,6 +61,8 @@ class Cache {
   size_t assumed_count() const { return assumed_count_; }
   // The row of a pod; kNoRow when it is absent.
   Row RowOf(std::string_view uid) const;
+  // The pod as it is here, with its node; null when it is absent.
+  PodRef PodOf(std::string_view uid) const;
 
  private:
   struct Place {

@@ -96,7 +96,10 @@ Row NodeTable::NewRow(std::string_view name) {
     row_numbers_.push_back(row);
     generations_.push_back(0);
     for (const auto& column : columns_) {
-      if (column != nullptr) column->storage.Resize(row_count());
+      if (column == nullptr) continue;
+      if (column->pins == 0) RemoveIdle(*column);
+      column->storage.Resize(row_count());
+      if (column->pins == 0) AddIdle(*column);
     }
   }
   names_[row] = name;
@@ -130,6 +133,7 @@ Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
       const auto index = static_cast<ColumnIndex>(free - columns_.begin());
       found = column_by_name_.emplace(column->spec.name(), index).first;
       if (free == columns_.end()) columns_.emplace_back();
+      AddIdle(*column);
       columns_[index] = std::move(column);
     }
   }
@@ -137,26 +141,41 @@ Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
   return found->second;
 }
 
-void NodeTable::UnpinColumn(ColumnIndex column) {
-  BERTH_ASSERT(columns_[column]->pins > 0);
-  --columns_[column]->pins;
+void NodeTable::AddIdle(const Column& column) {
+  idle_bytes_ += column.storage.bytes();
+  ++idle_count_;
 }
 
-void NodeTable::DropIdleColumns(size_t bytes) {
-  size_t idle_bytes = 0;
+void NodeTable::RemoveIdle(const Column& column) {
+  idle_bytes_ -= column.storage.bytes();
+  --idle_count_;
+}
+
+void NodeTable::PinColumn(ColumnIndex column) {
+  if (columns_[column]->pins++ == 0) RemoveIdle(*columns_[column]);
+}
+
+void NodeTable::UnpinColumn(ColumnIndex column) {
+  BERTH_ASSERT(columns_[column]->pins > 0);
+  if (--columns_[column]->pins == 0) AddIdle(*columns_[column]);
+}
+
+void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
+  const auto is_enough = [&] { return idle_bytes_ <= bytes && idle_count_ <= count; };
+  if (is_enough()) return;
   std::vector<ColumnIndex> idle;
   for (ColumnIndex i = 0; i < columns_.size(); ++i) {
-    if (columns_[i] == nullptr || columns_[i]->pins > 0) continue;
-    idle.push_back(i);
-    idle_bytes += columns_[i]->storage.bytes();
+    if (columns_[i] != nullptr && columns_[i]->pins == 0) idle.push_back(i);
   }
+  BERTH_ASSERT(idle.size() == idle_count_);
   std::ranges::sort(idle, {}, [this](ColumnIndex i) { return columns_[i]->last_use; });
   for (const ColumnIndex index : idle) {
-    if (idle_bytes <= bytes) return;
-    idle_bytes -= columns_[index]->storage.bytes();
+    if (is_enough()) return;
+    RemoveIdle(*columns_[index]);
     column_by_name_.erase(columns_[index]->spec.name());
     columns_[index].reset();
   }
+  BERTH_ASSERT(idle_count_ == 0 && idle_bytes_ == 0);
 }
 
 void NodeTable::FillColumn(Column& column) {

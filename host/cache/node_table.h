@@ -86,11 +86,12 @@ class NodeTable {
   // The value of row 0; others follow spec.width() bytes apart.
   const void* column_data(ColumnIndex column) const { return columns_[column]->storage.At(0); }
   // A pinned column is never dropped. Counted.
-  void PinColumn(ColumnIndex column) { ++columns_[column]->pins; }
+  void PinColumn(ColumnIndex column);
   void UnpinColumn(ColumnIndex column);
-  // Drops columns that nobody pins, the longest unused first, until they hold at most `bytes`.
+  // Drops columns that nobody pins, the longest unused first, until they hold at most `bytes` and
+  // are at most `count`. Costs nothing while they do.
   // Must not: be called within a cycle.
-  void DropIdleColumns(size_t bytes);
+  void DropIdleColumns(size_t bytes, size_t count = SIZE_MAX);
   size_t column_count() const { return column_by_name_.size(); }
   // Calls each(column, spec) for every column that there is.
   template <class F>
@@ -116,6 +117,9 @@ class NodeTable {
   void ClearNodeColumns(Row row);
   void AddToPodColumns(Row row, const berth_pod& pod, int64_t sign);
   void FillColumn(Column& column);
+  // A column counts as idle from now on, or does no longer.
+  void AddIdle(const Column& column);
+  void RemoveIdle(const Column& column);
 
   Interner& interner_;
   std::vector<const berth_node*> nodes_;
@@ -134,6 +138,9 @@ class NodeTable {
   uint64_t generation_ = 0;
   uint64_t shape_ = 0;
   uint64_t uses_ = 0;
+  // Of the columns that nobody pins.
+  size_t idle_bytes_ = 0;
+  size_t idle_count_ = 0;
 };
 
 }  // namespace berth::host

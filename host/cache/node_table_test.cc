@@ -239,6 +239,35 @@ TEST_F(NodeTableTest, EveryColumnThatIsThereIsShown) {
   EXPECT_THAT(shown(), ::testing::ElementsAre("alloc.cpu", "taints"));
 }
 
+TEST_F(NodeTableTest, IdleColumnsAreBoundInNumberToo) {
+  Set("a");
+  Index("alloc.cpu");
+  Index("alloc.memory");
+  Index("alloc.pods");
+  table_.DropIdleColumns(SIZE_MAX, 3);
+  EXPECT_EQ(table_.column_count(), 3U);
+  table_.DropIdleColumns(SIZE_MAX, 2);
+  EXPECT_EQ(table_.column_count(), 2U);
+  const ColumnIndex pinned = Index("alloc.memory");
+  table_.PinColumn(pinned);
+  table_.DropIdleColumns(SIZE_MAX, 1);
+  EXPECT_EQ(table_.column_count(), 2U);
+  table_.DropIdleColumns(SIZE_MAX, 0);
+  EXPECT_EQ(table_.column_count(), 1U);
+  table_.UnpinColumn(pinned);
+}
+
+// What a column holds grows with the table.
+TEST_F(NodeTableTest, IdleColumnsAreCountedAsTheyGrow) {
+  Set("a");
+  Index("alloc.cpu");
+  table_.DropIdleColumns(64 * sizeof(int64_t));
+  EXPECT_EQ(table_.column_count(), 1U);
+  for (int i = 0; i < 64; ++i) Set("b" + std::to_string(i));
+  table_.DropIdleColumns(64 * sizeof(int64_t));
+  EXPECT_EQ(table_.column_count(), 0U);
+}
+
 TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {
   Set("a");
   const ColumnIndex pinned = Index("alloc.cpu");
@@ -402,7 +431,7 @@ TEST_P(RandomTableTest, AgreesWithNaiveRecomputation) {
       case 8:
       case 9:
       case 10: RemoveRandomPod(); break;
-      default: table_.DropIdleColumns(Below(4) * 512); break;
+      default: table_.DropIdleColumns(Below(4) * 512, Below(6)); break;
     }
     CheckTable(Below(7));
     if (HasFailure()) return;
