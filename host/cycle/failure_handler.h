@@ -2,7 +2,11 @@
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
+#include <memory>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/api/clock.h"
 #include "host/api/objects.h"
@@ -18,23 +22,38 @@ namespace berth::host {
 class FailureHandler {
  public:
   FailureHandler(SchedulingQueue& queue, Client& client, const Clock& clock, DecisionSink& sink)
-      : queue_(queue), client_(client), clock_(clock), sink_(sink) {}
+      : queue_(queue),
+        client_(client),
+        clock_(clock),
+        sink_(sink),
+        unheard_(std::make_shared<Unheard>()) {}
 
   // In this order: the pod goes back to the queue, as the cluster last said it is; its nomination
   // is noted; the event; the condition PodScheduled and status.nominatedNodeName, where they
-  // change. A pod that was deleted or bound meanwhile is forgotten, and nothing is said.
+  // change since it was last told. A pod that was deleted or bound meanwhile is forgotten, and
+  // nothing is said.
   // `node`: the node that it had been given; empty: none.
   // REQUIRES: the pod is in flight.
   void Handle(std::string_view uid, std::string_view node, const Failure& failure);
 
  private:
+  // The pods whose condition was not told: the client says so on a thread of its own, perhaps when
+  // the handler is gone. They are told again when they fail again, whatever the reason.
+  struct Unheard {
+    std::mutex mutex;
+    std::vector<std::string> uids;
+  };
+
   void Nominate(const PodRef& pod, const Failure& failure);
   void PatchStatus(const PodRef& pod, const Failure& failure);
+  Done NoteWhenUnheard(const Pod& pod) const;
+  void ForgetUnheard();
 
   SchedulingQueue& queue_;
   Client& client_;
   const Clock& clock_;
   DecisionSink& sink_;
+  std::shared_ptr<Unheard> unheard_;
 };
 
 }  // namespace berth::host

@@ -1,5 +1,6 @@
 #include "host/queue/event_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace berth::host {
@@ -18,7 +19,7 @@ void EventLog::Stop(QueueEntry& entry) {
   Trim();
 }
 
-void EventLog::Append(const QueueEvent& event, const EntityFilter* which) {
+void EventLog::Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* which) {
   if (recorders_.empty()) return;
   Record record{.event = event, .only = nullptr, .except = {}};
   if (which != nullptr) {
@@ -27,18 +28,20 @@ void EventLog::Append(const QueueEvent& event, const EntityFilter* which) {
     }
     if (record.except.size() == recorders_.size()) return;
   }
-  Add(std::move(record));
+  Add(std::move(record), plugins);
 }
 
-void EventLog::AppendFor(const QueueEntry& entry, const QueueEvent& event) {
-  if (entry.is_recording) Add({.event = event, .only = &entry, .except = {}});
+void EventLog::AppendFor(const QueueEntry& entry, const QueueEvent& event, PluginBits plugins) {
+  if (entry.is_recording) Add({.event = event, .only = &entry, .except = {}}, plugins);
 }
 
-void EventLog::Add(Record record) {
+void EventLog::PolicyChanged() { std::ranges::fill(registered_, kAllPlugins); }
+
+void EventLog::Add(Record record, PluginBits plugins) {
   records_.push_back(std::move(record));
+  registered_.push_back(plugins);
   if (records_.size() <= max_events_) return;
-  records_.pop_front();
-  ++first_;
+  DropOldest();
   while (!recorders_.empty() && recorders_.front()->log_start < first_) {
     recorders_.front()->is_recording = false;
     recorders_.Remove(*recorders_.front());
@@ -49,11 +52,17 @@ void EventLog::Add(Record record) {
 void EventLog::Trim() {
   const uint64_t seen =
       recorders_.empty() ? first_ + records_.size() : recorders_.front()->log_start;
-  for (; first_ < seen; ++first_) records_.pop_front();
+  while (first_ < seen) DropOldest();
+}
+
+void EventLog::DropOldest() {
+  records_.pop_front();
+  registered_.pop_front();
+  ++first_;
 }
 
 void EventLog::CheckInvariants() const {
-  BERTH_ASSERT(records_.size() <= max_events_);
+  BERTH_ASSERT(records_.size() <= max_events_ && registered_.size() == records_.size());
   BERTH_ASSERT(records_.empty() || !recorders_.empty());
   uint64_t start = first_;
   for (const QueueEntry* entry = recorders_.front(); entry != nullptr; entry = entry->next) {

@@ -17,6 +17,17 @@ namespace berth::host {
 
 using EntityFilter = std::function<bool(const QueuedEntity&)>;
 
+// A set of plugins, told coarsely: sets that share no bit share no plugin.
+using PluginBits = uint64_t;
+inline constexpr PluginBits kAllPlugins = UINT64_MAX;
+inline PluginBits BitOf(PluginId plugin) { return PluginBits{1} << (plugin % 64); }
+inline PluginBits BitsOf(const Rejection& rejection) {
+  PluginBits bits = 0;
+  for (const PluginId plugin : rejection.plugins) bits |= BitOf(plugin);
+  for (const PluginId plugin : rejection.pending) bits |= BitOf(plugin);
+  return bits;
+}
+
 // One log for all: an event is kept once, for as long as somebody records who had started before it
 // came. Its objects stay alive with it.
 //
@@ -33,17 +44,22 @@ class EventLog {
   // Nothing is kept for it any more. Not recording: nothing happens.
   void Stop(QueueEntry& entry);
 
-  // For all that record now, or those for which `which` holds now, if it is given.
-  void Append(const QueueEvent& event, const EntityFilter* which = nullptr);
+  // For all that record now, or those for which `which` holds now, if it is given. `plugins`: those
+  // that registered for such an event.
+  void Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* which = nullptr);
   // For this one alone. Not recording: nothing happens.
-  void AppendFor(const QueueEntry& entry, const QueueEvent& event);
+  void AppendFor(const QueueEntry& entry, const QueueEvent& event, PluginBits plugins);
+  // Other plugins may have registered for what has been kept.
+  void PolicyChanged();
 
-  // Calls `each` with what has been kept for it, in order, until that returns false.
+  // Calls `each` with what has been kept for it and may concern one of `plugins`, in order, until
+  // that returns false.
   // REQUIRES: recording. Must not: start or stop anything within.
   template <class Each>
-  void Replay(const QueueEntry& entry, Each each) const {
+  void Replay(const QueueEntry& entry, PluginBits plugins, Each each) const {
     BERTH_ASSERT(entry.is_recording && entry.log_start >= first_);
     for (size_t i = entry.log_start - first_; i < records_.size(); ++i) {
+      if ((registered_[i] & plugins) == 0) continue;
       const Record& record = records_[i];
       if (record.only != nullptr && record.only != &entry) continue;
       if (std::ranges::find(record.except, &entry) != record.except.end()) continue;
@@ -65,14 +81,16 @@ class EventLog {
     std::vector<const QueueEntry*> except;
   };
 
-  void Add(Record record);
+  void Add(Record record, PluginBits plugins);
+  void DropOldest();
   // Drops what everybody has seen.
   void Trim();
 
   size_t max_events_;
   std::deque<Record> records_;
-  uint64_t first_ = 0;   // The number of the first record.
-  EntryList recorders_;  // By log_start.
+  std::deque<PluginBits> registered_;  // For each record: apart, since most looks end here.
+  uint64_t first_ = 0;                 // The number of the first record.
+  EntryList recorders_;                // By log_start.
 };
 
 }  // namespace berth::host

@@ -23,10 +23,13 @@ class EventLogTest : public ::testing::Test {
   static QueueEvent Event(uint32_t number) {
     return {.resource = BERTH_RESOURCE_NODE, .action = number};
   }
+  void Append(const QueueEvent& event, const EntityFilter* which = nullptr) {
+    log_.Append(event, kAllPlugins, which);
+  }
   // "1 2 3"
-  std::string Replayed(const QueueEntry& entry) const {
+  std::string Replayed(const QueueEntry& entry, PluginBits plugins = kAllPlugins) const {
     std::string numbers;
-    log_.Replay(entry, [&](const QueueEvent& event) {
+    log_.Replay(entry, plugins, [&](const QueueEvent& event) {
       numbers.append(numbers.empty() ? "" : " ").append(std::to_string(event.action));
       return true;
     });
@@ -39,7 +42,7 @@ class EventLogTest : public ::testing::Test {
 };
 
 TEST_F(EventLogTest, KeepsNothingForNobody) {
-  log_.Append(Event(1));
+  Append(Event(1));
   EXPECT_EQ(log_.size(), 0U);
 }
 
@@ -47,10 +50,10 @@ TEST_F(EventLogTest, ReplaysWhatCameSinceInOrder) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
-  log_.Append(Event(1));
+  Append(Event(1));
   log_.Start(b);
-  log_.Append(Event(2));
-  log_.Append(Event(3));
+  Append(Event(2));
+  Append(Event(3));
   EXPECT_EQ(Replayed(a), "1 2 3");
   EXPECT_EQ(Replayed(b), "2 3");
   EXPECT_EQ(log_.size(), 3U) << "each is kept once";
@@ -60,22 +63,37 @@ TEST_F(EventLogTest, ReplaysWhatCameSinceInOrder) {
 TEST_F(EventLogTest, ReplayStopsWhenItIsTold) {
   QueueEntry& a = Make("a");
   log_.Start(a);
-  for (uint32_t i = 1; i <= 3; ++i) log_.Append(Event(i));
+  for (uint32_t i = 1; i <= 3; ++i) Append(Event(i));
   uint32_t last = 0;
-  log_.Replay(a, [&](const QueueEvent& event) {
+  log_.Replay(a, kAllPlugins, [&](const QueueEvent& event) {
     last = event.action;
     return last < 2;
   });
   EXPECT_EQ(last, 2U);
 }
 
+TEST_F(EventLogTest, ReplaysWhatMayConcernThePluginsThatRejected) {
+  QueueEntry& a = Make("a");
+  log_.Start(a);
+  log_.Append(Event(1), BitOf(3));
+  log_.Append(Event(2), BitOf(4) | BitOf(5));
+  log_.AppendFor(a, Event(3), BitOf(6));
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {3}, .pending = {}})), "1");
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {5}, .pending = {3}})), "1 2");
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {}, .pending = {6}})), "3");
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {7, 8}, .pending = {}})), "");
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {3 + 64}, .pending = {}})), "1") << "coarsely";
+  log_.PolicyChanged();
+  EXPECT_EQ(Replayed(a, BitOf(7)), "1 2 3");
+}
+
 TEST_F(EventLogTest, DropsWhatNobodyWaitsFor) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
-  log_.Append(Event(1));
+  Append(Event(1));
   log_.Start(b);
-  log_.Append(Event(2));
+  Append(Event(2));
   log_.Stop(a);
   EXPECT_EQ(log_.size(), 1U);
   EXPECT_EQ(Replayed(b), "2");
@@ -90,9 +108,9 @@ TEST_F(EventLogTest, TheOldestMayStayLongest) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
-  log_.Append(Event(1));
+  Append(Event(1));
   log_.Start(b);
-  log_.Append(Event(2));
+  Append(Event(2));
   log_.Stop(b);
   EXPECT_EQ(Replayed(a), "1 2");
   EXPECT_EQ(log_.size(), 2U);
@@ -105,9 +123,9 @@ TEST_F(EventLogTest, AnEventMayBeForSome) {
   log_.Start(b);
   const EntityFilter not_a = [](const QueuedEntity& entity) { return entity.pod->name() != "a"; };
   const EntityFilter nobody = [](const QueuedEntity&) { return false; };
-  log_.Append(Event(1), &not_a);
-  log_.Append(Event(2), &nobody);
-  log_.AppendFor(a, Event(3));
+  Append(Event(1), &not_a);
+  Append(Event(2), &nobody);
+  log_.AppendFor(a, Event(3), kAllPlugins);
   EXPECT_EQ(Replayed(a), "3");
   EXPECT_EQ(Replayed(b), "1");
   EXPECT_EQ(log_.size(), 2U) << "what nobody is told of is not kept";
@@ -117,7 +135,7 @@ TEST_F(EventLogTest, WhatIsForOneWhoDoesNotRecordIsNotKept) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
-  log_.AppendFor(b, Event(1));
+  log_.AppendFor(b, Event(1), kAllPlugins);
   EXPECT_EQ(log_.size(), 0U);
 }
 
@@ -125,10 +143,10 @@ TEST_F(EventLogTest, KeepsObjectsAlive) {
   QueueEntry& a = Make("a");
   log_.Start(a);
   NodeRef node = objects_.Node({.name = "n"});
-  log_.Append({.resource = BERTH_RESOURCE_NODE,
-               .action = BERTH_ACTION_ADD,
-               .before = NodeRef(),
-               .after = node});
+  Append({.resource = BERTH_RESOURCE_NODE,
+          .action = BERTH_ACTION_ADD,
+          .before = NodeRef(),
+          .after = node});
   const std::weak_ptr<const Node> watched = node;
   node.reset();
   EXPECT_FALSE(watched.expired());
@@ -139,7 +157,7 @@ TEST_F(EventLogTest, KeepsObjectsAlive) {
 TEST_F(EventLogTest, AtItsBoundNothingIsMissed) {
   QueueEntry& a = Make("a");
   log_.Start(a);
-  for (uint32_t i = 1; i <= 4; ++i) log_.Append(Event(i));
+  for (uint32_t i = 1; i <= 4; ++i) Append(Event(i));
   EXPECT_TRUE(a.is_recording);
   EXPECT_EQ(Replayed(a), "1 2 3 4");
 }
@@ -148,17 +166,17 @@ TEST_F(EventLogTest, BeyondItWhoHadNotSeenTheOldestRecordsNoMore) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
-  log_.Append(Event(1));
+  Append(Event(1));
   log_.Start(b);
-  for (uint32_t i = 2; i <= 5; ++i) log_.Append(Event(i));
+  for (uint32_t i = 2; i <= 5; ++i) Append(Event(i));
   EXPECT_FALSE(a.is_recording);
   EXPECT_EQ(Replayed(b), "2 3 4 5");
   log_.CheckInvariants();
-  log_.Append(Event(6));
+  Append(Event(6));
   EXPECT_FALSE(b.is_recording);
   EXPECT_EQ(log_.size(), 0U) << "nobody is left";
   log_.Start(a);
-  log_.Append(Event(7));
+  Append(Event(7));
   EXPECT_EQ(Replayed(a), "7");
   log_.CheckInvariants();
 }
@@ -168,7 +186,7 @@ TEST_F(EventLogTest, ABoundOfNothingKeepsNothing) {
   QueueEntry& a = Make("a");
   log.Start(a);
   EXPECT_TRUE(a.is_recording);
-  log.Append(Event(1));
+  log.Append(Event(1), kAllPlugins);
   EXPECT_FALSE(a.is_recording);
   log.CheckInvariants();
 }

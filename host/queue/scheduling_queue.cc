@@ -226,18 +226,18 @@ void SchedulingQueue::Update(PodRef pod) {
   }
 }
 
-bool SchedulingQueue::Remove(std::string_view uid) {
+bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
   QueueEntry* entry = Entry(uid);
   if (entry == nullptr || entry->is_removed) return false;
   const PodRef pod = entry->entity.pod;
-  const std::string node(nominator_.NodeOf(uid));
+  const std::string nominated(nominator_.NodeOf(uid));
   nominator_.Remove(pod->uid());
   if (entry->entity.place == QueuePlace::kInFlight) {
     entry->is_removed = true;
   } else {
     Forget(*entry);
   }
-  if (!node.empty()) OnNominationGone(pod, node);
+  if (!nominated.empty() && nominated != node) OnNominationGone(pod, nominated);
   return true;
 }
 
@@ -298,18 +298,24 @@ void SchedulingQueue::Activate(std::string_view uid) {
   if (entry == nullptr) return;
   switch (entry->entity.place) {
     case QueuePlace::kActive: break;
-    case QueuePlace::kInFlight: log_.AppendFor(*entry, QueueEvent()); break;
+    case QueuePlace::kInFlight: log_.AppendFor(*entry, QueueEvent(), kAllPlugins); break;
     default: Requeue(*entry, Requeueing::kImmediately);
   }
 }
 
 bool SchedulingQueue::NoteReported(std::string_view uid, std::string_view reason,
-                                   std::string_view message) {
+                                   std::string_view message, int64_t generation) {
   QueueEntry* entry = Entry(uid);
   BERTH_ASSERT(entry != nullptr);
-  uint64_t hash = HashBytes(std::string(reason).append(1, '\0').append(message));
+  std::string text = std::to_string(generation);
+  text.append(1, '\0').append(reason).append(1, '\0').append(message);
+  uint64_t hash = HashBytes(text);
   if (hash == 0) hash = 1;
   return std::exchange(entry->entity.reported, hash) != hash;
+}
+
+void SchedulingQueue::ForgetReported(std::string_view uid) {
+  if (QueueEntry* entry = Entry(uid)) entry->entity.reported = 0;
 }
 
 // --- time ---------------------------------------------------------------------------------------
@@ -358,6 +364,7 @@ std::optional<int64_t> SchedulingQueue::NextTickNs() const {
 
 void SchedulingQueue::PolicyChanged() {
   interests_.Build(policy_.interests());
+  log_.PolicyChanged();
   active_.Rebuild();
   backing_off_.Rebuild();
   error_backing_off_.Rebuild();

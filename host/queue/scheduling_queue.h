@@ -76,9 +76,9 @@ class SchedulingQueue {
   // A nomination that was taken away frees its node: a Delete of an ASSIGNED_POD for other pods of
   // the same or a lower priority.
   void Update(PodRef pod);
-  // It is gone, or has a node; where it was nominated, that is free, as in Update(). In flight, it
-  // is forgotten when its attempt ends, unless it comes again before. False: not here.
-  bool Remove(std::string_view uid);
+  // It is gone, or has a node, `node`; where else it was nominated, that is free, as in Update(). In
+  // flight, it is forgotten when its attempt ends, unless it comes again before. False: not here.
+  bool Remove(std::string_view uid, std::string_view node = {});
   // Offers the event to what is parked, and keeps it for what is in flight. Those of TARGET_POD and
   // UNSCHEDULED_POD are the queue's own.
   void OnEvent(const QueueEvent& event);
@@ -110,8 +110,12 @@ class SchedulingQueue {
   // Room is kept for the pod on this node and on no other; empty: on none. What is given up is free,
   // as in Update().
   void Nominate(const PodRef& pod, std::string_view node);
-  // Remembers what the pod's condition is told. False: the same as last time. REQUIRES: it is here.
-  bool NoteReported(std::string_view uid, std::string_view reason, std::string_view message);
+  // Remembers what the pod's condition is told, of which generation of the pod. False: the same as
+  // last time. REQUIRES: it is here.
+  bool NoteReported(std::string_view uid, std::string_view reason, std::string_view message,
+                    int64_t generation);
+  // It may not have been told. It may not be here any more.
+  void ForgetReported(std::string_view uid);
 
   // ---- Time -------------------------------------------------------------------------------------
 

@@ -22,6 +22,12 @@ berth_tagged Tag(const AnyObject& object) {
   return {0, 0, nullptr};
 }
 
+PluginBits BitsOf(const std::vector<const Interest*>& interests) {
+  PluginBits bits = 0;
+  for (const Interest* interest : interests) bits |= BitOf(interest->plugin);
+  return bits;
+}
+
 // Asks the hint of an interest about the event.
 auto AskAbout(QueuePolicy& policy, const QueueEvent& event) {
   berth_event seen{.struct_size = sizeof(berth_event),
@@ -51,7 +57,7 @@ void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which) 
   } else {
     interests_.Find(event, matching_);
     if (matching_.empty()) return;
-    log_.Append(event, which);
+    log_.Append(event, BitsOf(matching_), which);
     parked_.Offer(matching_, which, AskAbout(policy_, event), helped_);
     matching_.clear();
   }
@@ -65,7 +71,7 @@ void SchedulingQueue::OfferToAll(const QueueEvent& event, const EntityFilter* wh
     return (only == nullptr || entity.pod->uid() == only->uid()) &&
            (which == nullptr || (*which)(entity));
   };
-  log_.Append(event, &is_meant);
+  log_.Append(event, kAllPlugins, &is_meant);
   for (QueueEntry* entry = parked_.entries().front(); entry != nullptr; entry = entry->next) {
     if (is_meant(entry->entity)) helped_.push_back({entry, Requeueing::kAfterBackoff});
   }
@@ -85,7 +91,7 @@ Requeueing SchedulingQueue::JudgeFlight(const QueueEntry& entry) {
   const QueuedEntity& entity = entry.entity;
   if (entity.rejection.empty() || !entry.is_recording) return Requeueing::kAfterBackoff;
   Requeueing how = Requeueing::kSkip;
-  log_.Replay(entry, [&](const QueueEvent& event) {
+  log_.Replay(entry, BitsOf(entity.rejection), [&](const QueueEvent& event) {
     how = std::max(how, JudgeEvent(entity, event));
     return how == Requeueing::kSkip ||
            (how == Requeueing::kAfterBackoff && !entity.rejection.pending.empty());
@@ -106,7 +112,7 @@ void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old) {
         .resource = BERTH_RESOURCE_TARGET_POD, .action = action, .before = old, .after = pod};
     if (entry.entity.place == QueuePlace::kInFlight) {
       interests_.Find(event, matching_);
-      if (!matching_.empty()) log_.AppendFor(entry, event);
+      if (!matching_.empty()) log_.AppendFor(entry, event, BitsOf(matching_));
       matching_.clear();
       continue;
     }

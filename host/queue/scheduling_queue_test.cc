@@ -294,11 +294,15 @@ TEST(SchedulingQueueTest, ReturnSaysWhetherItIsStillWanted) {
 TEST(SchedulingQueueTest, RemembersWhatAConditionWasTold) {
   TestQueue test;
   test.Tell("add a");
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no"));
-  EXPECT_FALSE(test.queue->NoteReported("uid-a", "Unschedulable", "no"));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerError", "no"));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerErrorn", "o"));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no"));
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_FALSE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerError", "no", 1));
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerErrorn", "o", 1));
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
+  test.queue->ForgetReported("uid-a");
+  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
+  test.queue->ForgetReported("nobody");
 }
 
 TEST(SchedulingQueueTest, WhatIsNotInFlightCannotEnd) {

@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kShapes = 500;
 constexpr PluginId kFit = 3;
 constexpr PluginId kGates = 1;
+constexpr PluginId kAffinity = 2;
 
 // As PrioritySort: by priority, then by when it entered the queue.
 class ByPriority final : public QueueOrder {
@@ -75,6 +76,10 @@ class FitPolicy final : public QueuePolicy {
        .index = 0,
        .resource = BERTH_RESOURCE_TARGET_POD,
        .actions = BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
+      {.plugin = kAffinity,
+       .index = 0,
+       .resource = BERTH_RESOURCE_ASSIGNED_POD,
+       .actions = BERTH_ACTION_ADD},
       {.plugin = kFit,
        .index = 0,
        .resource = BERTH_RESOURCE_NODE,
@@ -232,6 +237,32 @@ BENCHMARK(BM_EventForOneShape)
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
+
+// A burst of bindings: as many pods come back rejected as were in flight while others were bound,
+// which is news to a plugin that did not reject them.
+void BM_ReturnAfterEvents(benchmark::State& state) {
+  Bench bench(state.range(0));
+  bench.AddAll();
+  const QueueEvent event{.resource = BERTH_RESOURCE_ASSIGNED_POD,
+                         .action = BERTH_ACTION_ADD,
+                         .before = PodRef(),
+                         .after = bench.objects.Pod({.name = "bound", .node = "n1"})};
+  for (auto _ : state) {
+    for (const PodRef& pod : bench.pods) bench.queue->Activate(pod->uid());
+    while (const QueuedEntity* entity = bench.queue->Pop()) benchmark::DoNotOptimize(entity);
+    for (int64_t i = 0; i < state.range(1); ++i) bench.queue->OnEvent(event);
+    Time(state, [&] {
+      for (const PodRef& pod : bench.pods) {
+        bench.queue->Return(pod->uid(), {.plugins = {kFit}, .pending = {}});
+      }
+    });
+  }
+}
+BENCHMARK(BM_ReturnAfterEvents)
+    ->Args({100, 1000})
+    ->Args({5000, 10'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace berth::host
