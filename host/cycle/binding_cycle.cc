@@ -16,21 +16,36 @@ Failure ErrorFailure(std::string message) {
   return {.code = BERTH_ERROR, .message = std::move(message)};
 }
 
+Failure RejectionFor(std::optional<PluginId> plugin, std::string_view reason) {
+  Failure failure;
+  failure.code = BERTH_UNSCHEDULABLE;
+  failure.message = OneNodeFitError(std::array{std::string(reason)});
+  if (plugin.has_value()) failure.rejection.plugins = {*plugin};
+  return failure;
+}
+
 }  // namespace
 
 BindingCycle::BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
-                           std::vector<PermitWait> waits)
-    : env_(env), reservation_(std::move(reservation)), asked_(std::move(waits)) {}
+                           std::span<const PermitWait> waits)
+    : env_(env), reservation_(std::move(reservation)) {
+  const Plan& plan = reservation_->binding().plan();
+  for (const PermitWait& wait : waits) {
+    const std::string& name = plan.plugins()[wait.plugin].name;
+    waits_.push_back({env_.ids.IdOf(plan.scheduler_name(), name), name, wait.timeout_ns});
+  }
+}
 
 BindingCycle::~BindingCycle() { CancelTimers(); }
 
 void BindingCycle::Start() {
   reservation_->TellOthers();
+  const bool waits = !waits_.empty();
   PreFlightResult flight = RunPreBindPreFlight(reservation_->binding());
   if (!flight.status.ok() && flight.status.code != BERTH_SKIP) return FailWith(flight.status);
   skipped_ = std::move(flight.skipped);
-  if (flight.status.ok() || !asked_.empty()) NominateForExpectation();
-  if (asked_.empty()) return OnPermitted();
+  if (flight.status.ok() || waits) NominateForExpectation();
+  if (!waits) return OnPermitted();
   StartTimers();
 }
 
@@ -47,17 +62,13 @@ void BindingCycle::NominateForExpectation() {
 // --- Permit -------------------------------------------------------------------------------------
 
 void BindingCycle::StartTimers() {
-  const Plan& plan = reservation_->binding().plan();
   const int64_t now = env_.clock.NowNs();
-  for (const PermitWait& asked : asked_) {
-    const std::string& name = plan.plugins()[asked.plugin].name;
-    const PluginId plugin = env_.ids.IdOf(plan.scheduler_name(), name);
-    const TimerQueue::Id timer =
-        env_.timers.Start(now + asked.timeout_ns, [this, plugin, name, asked] {
-          Reject(plugin, "rejected due to timeout after waiting " +
-                             FormatDuration(asked.timeout_ns) + " at plugin " + name);
-        });
-    waits_.push_back({plugin, timer});
+  for (Wait& wait : waits_) {
+    wait.timer = env_.timers.Start(
+        now + wait.timeout_ns,
+        [this, plugin = wait.plugin,
+         reason = "rejected due to timeout after waiting " + FormatDuration(wait.timeout_ns) +
+                  " at plugin " + wait.name] { RejectNow(plugin, reason); });
   }
 }
 
@@ -67,22 +78,31 @@ void BindingCycle::CancelTimers() {
 }
 
 void BindingCycle::Allow(PluginId plugin) {
-  if (state_ != State::kWaiting) return;
+  if (!is_waiting()) return;
   const auto wait = std::ranges::find(waits_, plugin, &Wait::plugin);
   if (wait == waits_.end()) return;
   env_.timers.Cancel(wait->timer);
   waits_.erase(wait);
-  if (waits_.empty()) OnPermitted();
+  if (waits_.empty()) verdict_.emplace();
 }
 
-void BindingCycle::Reject(std::optional<PluginId> plugin, std::string_view reason) {
+void BindingCycle::Reject(PluginId plugin, std::string_view reason) {
+  if (!is_waiting()) return;
+  CancelTimers();
+  verdict_ = Verdict{RejectionFor(plugin, reason)};
+}
+
+void BindingCycle::CarryOut() {
+  if (state_ != State::kWaiting || !verdict_.has_value()) return;
+  CancelTimers();
+  if (verdict_->rejection.has_value()) return Fail(*std::move(verdict_->rejection));
+  OnPermitted();
+}
+
+void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view reason) {
   if (state_ != State::kWaiting) return;
   CancelTimers();
-  Failure failure;
-  failure.code = BERTH_UNSCHEDULABLE;
-  failure.message = OneNodeFitError(std::array{std::string(reason)});
-  if (plugin.has_value()) failure.rejection.plugins = {*plugin};
-  Fail(std::move(failure));
+  Fail(RejectionFor(plugin, reason));
 }
 
 // --- PreBind and Bind ---------------------------------------------------------------------------
@@ -97,7 +117,7 @@ void BindingCycle::OnPermitted() {
 }
 
 void BindingCycle::OnPreBound(const PluginStatus& status) {
-  if (!preempted_.empty()) return Fail(ErrorFailure(preempted_));
+  if (preempted_.has_value()) return Fail(ErrorFailure(*preempted_));
   if (!status.ok()) return FailWith(status);
   state_ = State::kBind;
   bind_ = std::make_unique<BindRun>(reservation_->binding(), env_.calls,
@@ -141,8 +161,13 @@ void BindingCycle::Finish() {
 }
 
 void BindingCycle::OnPodGoing() {
-  if (state_ == State::kWaiting) return Reject(std::nullopt, "removed");
+  if (state_ == State::kWaiting) return RejectNow(std::nullopt, "removed");
   reservation_->FreePlace();
+}
+
+// Past Permit the answer to the binding says what there is to know.
+void BindingCycle::OnPodBound() {
+  if (state_ == State::kWaiting) RejectNow(std::nullopt, "bound by another");
 }
 
 bool BindingCycle::Preempt(std::string_view reason) {
@@ -151,6 +176,7 @@ bool BindingCycle::Preempt(std::string_view reason) {
     Fail(ErrorFailure(std::string(reason)));
     return true;
   }
+  if (state_ == State::kFinished) return !reservation_->committed();
   if (state_ != State::kPreBind) return false;
   preempted_ = reason;
   reservation_->binding().Cancel();

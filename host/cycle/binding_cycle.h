@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,7 @@ class BindingCycle {
 
   // `waits`: of Permit; none: it goes on at once.
   BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
-               std::vector<PermitWait> waits);
+               std::span<const PermitWait> waits);
   ~BindingCycle();
   BindingCycle(const BindingCycle&) = delete;
   BindingCycle& operator=(const BindingCycle&) = delete;
@@ -60,18 +61,25 @@ class BindingCycle {
 
   // ---- While it waits on Permit -----------------------------------------------------------------
 
-  bool is_waiting() const { return state_ == State::kWaiting; }
-  // The plugin lets it go; it goes on when all have. What the first of several says counts.
+  // And nobody has decided about it.
+  bool is_waiting() const { return state_ == State::kWaiting && !verdict_.has_value(); }
+  // The plugin lets it go; that is decided when all have. The first decision counts, and the time
+  // that the plugin had given it does not run out any more.
   void Allow(PluginId plugin);
-  // The pod is rejected. `plugin`: who says so; none: nobody in particular.
-  void Reject(std::optional<PluginId> plugin, std::string_view reason);
+  // The plugin rejects it: that is decided.
+  void Reject(PluginId plugin, std::string_view reason);
+  // What was decided happens; without a decision nothing. Not within an attempt.
+  void CarryOut();
 
   // ---- At any time ------------------------------------------------------------------------------
 
   // The pod is being deleted, or gone.
   void OnPodGoing();
+  // The cluster says that it has a node: by us, or by somebody else.
+  void OnPodBound();
   // Its place is needed for another: true when it could still be stopped, and it was. The pod backs
-  // off and is tried again. (kube-scheduler: PreemptPod)
+  // off and is tried again. One that is on its way back already counts as stopped. (kube-scheduler:
+  // PreemptPod)
   bool Preempt(std::string_view reason);
   // The scheduler stops: what waits is given back; what is on its way ends by itself.
   void Stop();
@@ -83,12 +91,20 @@ class BindingCycle {
  private:
   struct Wait {
     PluginId plugin;
-    TimerQueue::Id timer;
+    std::string name;
+    int64_t timeout_ns;
+    TimerQueue::Id timer = 0;  // 0: not started.
+  };
+  // What was decided about a pod that waits.
+  struct Verdict {
+    std::optional<Failure> rejection;  // None: it may go on.
   };
 
   void StartTimers();
   void CancelTimers();
   void NominateForExpectation();
+  // At once. `plugin`: who says so; none: nobody in particular.
+  void RejectNow(std::optional<PluginId> plugin, std::string_view reason);
   void OnPermitted();
   void OnPreBound(const PluginStatus& status);
   void OnAnswer(const PluginStatus& status);
@@ -99,12 +115,12 @@ class BindingCycle {
 
   Env env_;
   std::unique_ptr<Reservation> reservation_;
-  std::vector<PermitWait> asked_;
   std::vector<Wait> waits_;
   std::vector<uint32_t> skipped_;  // Plugins whose PreBind has nothing to do.
   std::unique_ptr<PreBindRun> pre_bind_;
   std::unique_ptr<BindRun> bind_;
-  std::string preempted_;  // Why, when its PreBind was cancelled.
+  std::optional<Verdict> verdict_;
+  std::optional<std::string> preempted_;  // Why, when its PreBind was cancelled.
   State state_ = State::kWaiting;
 };
 

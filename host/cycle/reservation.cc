@@ -26,6 +26,12 @@ bool Reservation::Forget() {
   return env_.cache.IsAssumed(placed_->uid()) && env_.cache.ForgetPod(placed_->uid()).ok();
 }
 
+bool Reservation::IsConfirmedHere() const {
+  const PodRef there = env_.cache.PodOf(placed_->uid());
+  return there != nullptr && !env_.cache.IsAssumed(placed_->uid()) &&
+         there->view().node_name == placed_->view().node_name;
+}
+
 void Reservation::FreePlace() {
   if (Forget()) env_.router.OnPlaceFreed(placed_);
 }
@@ -37,13 +43,13 @@ Reservation::~Reservation() {
 
 void Reservation::GiveBack() {
   RunUnreserve(*binding_);
-  const bool freed = Forget();
+  Forget();
   if (failure_.has_value()) {
     env_.failures.Handle(placed_->uid(), node_name(), *failure_);
   } else {
     env_.queue.Return(placed_->uid(), {});
   }
-  if (freed && tells_others_) env_.router.OnPlaceFreed(placed_);
+  if (tells_others_ && !IsConfirmedHere()) env_.router.OnPlaceFreed(placed_);
 }
 
 }  // namespace berth::host

@@ -22,7 +22,9 @@ namespace berth::host {
 //   Unreserve of every plugin, the last first
 //   Forget: its place in the cache is free
 //   requeue, with nomination, event and condition (FailureHandler)
-//   the event that a free place is to others, and not to the pod itself
+//   the event that a free place is to others, and not to the pod itself; whether or not they were
+//   told earlier, for what plugins had claimed is free only now. None when the cluster has the pod
+//   where we put it.
 //
 // Upstream tells the others first when the pod failed with an error; nobody can see a difference,
 // since such a pod backs off whatever happens.
@@ -57,6 +59,7 @@ class Reservation {
   void FreePlace();
   // It is bound: nothing is given back.
   void Commit() { committed_ = true; }
+  bool committed() const { return committed_; }
 
   Binding& binding() { return *binding_; }
   const PodRef& pod() const { return binding_->pod(); }
@@ -67,6 +70,8 @@ class Reservation {
 
   // True: it was assumed until now.
   bool Forget();
+  // The cluster has the pod where we put it.
+  bool IsConfirmedHere() const;
   void GiveBack();
 
   Env env_;

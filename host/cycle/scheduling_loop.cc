@@ -58,8 +58,9 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginC
 
 SchedulingLoop::~SchedulingLoop() {
   if (router_ != nullptr) router_->StopWatches();
-  // What a binding gives back goes to cache and queue.
-  bindings_.clear();
+  // What a binding gives back goes to cache and queue. Out of the map first: who gives back may ask
+  // who is in it.
+  while (!bindings_.empty()) bindings_.extract(bindings_.begin());
   for (const auto& profile : profiles_) {
     changes_.RemovePlan(*profile->plan);
     interner_.Release(profile->name);
@@ -156,6 +157,9 @@ void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
   routes.on_assumed_pod_going = [this](std::string_view uid) {
     if (BindingCycle* binding = FindBinding(uid)) binding->OnPodGoing();
   };
+  routes.on_pod_bound = [this](std::string_view uid) {
+    if (BindingCycle* binding = FindBinding(uid)) binding->OnPodBound();
+  };
   routes.on_contradiction = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); };
   router_ = std::make_unique<EventRouter>(cache_, objects_, *queue_, std::move(routes));
   router_->StartWatches(client_, KindsWanted());
@@ -176,12 +180,16 @@ std::vector<std::string> SchedulingLoop::KindsWanted() const {
 // --- the loop -----------------------------------------------------------------------------------
 
 bool SchedulingLoop::Step() {
-  bool did = Settle();
+  constexpr uint32_t kMaxRounds = 32;
+  const bool did = Settle();
   if (stopping_ || !router_->synced()) return did;
+  // What was given back or asked for while settling may be what the next pod needs.
+  const bool is_settled = later_.empty() && finished_.empty();
+  if (!is_settled && ++rounds_ < kMaxRounds) return true;
+  rounds_ = 0;
   const QueuedEntity* entity = queue_->Pop();
   if (entity == nullptr) return did;
   TryPod(*entity);
-  TidyUp();
   return true;
 }
 
@@ -192,6 +200,7 @@ bool SchedulingLoop::Settle() {
   did |= RunLater();
   did |= DropFinished();
   queue_->Tick();
+  TidyUp();
   return did;
 }
 
@@ -243,7 +252,7 @@ bool SchedulingLoop::DropFinished() {
 // waits until half of them are of no use, so that each pays for its own.
 void SchedulingLoop::TidyUp() {
   constexpr size_t kWorthASweep = 4096;
-  cache_.table().DropIdleColumns(options_.idle_column_bytes);
+  cache_.table().DropIdleColumns(options_.idle_column_bytes, options_.idle_columns);
   const size_t unused = interner_.unreferenced();
   if (unused >= kWorthASweep && unused >= interner_.size() / 2) interner_.Sweep();
 }
@@ -310,7 +319,7 @@ void SchedulingLoop::Place(Profile& profile, const PodRef& pod, Row row) {
                                 finished_.emplace_back(ended.pod()->uid()); }};
   const auto [place, is_new] = bindings_.emplace(
       pod->uid(),
-      std::make_unique<BindingCycle>(env, std::move(reservation).value(), std::move(permit.waits)));
+      std::make_unique<BindingCycle>(env, std::move(reservation).value(), permit.waits));
   BERTH_ASSERT(is_new);
   place->second->Start();
 }
@@ -393,21 +402,25 @@ void SchedulingLoop::EachWaiting(const std::function<bool(const Pod& pod)>& each
 }
 
 bool SchedulingLoop::Allow(std::string_view uid, PluginId plugin) {
-  const BindingCycle* waiting = FindBinding(uid);
+  BindingCycle* waiting = FindBinding(uid);
   if (waiting == nullptr || !waiting->is_waiting()) return false;
-  Later([this, uid = std::string(uid), plugin] {
-    if (BindingCycle* binding = FindBinding(uid)) binding->Allow(plugin);
-  });
+  waiting->Allow(plugin);
+  if (!waiting->is_waiting()) CarryOutLater(uid);
   return true;
 }
 
 bool SchedulingLoop::Reject(std::string_view uid, PluginId plugin, std::string_view reason) {
-  const BindingCycle* waiting = FindBinding(uid);
+  BindingCycle* waiting = FindBinding(uid);
   if (waiting == nullptr || !waiting->is_waiting()) return false;
-  Later([this, uid = std::string(uid), plugin, reason = std::string(reason)] {
-    if (BindingCycle* binding = FindBinding(uid)) binding->Reject(plugin, reason);
-  });
+  waiting->Reject(plugin, reason);
+  CarryOutLater(uid);
   return true;
+}
+
+void SchedulingLoop::CarryOutLater(std::string_view uid) {
+  Later([this, uid = std::string(uid)] {
+    if (BindingCycle* binding = FindBinding(uid)) binding->CarryOut();
+  });
 }
 
 berth_code SchedulingLoop::Bind(const berth_binding& binding, berth_done* done) {

@@ -77,8 +77,10 @@ class SchedulingLoop final : private SchedulerRequests {
     // HandledFields has them.
     std::set<std::string> ignored_pod_fields;
     // What columns may hold that no plugin asked for when it was created: those for one resource or
-    // one label that some pod wanted.
+    // one label that some pod wanted. Host ports, for one, are as many as pods like.
     size_t idle_column_bytes = size_t{64} << 20;
+    // And how many they may be: each costs something with every pod that comes or goes.
+    size_t idle_columns = 256;
   };
 
   // Builds a plan for each profile and starts the watches; the first delivery of the client fills
@@ -95,13 +97,14 @@ class SchedulingLoop final : private SchedulerRequests {
 
   // ---- Driving it -------------------------------------------------------------------------------
 
-  // Carries out what has come in and what is due, then takes one pod through its attempt. False:
-  // there was nothing to do.
-  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
+  // Carries out what has come in and what is due, then takes one pod through its attempt; before the
+  // attempt, in calls of its own, what that has led plugins to ask for. False: there was nothing to
+  // do.
   bool Step();
   // When Step() next has something to do if nothing comes in; none: never.
   std::optional<int64_t> NextStepNs() const;
   // The first half of Step(): no attempt. False: there was nothing to do.
+  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
   bool Settle();
 
   // Nobody is ready to be tried, nobody backs off from a rejection, nothing is in flight. Pods may
@@ -169,8 +172,10 @@ class SchedulingLoop final : private SchedulerRequests {
   bool Allow(std::string_view uid, PluginId plugin) override;
   bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;
   void Evict(const PodName& pod, std::string_view message, Done done) override;
-  // Carries out `task` before the next attempt.
+  // Carries out `task` before the next attempt, unless what it asks for has no end.
   void Later(std::function<void()> task) { later_.push_back(std::move(task)); }
+  // What plugins have decided about a pod that waits.
+  void CarryOutLater(std::string_view uid);
   BindingCycle* FindBinding(std::string_view uid) const;
 
   Interner& interner_;
@@ -199,6 +204,7 @@ class SchedulingLoop final : private SchedulerRequests {
   // By uid. Those that have ended are in finished_ too, and dropped between attempts.
   std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>> bindings_;
   std::vector<std::string> finished_;
+  uint32_t rounds_ = 0;  // Of settling, since the last attempt.
   bool stopping_ = false;
 };
 

@@ -54,7 +54,7 @@ class EventRouter::Sink final : public WatchSink {
 EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue,
                          Options options)
     : cache_(cache), objects_(objects), queue_(queue), options_(std::move(options)) {
-  BERTH_ASSERT(options_.on_assumed_pod_going && options_.on_contradiction);
+  BERTH_ASSERT(options_.on_assumed_pod_going && options_.on_pod_bound && options_.on_contradiction);
 }
 
 void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
@@ -143,14 +143,14 @@ void EventRouter::Apply(const PodStep& step) {
   switch (step.action) {
     case PodAction::kAddToQueue: queue_.Add(step.pod); break;
     case PodAction::kUpdateInQueue: UpdateInQueue(step); break;
-    case PodAction::kTakeFromQueue: queue_.Remove(step.pod->uid()); break;
+    case PodAction::kTakeFromQueue: TakeFromQueue(step.pod); break;
     case PodAction::kRemoveFromQueue: RemoveFromQueue(step.pod); break;
     case PodAction::kAddToCache: status = AddToCache(step.pod); break;
     case PodAction::kUpdateInCache: status = UpdateInCache(step); break;
     case PodAction::kRemoveFromCache: status = RemoveFromCache(step.pod); break;
     case PodAction::kRemoveAnywhere:
       RemoveFromQueue(step.pod);
-      if (const PodRef placed = PlacedPod(step.pod->uid())) status = RemoveFromCache(placed);
+      if (const PodRef placed = cache_.PodOf(step.pod->uid())) status = RemoveFromCache(placed);
       break;
   }
   if (!status.ok()) options_.on_contradiction(status.message());
@@ -166,6 +166,11 @@ void EventRouter::UpdateInQueue(const PodStep& step) {
   if (now_going && is_assumed) options_.on_assumed_pod_going(uid);
 }
 
+void EventRouter::TakeFromQueue(const PodRef& pod) {
+  queue_.Remove(pod->uid(), pod->node_name());
+  options_.on_pod_bound(pod->uid());
+}
+
 void EventRouter::RemoveFromQueue(const PodRef& pod) {
   queue_.Remove(pod->uid());
   if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_going(pod->uid());
@@ -174,7 +179,7 @@ void EventRouter::RemoveFromQueue(const PodRef& pod) {
 // What had been assumed may have been wrong: the pod is on another node, or has become smaller
 // since.
 Status EventRouter::AddToCache(const PodRef& pod) {
-  const PodRef assumed = cache_.IsAssumed(pod->uid()) ? PlacedPod(pod->uid()) : nullptr;
+  const PodRef assumed = cache_.IsAssumed(pod->uid()) ? cache_.PodOf(pod->uid()) : nullptr;
   Status status = cache_.AddPod(pod);
   queue_.OnEvent(PodEvent(BERTH_ACTION_ADD, nullptr, pod));
   if (assumed == nullptr) return status;
@@ -184,14 +189,6 @@ Status EventRouter::AddToCache(const PodRef& pod) {
     ForEachAction(change, [&](uint32_t action) { queue_.OnEvent(PodEvent(action, assumed, pod)); });
   }
   return status;
-}
-
-// As the cache has it, with its node; null: it is not there.
-PodRef EventRouter::PlacedPod(std::string_view uid) const {
-  const Row row = cache_.RowOf(uid);
-  if (row == kNoRow) return nullptr;
-  const auto pods = cache_.table().pods(row);
-  return *std::ranges::find_if(pods, [uid](const PodRef& pod) { return pod->uid() == uid; });
 }
 
 Status EventRouter::UpdateInCache(const PodStep& step) {

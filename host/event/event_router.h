@@ -36,6 +36,8 @@ class EventRouter {
     // An assumed pod is being deleted, or is gone: its place may be given back, its binding will
     // fail. Must be set.
     std::function<void(std::string_view uid)> on_assumed_pod_going;
+    // A pod of ours has a node: we have bound it, or somebody else has. Must be set.
+    std::function<void(std::string_view uid)> on_pod_bound;
     // What the cluster says contradicts what we know. Must be set.
     std::function<void(std::string_view message)> on_contradiction;
   };
@@ -69,9 +71,9 @@ class EventRouter {
   void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object);
   void RemoveObject(const ObjectRef& object);
   void Apply(const PodStep& step);
+  void TakeFromQueue(const PodRef& pod);
   void UpdateInQueue(const PodStep& step);
   void RemoveFromQueue(const PodRef& pod);
-  PodRef PlacedPod(std::string_view uid) const;
   Status AddToCache(const PodRef& pod);
   Status UpdateInCache(const PodStep& step);
   Status RemoveFromCache(const PodRef& pod);

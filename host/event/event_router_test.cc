@@ -76,6 +76,7 @@ class EventRouterTest : public ::testing::Test {
             cache_, store_, queue_,
             {.profiles = {profile_},
              .on_assumed_pod_going = [this](std::string_view uid) { going_.emplace_back(uid); },
+             .on_pod_bound = [this](std::string_view uid) { bound_.emplace_back(uid); },
              .on_contradiction = [this](std::string_view text) { trouble_.emplace_back(text); }}) {
     queue_.Add(Pod({.name = "watcher"}));
     queue_.Pop();
@@ -135,6 +136,7 @@ class EventRouterTest : public ::testing::Test {
   SchedulingQueue queue_;
   Id profile_;
   std::vector<std::string> going_;
+  std::vector<std::string> bound_;
   std::vector<std::string> trouble_;
   uint64_t version_ = 0;
   EventRouter router_;
@@ -200,6 +202,17 @@ TEST_F(EventRouterTest, DeleteAndCreateUnderOneNameIsAnotherPod) {
   Changed(old, now);
   EXPECT_FALSE(Queued("uid-a"));
   EXPECT_TRUE(Queued("second"));
+}
+
+// A scheduler beside us, or we, put the pod where room was kept for it: no place has become free.
+TEST_F(EventRouterTest, APodThatGetsTheNodeItIsNominatedToFreesNothing) {
+  const PodRef there = Added(Pod({.name = "a", .status = R"("nominatedNodeName":"n1")"}));
+  const PodRef elsewhere = Added(Pod({.name = "b", .status = R"("nominatedNodeName":"n1")"}));
+  Changed(there, Pod({.name = "a", .node = "n1", .status = R"("nominatedNodeName":"n1")"}));
+  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd"));
+  Changed(elsewhere, Pod({.name = "b", .node = "n2"}));
+  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodDelete"));
+  EXPECT_THAT(bound_, ElementsAre("uid-a", "uid-b"));
 }
 
 TEST_F(EventRouterTest, ADeletionThatWasMissedRemovesThePodFromWhereverItIs) {

@@ -1,4 +1,5 @@
 // A third party's plugin holds a group of pods on Permit until all of them have a node.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,27 @@ TEST_F(GangTest, AGangThatDoesNotFitIsTriedAgainWhenThereIsRoom) {
   harness_.AddNode({.name = "n2", .allocatable = R"("cpu":"1","pods":"10")"});
   harness_.Advance(20 * kSecond);
   for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
+}
+
+// The members give their places back one round after the other: who needs all of it is tried when
+// all of it is free, and not in between.
+TEST_F(GangTest, WhoNeedsTheRoomOfAGangIsTriedOnceWhenItIsFree) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
+  Start(R"({"timeoutMs":1500})");
+  harness_.AddPod(Member("a"));
+  harness_.AddPod(Member("b"));
+  harness_.AddPod({.name = "single", .requests = "\"cpu\":\"2\""});
+  harness_.Run();
+  EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
+  ASSERT_EQ(harness_.PlaceOf("single"), QueuePlace::kUnschedulable);
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("single"), "n1");
+  EXPECT_EQ(std::ranges::count_if(harness_.cluster().events(),
+                                  [](const Event& event) {
+                                    return event.regarding.name == "single" &&
+                                           event.reason == "FailedScheduling";
+                                  }),
+            1);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Status Harness::Start(const PlanSpec& spec, const PluginCatalog& catalog) {
 Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& catalog,
                       uint64_t seed) {
   Stop();
-  SchedulingLoop::Options options;
+  SchedulingLoop::Options options = options_;
   options.seed = seed;
   options.clock = &clock_;
   options.sink = this;
@@ -113,10 +113,10 @@ Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& cata
   };
   options.log_level = BERTH_LOG_INFO;
   auto loop =
-      SchedulingLoop::Create(objects_.interner(), cluster_, catalog, specs, std::move(options));
+      SchedulingLoop::Create(objects_.interner(), line_, catalog, specs, std::move(options));
   if (!loop.ok()) return loop.status();
   loop_ = std::move(loop).value();
-  cluster_.Deliver();
+  line_.Deliver();
   return {};
 }
 
@@ -145,12 +145,12 @@ bool Harness::IsBinding() const {
 }
 
 void Harness::Settle() {
-  while (cluster_.Deliver() > 0 || loop_->Settle()) {
+  while (line_.Deliver() > 0 || loop_->Settle()) {
   }
 }
 
 void Harness::Run() {
-  while (cluster_.Deliver() > 0 || loop_->Step()) {
+  while (line_.Deliver() > 0 || loop_->Step()) {
   }
 }
 

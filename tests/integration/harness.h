@@ -21,6 +21,7 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/plan.h"
+#include "tests/integration/line.h"
 
 namespace berth::host {
 
@@ -83,6 +84,8 @@ class Harness final : private DecisionSink {
   static std::string Outcome(const AttemptResult& result);
   // The same for a pod "p" that asks for nothing, on a fresh loop with this profile.
   std::string OutcomeOf(const Profile& profile);
+  // Of loops that are started from now on; what the harness sets itself is set again.
+  SchedulingLoop::Options& options() { return options_; }
   // Drops the loop.
   void Stop() { loop_.reset(); }
 
@@ -93,6 +96,7 @@ class Harness final : private DecisionSink {
 
   SchedulingLoop& loop() { return *loop_; }
   EmbeddedCluster& cluster() { return cluster_; }
+  Line& line() { return line_; }
   TestObjects& objects() { return objects_; }
   TestClock& clock() { return clock_; }
   // The last outcome of every pod that was tried, by name; in the order of the outcomes.
@@ -120,7 +124,9 @@ class Harness final : private DecisionSink {
   Decoder decoder_;
   EmbeddedCluster cluster_;
   EmbeddedApi api_{cluster_, decoder_};
+  Line line_{cluster_};
   std::vector<std::string> lines_;
+  SchedulingLoop::Options options_;
   std::unique_ptr<SchedulingLoop> loop_;
 };
 

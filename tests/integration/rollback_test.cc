@@ -11,8 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/integration/harness.h"
-#include "tests/runtime/stage.h"
+#include "tests/integration/way.h"
 
 namespace berth::host {
 namespace {
@@ -21,115 +20,11 @@ using ::testing::ElementsAre;
 
 constexpr int64_t kSecond = TestClock::kSecond;
 
-// Pod "p" on its way to node "n1"; "other", which was refused before, waits for a place.
-class Way {
- public:
-  Way()
-      : a_(stage_.Add("puppet.A", {Point::kEnqueueExtensions, Point::kFilter, Point::kReserve,
-                                   Point::kPermit, Point::kPreBind})),
-        b_(stage_.Add("puppet.B", {Point::kReserve, Point::kPreBind, Point::kPostBind})),
-        c_(stage_.Add("puppet.C", {Point::kBind})) {
-    a_.has_slot = true;
-    a_.interests = {{.resource = BERTH_RESOURCE_ASSIGNED_POD,
-                     .actions = BERTH_ACTION_DELETE,
-                     .kind = nullptr,
-                     .has_hint = 0,
-                     .reserved = 0,
-                     .pod_parts = 0}};
-    a_.filter = [](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
-                   berth_status*) {
-      const bool refuses = Text(cycle.pod->meta->name) == "other";
-      for (uint32_t i = 0; i < block.count; ++i) {
-        out.codes[i] = refuses ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
-        out.reasons[i] = 0;
-      }
-      return BERTH_SUCCESS;
-    };
-    NoteReservations("A", a_);
-    NoteReservations("B", b_);
-    b_.post_bind = [this](const berth_binding&) { calls_.emplace_back("post_bind B"); };
-  }
-
-  Puppet& a() { return a_; }
-  Puppet& b() { return b_; }
-  Puppet& c() { return c_; }
-  Harness& harness() { return harness_; }
-  std::vector<std::string>& calls() { return calls_; }
-  berth_done* done() const { return done_; }
-  // An answer that is kept back, for done().
-  auto Later() {
-    return [this](const berth_binding&, berth_done* done, berth_status*) {
-      done_ = done;
-      return BERTH_PENDING;
-    };
-  }
-
-  void Run() {
-    harness_.AddNode({.name = "n1"});
-    stage_.Write();
-    const Status status = harness_.Start(stage_.spec(), Stage::catalog());
-    ASSERT_TRUE(status.ok()) << status.ToString();
-    harness_.AddPod({.name = "other", .spec = SchedulerName()});
-    harness_.Run();
-    ASSERT_EQ(harness_.PlaceOf("other"), QueuePlace::kUnschedulable);
-    harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\"", .spec = SchedulerName()});
-    harness_.Run();
-  }
-  std::string Outcome() const {
-    for (const AttemptResult& result : harness_.results()) {
-      if (result.pod->name() == "p") return Harness::Outcome(result);
-    }
-    return "";
-  }
-
- private:
-  std::string SchedulerName() const {
-    return "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"';
-  }
-  void NoteReservations(const std::string& name, Puppet& puppet) {
-    if (!puppet.reserve) {
-      puppet.reserve = [this, name](const berth_cycle&, const berth_target&, berth_status*) {
-        calls_.push_back("reserve " + name);
-        return BERTH_SUCCESS;
-      };
-    }
-    puppet.unreserve = [this, name](const berth_binding&) {
-      calls_.push_back("unreserve " + name);
-    };
-  }
-
-  Stage stage_;
-  Harness harness_;  // Goes before the plugins that it calls.
-  Puppet& a_;
-  Puppet& b_;
-  Puppet& c_;
-  std::vector<std::string> calls_;
-  berth_done* done_ = nullptr;
-};
-
-auto Answers(Said said) {
-  return [said](const berth_cycle&, const berth_target&, berth_status* status) {
-    return Give(said, status);
-  };
-}
-auto BindAnswers(Said said) {
-  return [said](const berth_binding&, berth_done*, berth_status* status) {
-    return Give(said, status);
-  };
-}
-auto PermitAnswers(Said said, int64_t timeout_ns = 0) {
-  return [said, timeout_ns](const berth_cycle&, const berth_target&, int64_t* timeout,
-                            berth_status* status) {
-    *timeout = timeout_ns;
-    return Give(said, status);
-  };
-}
-
 struct Exit {
   const char* name;
   std::function<void(Way&)> arrange;
   std::function<void(Way&)> happens;  // After the attempt; may be empty.
-  const char* outcome;
+  std::string outcome;
   std::optional<QueuePlace> place;
   bool tells_others;  // Others may have been refused while the pod was on its way.
   bool is_reported;   // By an event and the pod's condition.
@@ -230,9 +125,131 @@ std::vector<Exit> ExitsOfTheBinding() {
   };
 }
 
+// What else a plugin may say before the pod may go on.
+std::vector<Exit> MoreAnswersOfReserveAndPermit() {
+  const Said no{BERTH_UNSCHEDULABLE, {"no claim"}};
+  const Said wait{BERTH_WAIT, {}};
+  const auto parked = QueuePlace::kUnschedulable;
+  const auto backs_off = QueuePlace::kErrorBackoff;
+  const auto reserve = [](berth_code code, const char* why) {
+    return [=](Way& w) { w.b().reserve = Answers({code, {why}}); };
+  };
+  const auto permit = [](berth_code code, const char* why) {
+    return [=](Way& w) { w.a().permit = PermitAnswers({code, {why}}); };
+  };
+  return {
+      {"Reserve is not sure yet", reserve(BERTH_PENDING, "no claim"), nullptr,
+       "Pending: 0/1 nodes are available: 1 no claim.", parked, false, true},
+      {"Permit rejects for good", permit(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "no claim"), nullptr,
+       "UnschedulableAndUnresolvable: 0/1 nodes are available: 1 no claim.", parked, false, true},
+      {"Permit is not sure yet", permit(BERTH_PENDING, "no claim"), nullptr,
+       "Pending: 0/1 nodes are available: 1 no claim.", parked, false, true},
+      {"Permit throws", permit(BERTH_BUG, "it threw"), nullptr,
+       "Error: running Permit plugin \"puppet.A\": it threw", backs_off, false, true},
+      {"one waits and the next rejects",
+       [=](Way& w) {
+         w.a().permit = PermitAnswers(wait, kSecond);
+         w.b().permit = PermitAnswers(no);
+       },
+       [](Way& w) { w.harness().Settle(); }, "Unschedulable: 0/1 nodes are available: 1 no claim.",
+       parked, false, true},
+      {"its deletion begins while it waits",
+       [=](Way& w) { w.a().permit = PermitAnswers(wait, kSecond); },
+       [](Way& w) { w.BeginDeletion(); }, "Unschedulable: 0/1 nodes are available: 1 removed.",
+       backs_off, true, true},
+  };
+}
+
+// What else a plugin may say, or not say, on the way.
+std::vector<Exit> MoreAnswersOfTheBinding() {
+  const auto backs_off = QueuePlace::kErrorBackoff;
+  const auto pre_flight = [](berth_code code) {
+    return [=](Way& w) {
+      w.b().pre_flight = [=](const berth_binding&, berth_status* status) {
+        return Give({code, {"no claim"}}, status);
+      };
+    };
+  };
+  const auto pre_bind = [](berth_code code, const char* why) {
+    return [=](Way& w) { w.b().pre_bind = BindAnswers({code, {why}}); };
+  };
+  const auto bind = [](berth_code code, std::vector<std::string> why) {
+    return [=](Way& w) { w.c().bind = BindAnswers({code, why}); };
+  };
+  const auto time_runs_out = [](Way& w) {
+    w.harness().clock().Advance(kSecond);  // It is told, and given as long again.
+    w.harness().Settle();
+    w.harness().clock().Advance(kSecond);
+    w.harness().Settle();
+    EXPECT_EQ(w.harness().loop().in_flight(), 0U);
+    EXPECT_EQ(Stage::slots(), 1);  // What it was shown stays until it speaks; then it is too late.
+    Stage::Complete(w.done(), {});
+    w.harness().Settle();
+  };
+  const std::string unsupported =
+      ", which is unsupported. It is supposed to return Success, Skip, or Error status";
+  return {
+      {"pre-flight rejects", pre_flight(BERTH_UNSCHEDULABLE), nullptr,
+       "Error: PreBindPreFlight puppet.B returned \"Unschedulable\"" + unsupported, backs_off, true,
+       true},
+      {"pre-flight is not sure yet", pre_flight(BERTH_PENDING), nullptr,
+       "Error: PreBindPreFlight puppet.B returned \"Pending\"" + unsupported, backs_off, true,
+       true},
+      {"pre-flight throws", pre_flight(BERTH_BUG), nullptr,
+       "Error: running PreBindPreFlight \"puppet.B\": no claim", backs_off, true, true},
+      {"PreBind rejects for good", pre_bind(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "no claim"),
+       nullptr, "UnschedulableAndUnresolvable: no claim", backs_off, true, true},
+      {"PreBind throws", pre_bind(BERTH_BUG, "it threw"), nullptr,
+       "Error: running PreBind plugin \"puppet.B\": it threw", backs_off, true, true},
+      {"PreBind says what there is no word for", pre_bind(BERTH_WAIT, "hm"), nullptr,
+       "Error: running PreBind plugin \"puppet.B\": hm", backs_off, true, true},
+      {"PreBind never answers",
+       [](Way& w) {
+         w.harness().options().bind_deadline_ns = kSecond;
+         w.b().pre_bind = w.Later();
+       },
+       time_runs_out, "Error: running PreBind plugin \"puppet.B\": no answer within 2s", backs_off,
+       true, true},
+      {"its deletion begins while it is prepared", [](Way& w) { w.b().pre_bind = w.Later(); },
+       [](Way& w) {
+         w.BeginDeletion();
+         EXPECT_EQ(w.harness().Column("req.cpu", "n1"), 0);  // At once.
+         Stage::Complete(w.done(), {BERTH_ERROR, {"boom"}});
+         w.harness().Settle();
+       },
+       "Error: running PreBind plugin \"puppet.B\": boom", backs_off, true, true},
+      {"the scheduler stops while it is prepared", [](Way& w) { w.b().pre_bind = w.Later(); },
+       [](Way& w) {
+         w.harness().loop().Stop();
+         w.harness().Settle();
+         EXPECT_EQ(w.harness().loop().in_flight(), 1U);  // It ends by itself.
+         Stage::Complete(w.done(), {BERTH_ERROR, {"boom"}});
+         w.harness().Settle();
+       },
+       "Error: running PreBind plugin \"puppet.B\": boom", backs_off, true, true},
+      {"Bind rejects", bind(BERTH_UNSCHEDULABLE, {"no claim"}), nullptr, "Unschedulable: no claim",
+       backs_off, true, true},
+      {"Bind rejects for good", bind(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no claim"}), nullptr,
+       "UnschedulableAndUnresolvable: no claim", backs_off, true, true},
+      {"Bind throws", bind(BERTH_BUG, {"it threw"}), nullptr,
+       "Error: running Bind plugin \"puppet.C\": it threw", backs_off, true, true},
+      {"every Bind skips", bind(BERTH_SKIP, {}), nullptr, "Error: all Bind plugins skipped the pod",
+       backs_off, true, true},
+      {"Bind never answers",
+       [](Way& w) {
+         w.harness().options().bind_deadline_ns = kSecond;
+         w.c().bind = w.Later();
+       },
+       time_runs_out, "Error: running Bind plugin \"puppet.C\": no answer within 2s", backs_off,
+       true, true},
+  };
+}
+
 TEST(RollbackTest, EveryExitGivesEverythingBack) {
   std::vector<Exit> exits = ExitsOfReserveAndPermit();
+  std::ranges::copy(MoreAnswersOfReserveAndPermit(), std::back_inserter(exits));
   std::ranges::copy(ExitsOfTheBinding(), std::back_inserter(exits));
+  std::ranges::copy(MoreAnswersOfTheBinding(), std::back_inserter(exits));
   for (const Exit& row : exits) {
     SCOPED_TRACE(row.name);
     {
@@ -255,8 +272,7 @@ TEST(RollbackTest, EveryExitGivesEverythingBack) {
       EXPECT_EQ(Stage::slots(), 0);
       const QueuedEntity& other = *harness.loop().queue().Find("uid-other");
       EXPECT_EQ(other.attempts > 1 || other.place != QueuePlace::kUnschedulable, row.tells_others);
-      const std::string outcome = row.outcome;
-      const std::string message = outcome.substr(outcome.find(": ") + 2);
+      const std::string message = row.outcome.substr(row.outcome.find(": ") + 2);
       EXPECT_EQ(harness.cluster().PodScheduledMessage("default", "p"),
                 row.is_reported ? message : "");
       const bool is_event = std::ranges::any_of(harness.cluster().events(), [&](const Event& e) {

@@ -259,6 +259,12 @@ Stage::~Stage() = default;
 berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) noexcept {
   Actor& actor = *static_cast<Stage*>(self)->actors_.find(Text(name))->second;
   actor.puppet.host = host;
+  const auto find = [host](const char* id) -> const void* {
+    const void* service = nullptr;
+    return host->get_service(host, id, &service) == BERTH_SUCCESS ? service : nullptr;
+  };
+  actor.puppet.waiting = static_cast<const berth_waiting*>(find(BERTH_SERVICE_WAITING));
+  actor.puppet.api = static_cast<const berth_api*>(find(BERTH_SERVICE_API));
   actor.FillIn();
   return &actor.plugin;
 }

@@ -72,7 +72,10 @@ struct Puppet {
   std::function<void(const berth_binding&)> post_bind;
   std::function<void()> quiesce;
   bool is_parallel = false;
-  const berth_host* host = nullptr;  // Set when it is made.
+  // Set when it is made; null: nobody serves it.
+  const berth_host* host = nullptr;
+  const berth_waiting* waiting = nullptr;
+  const berth_api* api = nullptr;
   // Before Build():
   bool has_slot = false;           // An int64_t that begins as 7. A negative one cannot be cloned.
   std::vector<berth_str> reasons;  // The constant part of its table.
