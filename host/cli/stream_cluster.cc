@@ -39,7 +39,7 @@ void StreamCluster::NoteLoaded(const AnyObject& object) { Note(object, seen_[See
 Result<bool> StreamCluster::Apply(const StreamEvent& event) {
   switch (event.type) {
     case StreamType::kAdded:
-    case StreamType::kModified: return Put(event.object);
+    case StreamType::kModified: return Put(event.type, event.object);
     case StreamType::kDeleted: return Delete(event.object);
     case StreamType::kBookmark:
     case StreamType::kDecision: break;
@@ -54,12 +54,22 @@ void StreamCluster::Note(const AnyObject& object, Seen& seen) {
   seen.is_gone = false;
 }
 
-Result<bool> StreamCluster::Put(const AnyObject& object) {
+// Without a uid, ADDED is another one of that name, and MODIFIED is not.
+bool StreamCluster::WentHere(StreamType type, const AnyObject& object, const Seen& seen) const {
+  const ObjectBase& base = Base(object);
+  if (seen.is_gone || cluster_.Find(KindOf(object), base.ns(), base.name()).has_value()) {
+    return false;
+  }
+  if (base.uid().empty() || seen.uid.empty()) return type == StreamType::kModified;
+  return base.uid() == seen.uid;
+}
+
+Result<bool> StreamCluster::Put(StreamType type, const AnyObject& object) {
   const std::string key = SeenKey(object);
   const auto found = seen_.find(key);
-  if (found != seen_.end() &&
-      CompareVersions(Base(object).resource_version(), found->second.version) <= 0) {
-    return false;
+  if (found != seen_.end()) {
+    const auto order = CompareVersions(Base(object).resource_version(), found->second.version);
+    if (order <= 0 || WentHere(type, object, found->second)) return false;
   }
   const Result<AnyObject> stored = cluster_.Put(object);
   if (!stored.ok()) return stored.status();

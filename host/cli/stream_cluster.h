@@ -21,7 +21,7 @@ namespace berth::host {
 //
 // An object in a version that was seen before, or in an older one, changes nothing. Versions are
 // compared as numbers where they are numbers (Kubernetes' are, and grow); an object without one is
-// always new.
+// always new. A pod that was deleted here has gone for good: the stream may go on about it.
 //
 // Threading: the owner's thread of the cluster.
 // Lifetime:  the cluster must outlive it.
@@ -48,7 +48,9 @@ class StreamCluster {
     bool is_gone = false;
   };
 
-  Result<bool> Put(const AnyObject& object);
+  Result<bool> Put(StreamType type, const AnyObject& object);
+  // Whether what the stream says of the object is of one that went here and not there.
+  bool WentHere(StreamType type, const AnyObject& object, const Seen& seen) const;
   bool Delete(const AnyObject& object);
   void Note(const AnyObject& object, Seen& seen);
   void NoteGone(std::string key);

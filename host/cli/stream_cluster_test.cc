@@ -179,5 +179,33 @@ TEST_F(StreamClusterTest, BookmarksAndDecisionsChangeNothing) {
   EXPECT_FALSE(*cluster_stream_->Apply({StreamType::kDecision, 0, {}, ""}));
 }
 
+TEST_F(StreamClusterTest, APodThatWentHereStaysAway) {
+  struct Case {
+    StreamType type;
+    const char* uid_before;
+    const char* uid;
+    bool comes;
+  };
+  const std::vector<Case> cases = {
+      {StreamType::kModified, "u1", "u1", false}, {StreamType::kAdded, "u1", "u1", false},
+      {StreamType::kModified, "u1", "u2", true},  {StreamType::kAdded, "u1", "u2", true},
+      {StreamType::kModified, "", "", false},     {StreamType::kAdded, "", "", true},
+      {StreamType::kModified, "u1", "", false},   {StreamType::kAdded, "u1", "", true},
+  };
+  for (const Case& c : cases) {
+    Remember(StreamCluster::kMaxGone);
+    EXPECT_TRUE(Add({"1", c.uid_before, 1}));
+    ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok()) << "decided here";
+    EXPECT_EQ(Apply(c.type, {"2", c.uid, 2}), c.comes);
+    EXPECT_EQ(Priority(), c.comes ? 2 : -1) << c.uid_before << ' ' << c.uid;
+    if (!c.comes) {
+      EXPECT_FALSE(Apply(c.type, {"3", c.uid, 3})) << "nor later";
+      EXPECT_FALSE(Delete({"4", c.uid, 3}));
+      EXPECT_TRUE(Add({"5", "u9", 5})) << "another of its name";
+    }
+    ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
+  }
+}
+
 }  // namespace
 }  // namespace berth::host

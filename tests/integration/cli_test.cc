@@ -240,6 +240,21 @@ TEST_F(CliTest, FindsInstalledPlugins) {
   EXPECT_EQ(run.exit_status, 0) << run.err;
 }
 
+TEST_F(CliTest, ThePodsOfADumpDoNotGoByTheClock) {
+  const std::string old = PodOf("old", "7", "  nodeName: b\n");
+  const std::string name = "{name: old}";
+  for (const char* time :
+       {"2023-11-14T22:13:19Z", "2023-11-14T22:13:20Z", "2023-11-14T22:13:30Z"}) {
+    std::string going = old;
+    going.replace(going.find(name), name.size(),
+                  std::string("{name: old, deletionTimestamp: \"") + time + "\"}");
+    const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
+                            kNodes + going + PodOf("large", "4"));
+    EXPECT_EQ(run.exit_status, 1) << time;
+    EXPECT_EQ(run.json()["summary"]["refused"], 1) << time;
+  }
+}
+
 // ---- explain ------------------------------------------------------------------------------------
 
 TEST_F(CliTest, ExplainsWhereAPodGoes) {

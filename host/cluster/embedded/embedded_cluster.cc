@@ -181,6 +181,20 @@ Status EmbeddedCluster::FinishDeletion(const PodName& name) {
   return Status::Ok();
 }
 
+std::optional<EmbeddedCluster::DueDeletion> EmbeddedCluster::NextDeletion() const {
+  if (deletions_.empty()) return std::nullopt;
+  const auto& [due_ns, key] = *deletions_.begin();
+  const ObjectBase& pod = Base(FindStore(kPodKind)->objects.find(key)->second.object);
+  return DueDeletion{due_ns, std::string(pod.ns()), std::string(pod.name())};
+}
+
+void EmbeddedCluster::SetDue(const Place& place, int64_t due_ns) {
+  Entry& entry = place->second;
+  if (entry.due_ns != 0) deletions_.erase({entry.due_ns, place->first});
+  entry.due_ns = due_ns;
+  if (due_ns != 0) deletions_.emplace(due_ns, place->first);
+}
+
 // ---- What a watch of a cluster elsewhere says ---------------------------------------------------
 
 Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
@@ -398,6 +412,7 @@ void EmbeddedCluster::Replace(Store& store, Entry& entry, AnyObject now) {
 }
 
 void EmbeddedCluster::Erase(Store& store, Place place) {
+  SetDue(place, 0);
   const AnyObject before = std::move(place->second.object);
   store.objects.erase(place);
   if (std::holds_alternative<PodRef>(before)) {

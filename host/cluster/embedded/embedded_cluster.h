@@ -11,9 +11,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -80,6 +82,17 @@ class EmbeddedCluster final : public Client {
   // Returns: kNotFound; kConflict (another uid); kInvalidArgument when nobody has deleted it.
   Status FinishDeletion(const PodName& pod);
 
+  // The deletion of a pod that was decided here, by Delete or DeletePod: when its grace period is
+  // up. A deletionTimestamp that a pod came with, or that Put gave it, is no decision of this
+  // cluster: whoever wrote it says when the pod goes.
+  struct DueDeletion {
+    int64_t due_ns = 0;
+    std::string ns;
+    std::string name;
+  };
+  // The first one; none: no pod is to go.
+  std::optional<DueDeletion> NextDeletion() const;
+
   // As PatchPodStatus, with the answer at once.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {
     return PatchNow(pod, patch);
@@ -145,6 +158,7 @@ class EmbeddedCluster final : public Client {
   struct Entry {
     AnyObject object;
     int64_t grace_seconds = 0;      // Of a pod that is being deleted.
+    int64_t due_ns = 0;             // When its deletion, decided here, is due; 0: it is not.
     std::string scheduled_message;  // Of its condition PodScheduled.
   };
 
@@ -172,6 +186,7 @@ class EmbeddedCluster final : public Client {
   AnyObject AsCreated(AnyObject object);
   void Replace(Store& store, Entry& entry, AnyObject now);
   void Erase(Store& store, Place place);
+  void SetDue(const Place& place, int64_t due_ns);
   void Notify(const Store& store, WatchEvent event);
   void EndWatch(uint64_t watch);
 
@@ -190,7 +205,8 @@ class EmbeddedCluster final : public Client {
   const Options options_;
   uint64_t resource_version_ = 0;
   uint64_t last_uid_ = 0;
-  StringMap<std::string> pod_by_uid_;  // Its key.
+  StringMap<std::string> pod_by_uid_;                    // Its key.
+  std::set<std::pair<int64_t, std::string>> deletions_;  // When a pod is to go, and its key.
   std::map<std::string, Store, std::less<>> stores_;
   std::map<std::string, Lease, std::less<>> leases_;
   std::deque<Event> events_;

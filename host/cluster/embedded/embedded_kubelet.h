@@ -4,28 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <tuple>
+#include <utility>
 
-#include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
 
-// Watches pods on nodes, and finishes their deletion at their deletionTimestamp: containers that
-// use up the grace period. What was to be gone before it was seen is somebody else's business: a
-// dump, or a watch of a cluster elsewhere, whose own nodes say when.
+// Finishes deletions that were decided here when their grace period is up: containers that use it
+// up. A pod that somebody else deleted (of a dump, or of a watch of a cluster elsewhere) stays until
+// it is said to be gone, whatever its deletionTimestamp says: what happens does not depend on the
+// time of day.
 //
 // Threading: the owner's thread of the cluster.
 // Lifetime:  the cluster and the clock must outlive it.
-class EmbeddedKubelet final : private WatchSink {
+class EmbeddedKubelet {
  public:
   // `now_ns`: the cluster's clock.
-  EmbeddedKubelet(EmbeddedCluster& cluster, std::function<int64_t()> now_ns);
+  EmbeddedKubelet(EmbeddedCluster& cluster, std::function<int64_t()> now_ns)
+      : cluster_(cluster), now_ns_(std::move(now_ns)) {}
   EmbeddedKubelet(const EmbeddedKubelet&) = delete;
   EmbeddedKubelet& operator=(const EmbeddedKubelet&) = delete;
 
@@ -35,16 +33,8 @@ class EmbeddedKubelet final : private WatchSink {
   std::optional<int64_t> NextNs() const;
 
  private:
-  // When; uid, namespace and name of the pod.
-  using Deletion = std::tuple<int64_t, std::string, std::string, std::string>;
-
-  void OnEvents(std::span<WatchEvent> events) override;
-  static Deletion DeletionOf(const Pod& pod);
-
   EmbeddedCluster& cluster_;
   const std::function<int64_t()> now_ns_;
-  std::set<Deletion> deletions_;
-  std::unique_ptr<Watch> watch_;  // Last: it uses the others.
 };
 
 }  // namespace berth::host

@@ -61,12 +61,43 @@ TEST_F(EmbeddedKubeletTest, LeavesAPodAloneThatWentByItself) {
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
 }
 
-TEST_F(EmbeddedKubeletTest, LeavesAloneWhatShouldHaveGoneBefore) {
-  AddOnNode("a", R"(,"deletionTimestamp":"2025-12-31T23:59:59Z")");
+TEST_F(EmbeddedKubeletTest, LeavesAloneWhatOthersDeleted) {
+  AddOnNode("past", R"(,"deletionTimestamp":"2025-12-31T23:59:59Z")");
+  AddOnNode("now", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
+  AddOnNode("future", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")");
+  AddOnNode("put");
+  ASSERT_TRUE(
+      cluster_.Put(MakePod("put", "", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")")).ok());
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
-  AddOnNode("b", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
-  EXPECT_EQ(kubelet_.NextNs(), now_ns_);
-  EXPECT_EQ(RunDue(), 1u);
+  now_ns_ += 100 * kSecondNs;
+  EXPECT_EQ(RunDue(), 0u);
+}
+
+TEST_F(EmbeddedKubeletTest, FinishesWhatIsDeletedHereTooByItsOwnTime) {
+  struct Case {
+    const char* deleted;  // By others.
+    int64_t grace_seconds;
+  };
+  for (const auto& [deleted, grace_seconds] :
+       {Case{"2025-12-31T23:59:59Z", 30}, Case{"2026-06-01T00:00:00Z", 30},
+        Case{"2026-06-01T00:00:00Z", 10}}) {
+    AddOnNode("a", std::string(R"(,"deletionTimestamp":")") + deleted + '"');
+    Delete("a", grace_seconds);
+    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecondNs);
+    Delete("a", grace_seconds);
+    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecondNs) << "once is enough";
+    now_ns_ += grace_seconds * kSecondNs;
+    EXPECT_EQ(RunDue(), 1u);
+  }
+}
+
+TEST_F(EmbeddedKubeletTest, KeepsItsTimeWhateverOthersSay) {
+  AddOnNode("a");
+  Delete("a", 30);
+  ASSERT_TRUE(
+      cluster_.Put(MakePod("a", "", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")")).ok());
+  cluster_.Deliver();
+  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 30 * kSecondNs);
 }
 
 TEST_F(EmbeddedKubeletTest, SeesWhatWasThereBeforeIt) {

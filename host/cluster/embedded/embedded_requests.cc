@@ -152,9 +152,16 @@ Status EmbeddedCluster::DeleteNow(const PodName& name, std::optional<int64_t> gr
     return Status::Ok();
   }
   ServerMeta meta = MetaOf(*pod);
+  const bool is_shorter = grace < entry.grace_seconds;
+  // What others deleted is due by the clock here: their timestamp may be of any time.
+  if (entry.due_ns == 0) {
+    SetDue(*place, options_.now_ns() + grace * kSecond);
+  } else if (is_shorter) {
+    SetDue(*place, entry.due_ns - (entry.grace_seconds - grace) * kSecond);
+  }
   if (!pod->terminating()) {
-    meta.deleted_ns = options_.now_ns() + grace * kSecond;
-  } else if (grace < entry.grace_seconds) {
+    meta.deleted_ns = entry.due_ns;
+  } else if (is_shorter) {
     meta.deleted_ns -= (entry.grace_seconds - grace) * kSecond;
   } else {
     return Status::Ok();
