@@ -103,11 +103,11 @@ Status EventReader::Read(StreamEvent& event) {
   if (const auto again = root_.reset().get(is_more)) return Syntax(again);
   if (envelope.type == kErrorType) return ReadServerError();
   if (Status status = ReadTimeAndType(envelope, event); !status.ok()) return status;
-  if (event.type == StreamType::kDecision) return {};
+  if (event.type == StreamType::kDecision || event.type == StreamType::kBookmark) return {};
   if (envelope.other.has_value()) {
     return Expected("/", "the keys type, object and after", Quoted(*envelope.other));
   }
-  return event.type == StreamType::kBookmark ? Status() : ReadObject(event);
+  return ReadObject(event);
 }
 
 Status EventReader::ReadEnvelope(Envelope& envelope) {

@@ -33,7 +33,7 @@ struct StreamEvent {
 
 // Reads {"type":"ADDED","object":{...}}, with an optional "after":"1.5s". Any order of the keys,
 // others than these are refused: a typing error would move the line in time. Of a DECISION and of a
-// BOOKMARK nothing but the type and the time is looked at.
+// BOOKMARK nothing but the type and the time is looked at; they may have any other keys.
 //
 // Returns: as Decoder, with the line in front:
 //   12: /object/spec/priority: expected an integer, found "high"

@@ -60,6 +60,7 @@ TEST_F(StreamEventTest, ReadsEvents) {
       {"{'type':'BOOKMARK','object':{'kind':'Pod','metadata':{'resourceVersion':'7'}}}",
        "BOOKMARK"},
       {"{'type':'BOOKMARK','after':'2s'}", "BOOKMARK after 2000000000"},
+      {"{'kind':'WatchEvent','type':'BOOKMARK','object':7,'more':{'after':'1s'}}", "BOOKMARK"},
       {"{'type':'DECISION','object':{'type':'Bound'},'seed':1}", "DECISION"},
       {"{'type':'DEC\\u0049SION'}", "DECISION"},
   };
@@ -121,7 +122,7 @@ TEST_F(StreamEventTest, KeepsTheTextOfTheObject) {
   const std::string object =
       "{ \"kind\":\"Pod\",\n\"apiVersion\":\"v1\", \"metadata\":{\"name\":\"}\"} }";
   for (const std::string& text : {"{\"type\":\"ADDED\",\"object\":" + object + "}",
-                                 "{\"object\": " + object + " , \"type\":\"ADDED\"}"}) {
+                                  "{\"object\": " + object + " , \"type\":\"ADDED\"}"}) {
     const Result<StreamEvent> event = Event(text);
     ASSERT_TRUE(event.ok()) << event.status().ToString();
     EXPECT_EQ(event->object_json, object);
