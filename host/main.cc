@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -56,6 +57,8 @@ class SignalWatch final : public berth::host::StopWatch {
 };
 
 int Run(int argc, char** argv) {
+  // A reader that goes away is an error of the write, after which a recording can still be saved.
+  std::signal(SIGPIPE, SIG_IGN);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
   berth::host::CommandEnvironment env{

@@ -20,7 +20,7 @@ constexpr std::string_view kAbout =
     "that is loaded at run time.";
 
 constexpr std::string_view kExitStatus =
-    "Exit status: 0 done, 1 not all could be scheduled, 2 bad input.";
+    "Exit status: 0 done, 1 not all could be scheduled, 2 bad input or nobody to read the output.";
 
 constexpr std::string_view kExamples = R"(Examples:
   Schedule what is pending in a dump of a real cluster:
@@ -76,14 +76,15 @@ same as the one before. The summary is on standard error.
 It ends when the stream has ended and nothing is to be done any more: what is refused and gated
 stays as it is; a pod is tried again after an error, up to five times in a row. Ctrl-C (SIGINT) and
 SIGTERM end it before that: nothing new is begun, bindings under way are waited for. A second one
-ends it at once.
+ends it at once. It ends in the same way when nobody reads the output any more, as behind `head`.
+The recording holds all that happened until then.
 
 )";
 
 constexpr std::string_view kRunExitStatus =
-    "Exit status: 0 all pods have a node, 1 some have none, 2 bad input, 130 and 143 stopped by "
-    "SIGINT\n"
-    "and SIGTERM.";
+    "Exit status: 0 all pods have a node, 1 some have none, 2 bad input, or the output or the "
+    "recording\n"
+    "could not be written, 130 and 143 stopped by SIGINT and SIGTERM.";
 
 constexpr std::string_view kSimulateExamples = R"(Examples:
   berth simulate --cluster cluster.yaml
@@ -287,7 +288,7 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
     const int exit_status = app.exit(error, env.out, env.err);
-    return exit_status == 0 ? kExitDone : kExitBadInput;
+    return exit_status == 0 ? Print(env, "", kExitDone) : kExitBadInput;
   }
   return Dispatch(app, line, env);
 }
@@ -305,7 +306,10 @@ int Fail(CommandEnvironment& env, const Status& status) {
 
 int Print(CommandEnvironment& env, std::string_view text, int exit_status) {
   env.out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (env.out.flush()) return exit_status;
+  return env.out.flush() ? exit_status : OutputFailed(env);
+}
+
+int OutputFailed(CommandEnvironment& env) {
   return Fail(env, Status::Unavailable("the output could not be written"));
 }
 

@@ -60,6 +60,9 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env);
 // "berth: message" to env.err; returns kExitBadInput.
 int Fail(CommandEnvironment& env, const Status& status);
 
+// Says that the output could not be written; returns kExitBadInput.
+int OutputFailed(CommandEnvironment& env);
+
 // Writes `text` at once. Returns `exit_status`, or kExitBadInput when it cannot be written.
 int Print(CommandEnvironment& env, std::string_view text, int exit_status);
 

@@ -60,6 +60,7 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 
 // Loads the plugins, reads the cluster and starts: nothing has been scheduled yet. A library that
 // cannot be loaded is an error: without it, decisions would differ in silence.
+// Lifetime: `progress` outlives what is returned: what plugins log is printed through it.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
                                                    CommandEnvironment& env, Progress& progress);
 // The same for a scheduler that somebody else drives: what `options` does not say is as above.

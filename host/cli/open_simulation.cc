@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
+#include <string>
 #include <utility>
 
 #include "host/cli/cluster_files.h"
@@ -47,13 +47,10 @@ Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment
   options.report_crashes = env.report_crashes;
   options.log_level = LogLevel(flags.verbosity);
   // Plugins log on threads of their own too.
-  options.log = [&env, &progress, one_line = std::make_shared<std::mutex>()](
-                    uint32_t level, std::string_view plugin, std::string_view message) {
-    const std::lock_guard lock(*one_line);
-    progress.Clear();
-    env.err << "berth: " << LevelName(level) << ": ";
-    if (!plugin.empty()) env.err << plugin << ": ";
-    env.err << Printable(message) << '\n' << std::flush;
+  options.log = [&progress](uint32_t level, std::string_view plugin, std::string_view message) {
+    std::string line = std::string("berth: ").append(LevelName(level)).append(": ");
+    if (!plugin.empty()) line.append(plugin).append(": ");
+    progress.Print(line.append(Printable(message)).append(1, '\n'));
   };
   auto opened = T::Create(std::move(options));
   if (!opened.ok()) return opened;

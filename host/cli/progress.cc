@@ -16,16 +16,29 @@ Progress::Progress(std::ostream& out, bool enabled, std::function<int64_t()> ste
 }
 
 void Progress::Say(std::string_view what) {
+  const std::lock_guard lock(mutex_);
   if (Due()) Show(std::string(what) + " ...");
 }
 
 void Progress::Count(std::string_view what, size_t done, size_t total, std::string_view unit) {
+  const std::lock_guard lock(mutex_);
   if (!Due()) return;
   Show(std::string(what) + ": " + WithCommas(done) + " of " + WithCommas(total) + " " +
        std::string(unit));
 }
 
 void Progress::Clear() {
+  const std::lock_guard lock(mutex_);
+  Erase();
+}
+
+void Progress::Print(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  Erase();
+  out_ << text << std::flush;
+}
+
+void Progress::Erase() {
   if (std::exchange(shown_, false)) out_ << "\r\x1b[K" << std::flush;
 }
 

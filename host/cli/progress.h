@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 namespace berth::host {
 
 // Silent in the first second, then at most five times a second; the line is erased at the end.
+// Threading: any.
 class Progress {
  public:
   // `enabled` is false where `out` is not a terminal. `steady_ns` only goes forward.
@@ -26,14 +28,19 @@ class Progress {
   void Count(std::string_view what, size_t done, size_t total, std::string_view unit);
   // Takes the line away, so that something else can be printed.
   void Clear();
+  // Prints `text` where the line was; whole, whoever else prints.
+  void Print(std::string_view text);
 
  private:
+  // REQUIRES, of all below: the mutex is held.
+  void Erase();
   bool Due();
   void Show(const std::string& line);
 
   std::ostream& out_;
   const bool enabled_;
   std::function<int64_t()> steady_ns_;
+  std::mutex mutex_;  // Guards what follows, and `out_`.
   int64_t next_ns_ = 0;
   bool shown_ = false;
 };

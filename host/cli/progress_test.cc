@@ -1,8 +1,10 @@
 #include "host/cli/progress.h"
 
+#include <atomic>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +65,34 @@ TEST_F(ProgressTest, IsSilentWhereThereIsNoTerminal) {
   progress.Count("Scheduling", 1, 2, "pods");
   progress.Clear();
   EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(ProgressTest, PrintsInPlaceOfTheLine) {
+  Progress progress(out_, true, Clock());
+  progress.Print("first\n");
+  now_ns_ += kSecond;
+  progress.Say("x");
+  progress.Print("second\n");
+  progress.Clear();
+  EXPECT_EQ(out_.str(), "first\n\r\x1b[Kx ...\r\x1b[Ksecond\n");
+}
+
+TEST_F(ProgressTest, LetsThreadsPrint) {
+  std::atomic<int64_t> now_ns = 0;
+  Progress progress(out_, true, [&now_ns] { return now_ns += kSecond; });
+  std::thread other([&progress] {
+    for (int i = 0; i < 100; ++i) progress.Print("other\n");
+  });
+  for (int i = 0; i < 100; ++i) progress.Say("x");
+  other.join();
+  progress.Clear();
+  const std::string text = out_.str();
+  size_t lines = 0;
+  for (size_t at = text.find("other\n"); at != std::string::npos;
+       at = text.find("other\n", at + 1)) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 100u);
 }
 
 TEST(WithCommas, GroupsByThree) {

@@ -47,7 +47,12 @@ void Recording::AddDecision(const DecisionLine& line) {
 }
 
 Status Recording::Flush() {
-  if (file_.flush()) return {};
+  file_.flush();
+  return status();
+}
+
+Status Recording::status() const {
+  if (file_) return {};
   return Status::Unavailable(path_ + ": the recording could not be written");
 }
 

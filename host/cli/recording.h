@@ -26,8 +26,10 @@ class Recording {
   // `object_json` is valid JSON; spaces and line ends in it are left out.
   void AddEvent(StreamType type, int64_t after_ns, std::string_view object_json);
   void AddDecision(const DecisionLine& line);
-  // Hands over what was written. Errors: Unavailable, with the path.
+  // Hands over what was written. Errors: as status().
   Status Flush();
+  // Whether all that was handed over could be written. Errors: Unavailable, with the path.
+  Status status() const;
 
  private:
   Recording(std::string path, std::ofstream file);

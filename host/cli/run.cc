@@ -1,17 +1,16 @@
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -44,12 +43,36 @@ constexpr int kOutputFailed = -1;
 
 // ---- What it is called with ---------------------------------------------------------------------
 
-bool AreOneFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error);
+using FileFacts = struct stat;
+
+// None: there is no such file.
+std::optional<FileFacts> FactsOf(const std::string& path, int in_descriptor) {
+  FileFacts facts{};
+  const bool ok =
+      path == kStandardInput ? fstat(in_descriptor, &facts) == 0 : stat(path.c_str(), &facts) == 0;
+  return ok ? std::optional(facts) : std::nullopt;
 }
 
-Status CheckFlags(const RunFlags& flags) {
+// A file whose text is lost where it is written.
+bool AreOneFile(const FileFacts& a, const FileFacts& b) {
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+Status CheckRecord(const RunFlags& flags, int in_descriptor) {
+  FileFacts record{};
+  if (stat(flags.record.c_str(), &record) != 0) return {};
+  std::vector<std::string> inputs = flags.cluster_files;
+  inputs.push_back(flags.events);
+  for (const std::string& input : inputs) {
+    const std::optional<FileFacts> facts = FactsOf(input, in_descriptor);
+    if (!facts.has_value() || !AreOneFile(record, *facts)) continue;
+    return Status::InvalidArgument("--record would overwrite " + std::string(InputName(input)) +
+                                   ", which is read: expected another file");
+  }
+  return {};
+}
+
+Status CheckFlags(const RunFlags& flags, int in_descriptor) {
   if (!flags.embedded) {
     return Status::InvalidArgument(
         "run: expected --embedded, found no cluster to schedule for: this version cannot connect "
@@ -61,15 +84,7 @@ Status CheckFlags(const RunFlags& flags) {
     return Status::InvalidArgument(
         "standard input can be read once: expected - for --cluster or for --events, found both");
   }
-  if (flags.record.empty()) return {};
-  std::vector<std::string> inputs = flags.cluster_files;
-  inputs.push_back(flags.events);
-  for (const std::string& input : inputs) {
-    if (!AreOneFile(flags.record, input)) continue;
-    return Status::InvalidArgument("--record would overwrite " + input +
-                                   ", which is read: expected another file");
-  }
-  return {};
+  return flags.record.empty() ? Status() : CheckRecord(flags, in_descriptor);
 }
 
 Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
@@ -144,6 +159,7 @@ class RunSession {
   RunSession(const RunFlags& flags, CommandEnvironment& env)
       : flags_(flags),
         env_(env),
+        progress_(env.err, env.err_is_terminal, env.steady_ns),
         printer_(env.out,
                  {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live}) {}
   ~RunSession() {
@@ -169,6 +185,7 @@ class RunSession {
   std::optional<RealClock> real_clock_;
   std::optional<VirtualClock> virtual_clock_;
   const Clock* clock_ = nullptr;  // Whichever of the two there is.
+  Progress progress_;             // The scheduler's plugins log through it.
   std::unique_ptr<Recording> recording_;
   DecisionPrinter printer_;
   std::optional<DecisionLog> log_;
@@ -204,9 +221,8 @@ Status RunSession::Open() {
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = flags_.virtual_time ? 0 : kBindThreads;
   options.bind_deadline_ns = kBindDeadlineNs;
-  Progress progress(env_.err, env_.err_is_terminal, env_.steady_ns);
-  auto scheduler = OpenScheduler(flags_, env_, progress, std::move(options));
-  progress.Clear();
+  auto scheduler = OpenScheduler(flags_, env_, progress_, std::move(options));
+  progress_.Clear();
   if (!scheduler.ok()) return std::move(scheduler).status();
   scheduler_ = std::move(scheduler).value();
   log_->Watch(scheduler_->cluster(), scheduler_->loop());
@@ -237,7 +253,9 @@ int RunSession::Run() {
                  .feed = feed_.get(),
                  .recording = recording_.get(),
                  .stop = &stop_,
-                 .flush = [this] { env_.out.flush(); }});
+                 .flush = [this] {
+                   if (!env_.out.flush()) stop_ = kOutputFailed;
+                 }});
   const Status status = Drive(run);
   return End(status, run.events());
 }
@@ -266,10 +284,10 @@ int RunSession::End(const Status& status, size_t events) {
                  .took_ns = clock_->NowNs() - log_->start_ns(),
                  .signal = stop_},
                 env_.err_is_terminal ? env_.out_width : std::nullopt, summary);
-  const bool written = Print(env_, "", kExitDone) == kExitDone;
-  env_.err << summary << std::flush;
+  const bool written = static_cast<bool>(env_.out.flush());
+  progress_.Print(summary);
   if (!status.ok()) return Fail(env_, status);
-  if (!written) return kExitBadInput;
+  if (!written) return OutputFailed(env_);
   if (stop_ > 0) return kExitSignal + stop_;
   return scheduler_->loop().queue().size() == 0 ? kExitDone : kExitNotAllScheduled;
 }
@@ -277,7 +295,7 @@ int RunSession::End(const Status& status, size_t events) {
 }  // namespace
 
 int RunRun(const RunFlags& flags, CommandEnvironment& env) {
-  if (Status status = CheckFlags(flags); !status.ok()) return Fail(env, status);
+  if (Status status = CheckFlags(flags, env.in_descriptor); !status.ok()) return Fail(env, status);
   RunSession session(flags, env);
   if (Status status = session.Open(); !status.ok()) return Fail(env, status);
   return session.Run();

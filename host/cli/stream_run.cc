@@ -18,17 +18,21 @@ Status StreamRun::Run() {
   stream_ended_ = parts_.feed == nullptr;
   while (!IsDone()) {
     if (ShallStop()) Stop();
-    if (!stopping_) {
-      error_ = TakeLines();
-      if (!error_.ok()) Stop();
-    }
+    if (!stopping_) Note(TakeLines());
     const bool did = parts_.scheduler->Step();
     parts_.log->AfterStep();
-    if (!did && !IsDone()) Wait();
+    // Who asks to stop wakes once, and FetchLine() may have been woken.
+    const bool has_more = !stopping_ && (lines_left_ || ShallStop());
+    if (!did && !has_more && !IsDone()) Wait();
   }
-  if (parts_.recording == nullptr) return error_;
-  Status written = parts_.recording->Flush();
-  return error_.ok() ? written : error_;
+  Note(Flush());
+  return error_;
+}
+
+void StreamRun::Note(Status status) {
+  if (status.ok()) return;
+  if (error_.ok()) error_ = std::move(status);
+  Stop();
 }
 
 void StreamRun::Stop() {
@@ -40,6 +44,7 @@ void StreamRun::Stop() {
 
 Status StreamRun::TakeLines() {
   const int64_t now_ns = parts_.clock->NowNs();
+  lines_left_ = false;
   for (size_t count = 0; is_virtual() || count < kMaxLinesAtOnce; ++count) {
     if (!next_.has_value()) {
       if (Status status = FetchLine(); !status.ok()) return status;
@@ -47,6 +52,7 @@ Status StreamRun::TakeLines() {
     if (!next_.has_value() || next_->due_ns > now_ns || ShallStop()) return {};
     if (Status status = ApplyLine(now_ns); !status.ok()) return status;
   }
+  lines_left_ = true;
   return {};
 }
 
@@ -71,7 +77,9 @@ Status StreamRun::FetchLine() {
       case EventFeed::Next::kEnd: stream_ended_ = true; break;
       case EventFeed::Next::kFailed: return parts_.feed->error();
       case EventFeed::Next::kNothingYet:
-        if (!is_virtual() || ShallStop()) return {};
+        if (!is_virtual()) return {};
+        if (Status status = Flush(); !status.ok()) return status;
+        if (ShallStop()) return {};
         parts_.waker->Wait(INT64_MAX);
     }
   }
@@ -114,8 +122,14 @@ bool StreamRun::HasRetries() const {
   return found;
 }
 
-void StreamRun::Wait() {
+Status StreamRun::Flush() {
   if (parts_.flush) parts_.flush();
+  return parts_.recording != nullptr ? parts_.recording->Flush() : Status();
+}
+
+void StreamRun::Wait() {
+  Note(Flush());
+  if (ShallStop() && !stopping_) return;
   if (is_virtual() && parts_.scheduler->WaitForThreads(*parts_.waker)) return;
   std::optional<int64_t> until_ns = parts_.scheduler->NextStepNs();
   if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);

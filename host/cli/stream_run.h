@@ -46,7 +46,7 @@ class StreamRun {
     EventFeed* feed;               // Null: there is no stream.
     Recording* recording;          // Null: there is none.
     const std::atomic<int>* stop;  // Becomes a signal's number when the run shall stop.
-    // Passes on what was printed, when there is time. May be empty.
+    // Passes on what was printed, when there is time; `stop` may be set by it. May be empty.
     std::function<void()> flush;
   };
 
@@ -75,9 +75,13 @@ class StreamRun {
   Status TakeLines();
   Status FetchLine();
   Status ApplyLine(int64_t now_ns);
+  // Stops at the first error.
+  void Note(Status status);
   bool IsDone() const;
   bool HasRetries() const;
   void Wait();
+  // There is time: passes on what was printed and recorded.
+  Status Flush();
 
   const Parts parts_;
   std::optional<NextLine> next_;
@@ -85,6 +89,7 @@ class StreamRun {
   int64_t recorded_ns_ = 0;  // Of the event that was recorded last; 0: there was none.
   size_t events_ = 0;
   bool stream_ended_ = false;
+  bool lines_left_ = false;  // TakeLines() ended before the lines that are due did.
   bool stopping_ = false;
   Status error_;
 };

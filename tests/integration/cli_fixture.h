@@ -79,7 +79,7 @@ class CliTest : public ::testing::Test {
                            .executable = executable_,
                            .temporary_directory = folder_,
                            .steady_ns = [&now_ns] { return now_ns += 1000; },
-                           .wall_ns = [] { return int64_t{1'700'000'000'000'000'000}; },
+                           .wall_ns = [this] { return wall_ns_; },
                            .out_width = width_,
                            .err_is_terminal = false};
     if (steady_ns_) env.steady_ns = steady_ns_;
@@ -99,7 +99,8 @@ class CliTest : public ::testing::Test {
   const std::string folder_;
   std::string executable_ = BERTH_BINARY_DIR "/berth";
   TerminalWidth width_;
-  std::function<int64_t()> steady_ns_;  // Empty: a microsecond passes from call to call.
+  int64_t wall_ns_ = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
+  std::function<int64_t()> steady_ns_;           // Empty: a microsecond passes from call to call.
   int in_descriptor_ = -1;
   std::function<std::unique_ptr<StopWatch>(std::function<void(int signal)> stop)> watch_stop_;
 };

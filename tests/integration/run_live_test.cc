@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@
 namespace berth::host {
 namespace {
 
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr int kPatienceMs = 20'000;
@@ -43,6 +46,7 @@ class LiveRunTest : public CliTest {
     };
     OpenPipe(input_read_, input_write_);
     OpenPipe(output_read_, output_write_);
+    BERTH_ASSERT(fcntl(input_write_.get(), F_SETFL, O_NONBLOCK) == 0);
     in_descriptor_ = input_read_.get();
   }
   ~LiveRunTest() override {
@@ -60,9 +64,14 @@ class LiveRunTest : public CliTest {
       return RunTo(out, args, in);
     });
   }
-  void Write(const std::string& text) {
-    ASSERT_EQ(write(input_write_.get(), text.data(), text.size()),
-              static_cast<ssize_t>(text.size()));
+  void Write(std::string_view text) {
+    while (!text.empty()) {
+      pollfd wait = {.fd = input_write_.get(), .events = POLLOUT, .revents = 0};
+      ASSERT_EQ(poll(&wait, 1, kPatienceMs), 1) << "nobody reads";
+      const ssize_t size = write(input_write_.get(), text.data(), text.size());
+      ASSERT_GT(size, 0);
+      text.remove_prefix(static_cast<size_t>(size));
+    }
   }
   void CloseInput() { input_write_ = FileDescriptor(); }
   // What the signal would do.
@@ -83,7 +92,21 @@ class LiveRunTest : public CliTest {
     unread_.erase(0, end);
     return decision.substr(decision.find(' ') + 1);
   }
-  Outcome End() { return run_.get(); }
+  Outcome End() {
+    if (run_.wait_for(std::chrono::milliseconds(kPatienceMs)) != std::future_status::ready) {
+      ADD_FAILURE() << "the run does not end";
+      CloseInput();
+    }
+    return run_.get();
+  }
+  // Whether `path` has come to contain `text`.
+  static bool ComesToContain(const std::string& path, const std::string& text) {
+    for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += 10) {
+      if (ReadAll(path).find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
   int input_write() const { return input_write_.get(); }
 
   std::promise<std::function<void(int signal)>> stop_;
@@ -150,12 +173,60 @@ TEST_F(LiveRunTest, StopsWhileVirtualTimeWaitsForTheStream) {
   EXPECT_EQ(End().exit_status, 128 + SIGTERM);
 }
 
+TEST_F(LiveRunTest, StopsInVirtualTimeBehindALineThatDoesNothing) {
+  Begin({"--time", "virtual"});
+  Write(Line("ADDED", PodJson("web", "1")) + Line("BOOKMARK", "{}", "1s"));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  // Long enough for the line to be taken: nothing can be seen of that.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Stop(SIGTERM);
+  EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+}
+
+TEST_F(LiveRunTest, TakesMoreLinesThanFitIntoATurn) {
+  Begin();
+  // They pile up behind the first one, and change nothing when they are taken.
+  std::string lines = Line("BOOKMARK", "{}", "200ms");
+  const std::string node = NodeJson("c", "1", R"(,"resourceVersion":"7")");
+  for (int i = 0; i < 5000; ++i) lines += Line("ADDED", node);
+  Write(lines + Line("ADDED", PodJson("web", "1")));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+// ---- The recording ------------------------------------------------------------------------------
+
+TEST_F(LiveRunTest, RecordsWhileItWaits) {
+  for (const char* time : {"real", "virtual"}) {
+    const std::string recording = folder_ + "/" + time + ".jsonl";
+    Begin({"--time", time, "--record", recording});
+    // Virtual time, and with it the pod, waits for the line behind it.
+    Write(Line("ADDED", PodJson(time, "1")) + Line("BOOKMARK", "{}", "1ms"));
+    EXPECT_TRUE(ComesToContain(recording, R"("type":"Bound")")) << time;
+    EXPECT_THAT(ReadAll(recording), EndsWith("}\n"));
+    Stop(SIGTERM);
+    EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+    stop_ = {};
+  }
+}
+
+TEST_F(LiveRunTest, StopsWhenTheRecordingCannotBeWritten) {
+  for (const char* time : {"real", "virtual"}) {
+    Begin({"--time", time, "--record", "/dev/full"});
+    Write(Line("ADDED", PodJson(time, "1")));
+    const Outcome run = End();
+    EXPECT_EQ(run.exit_status, 2);
+    EXPECT_THAT(run.err, HasSubstr("/dev/full: the recording could not be written"));
+    stop_ = {};
+  }
+}
+
 TEST_F(LiveRunTest, ReadsNoFurtherThanItMust) {
   // The next line is due in an hour: what comes behind it stays in the pipe.
   Begin();
   Write(Line("ADDED", PodJson("web", "1"), "1h"));
   const std::string line = Line("BOOKMARK", R"({"kind":")" + std::string(3000, 'x') + R"("})");
-  ASSERT_EQ(fcntl(input_write(), F_SETFL, O_NONBLOCK), 0);
   size_t written = 0;
   for (int refusals = 0; refusals < 100 && written < (size_t{64} << 20);) {
     if (write(input_write(), line.data(), line.size()) < 0) {

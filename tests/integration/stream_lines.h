@@ -2,6 +2,8 @@
 #ifndef BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 #define BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,6 +23,12 @@ inline std::string PodJson(const std::string& name, const std::string& cpu,
   return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name + '"' + meta +
          R"(},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
          R"("}}}])" + spec + "}}";
+}
+
+// Empty where there is no such file.
+inline std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 // A line of a stream. `after`: "1s"; empty: at once.

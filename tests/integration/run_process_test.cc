@@ -1,0 +1,103 @@
+// `berth` as a process among others, with pipes that break.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "host/api/assert.h"
+#include "host/loader/file_descriptor.h"
+#include "tests/integration/cli_fixture.h"
+#include "tests/integration/stream_lines.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+class RunProcessTest : public CliTest {
+ protected:
+  // Starts `berth` with this standard output and with signals as a shell has them, and waits for
+  // its end. Its standard error is in Error().
+  int RunBerth(std::vector<std::string> args, int out) {
+    args.insert(args.begin(), executable_);
+    std::vector<char*> argv;
+    for (std::string& arg : args) argv.push_back(arg.data());
+    argv.push_back(nullptr);
+
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, error_.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t process = -1;
+    const int error =
+        posix_spawn(&process, executable_.c_str(), &files, &attributes, argv.data(), environ);
+    BERTH_ASSERT_MSG(error == 0, "posix_spawn: %d", error);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    int status = 0;
+    BERTH_ASSERT(waitpid(process, &status, 0) == process);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  std::string Error() const { return ReadAll(error_); }
+
+  // A pipe that nobody reads.
+  static FileDescriptor BrokenPipe() {
+    std::array<int, 2> ends{};
+    BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
+    close(ends[0]);
+    return FileDescriptor(ends[1]);
+  }
+
+ private:
+  const std::string error_ = folder_ + "/stderr";
+};
+
+TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
+  std::string events = Line("ADDED", NodeJson("n", "100"));
+  for (int i = 0; i < 50; ++i) {
+    events += Line("ADDED", PodJson("p" + std::to_string(i), "1"), "1s");
+  }
+  const std::string recording = folder_ + "/r.jsonl";
+  const FileDescriptor out = BrokenPipe();
+  EXPECT_EQ(RunBerth({"run", "--embedded", "--events", File("e.jsonl", events), "--time", "virtual",
+                      "--record", recording},
+                     out.get()),
+            2);
+  EXPECT_THAT(Error(), HasSubstr("1 bound, 0 pending; 1 node; 2 events in 1s.\n"
+                                 "berth: the output could not be written\n"));
+  EXPECT_EQ(ReadAll(recording),
+            Line("ADDED", NodeJson("n", "100")) + Line("ADDED", PodJson("p0", "1"), "1s") +
+                Line("DECISION", R"({"time":1.0,"type":"Bound","pod":"default/p0","node":"n"})"));
+}
+
+TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"simulate", "--cluster", kSmall},
+      {"explain", "--cluster", kSmall, "--pod", "web-1"},
+      {"plugin", "list"},
+      {"--help"},
+      {"run", "--help"},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    const FileDescriptor out = BrokenPipe();
+    EXPECT_EQ(RunBerth(command, out.get()), 2) << command.front();
+    EXPECT_THAT(Error(), EndsWith("berth: the output could not be written\n")) << command.front();
+  }
+}
+
+}  // namespace
+}  // namespace berth::host
