@@ -3,6 +3,7 @@
 import unittest
 
 import layering
+import readme
 import sizes
 import words
 
@@ -85,6 +86,33 @@ class Sizes(unittest.TestCase):
         ]:
             with self.subTest(text=text):
                 self.assertEqual(self.lengths(text), expected)
+
+
+class Readme(unittest.TestCase):
+    def test_cases(self):
+        test = "constexpr size_t kRunning = 7;\nEXPECT_EQ(waiting + kRunning, 9U);\n"
+        self.assertEqual(readme.find_cases(test, "so 7 of the 9 recorded cases\n"),
+                         (("7", "9"), ("7", "9")))
+        self.assertEqual(readme.find_cases(test, "6 of the 9 recorded cases"),
+                         (("7", "9"), ("6", "9")))
+        self.assertEqual(readme.find_cases("", ""), (None, None))
+
+    def test_points(self):
+        self.assertEqual(readme.points_of("# A\nExtension points: PreFilter, Filter, "
+                                          "EnqueueExtensions. Maturity: beta.\n"),
+                         ["PreFilter", "Filter"])
+        self.assertIsNone(readme.points_of("# A\n"))
+
+    def test_table(self):
+        plugins = {"plugins/a": ["PreScore", "Score"]}
+        for cells, wrong in [("PreScore, Score", 0), ("Score", 1), ("Score, PreScore", 1)]:
+            with self.subTest(cells=cells):
+                text = f"| plugin | points |\n|---|---|\n| [A](plugins/a) | {cells} | what |\n"
+                self.assertEqual(len(readme.check_table(text, plugins)), wrong)
+
+    def test_headers(self):
+        text = "[a.h](include/berth/a.h), `<berth/b.h>`, c.h"
+        self.assertEqual(readme.missing_headers(text, ["a.h", "b.h", "c.h"]), ["c.h"])
 
 
 class Words(unittest.TestCase):
