@@ -62,6 +62,12 @@ class Interner {
     return {entry.text, entry.size};
   }
 
+  // Whether Text() may be asked at all: some text had, or has, this id. For ids of strangers.
+  bool WasGivenOut(Id id) const {
+    return id < next_id_.load(std::memory_order_relaxed) &&
+           chunks_[PlaceOf(id).chunk].load(std::memory_order_acquire) != nullptr;
+  }
+
   // HashBytes() of the text: equal in every process. 0 for kNoId.
   uint64_t Hash(Id id) const { return At(id).hash; }
 

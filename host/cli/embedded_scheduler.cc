@@ -62,7 +62,10 @@ EmbeddedScheduler::EmbeddedScheduler(Options options, PlanSpec spec)
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
 
+// Plugins run until both are gone, and may crash until then.
 EmbeddedScheduler::~EmbeddedScheduler() {
+  pool_.reset();
+  loop_.reset();
   if (options_.report_crashes) options_.report_crashes(nullptr);
 }
 
@@ -94,7 +97,8 @@ Status EmbeddedScheduler::Start() {
   options.monitor = &monitor_;
   if (options_.bind_threads > 0) {
     pool_ = std::make_unique<BindPool>(options_.bind_threads);
-    options.on_pool = [this](std::function<void()> task) { pool_->Run(std::move(task)); };
+    options.on_pool = [this](std::function<void()> task) { return pool_->Run(std::move(task)); };
+    options.give_up = [this](uint64_t task) { pool_->GiveUp(task); };
   }
   auto loop = SchedulingLoop::Create(interner_, cluster_, options_.plugins->catalog(),
                                      std::span(&spec_, 1), std::move(options));

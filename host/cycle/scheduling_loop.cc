@@ -5,7 +5,6 @@
 
 #include "host/cycle/fit_error.h"
 #include "host/cycle/pod_events.h"
-#include "host/runtime/done.h"
 #include "host/runtime/run_reserve.h"
 
 namespace berth::host {
@@ -45,6 +44,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginC
       sink_(options_.sink != nullptr ? *options_.sink : no_sink_),
       inbox_(options_.waker),
       calls_{.on_pool = options_.on_pool,
+             .give_up = options_.give_up,
              .post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); },
              .timers = &timers_,
              .now_ns = [this] { return options_.clock->NowNs(); },
@@ -72,8 +72,6 @@ HostServices SchedulingLoop::MakeServices() {
           .objects = objects_,
           .log = options_.log,
           .log_level = options_.log_level,
-          .bind = [this](const berth_binding& binding,
-                         berth_done* done) { return Bind(binding, done); },
           .post = calls_.post,
           .monitor = options_.monitor,
           .faults = &faults_,
@@ -421,15 +419,6 @@ void SchedulingLoop::CarryOutLater(std::string_view uid) {
   Later([this, uid = std::string(uid)] {
     if (BindingCycle* binding = FindBinding(uid)) binding->CarryOut();
   });
-}
-
-berth_code SchedulingLoop::Bind(const berth_binding& binding, berth_done* done) {
-  const berth_meta& meta = *binding.pod->meta;
-  client_.Bind({interner_.Text(meta.ns), Text(meta.name), Text(meta.uid)}, Text(binding.node_name),
-               [complete = Promises::Hold(done)](const Status& status) {
-                 complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
-               });
-  return BERTH_PENDING;
 }
 
 // A pod that still waits, or prepares, goes back to the queue; any other is deleted.

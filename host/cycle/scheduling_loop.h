@@ -67,8 +67,10 @@ class SchedulingLoop final : private SchedulerRequests {
     // Where plugins' log lines go, and our own, without a plugin's name. May be empty.
     std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
     uint32_t log_level = BERTH_LOG_WARN;
-    // Runs what blocks on another thread. Empty: it runs on this one.
-    std::function<void(std::function<void()> task)> on_pool;
+    // Runs what blocks on another thread, and gives up waiting for it: see AsyncCalls. Empty: it
+    // runs on this one.
+    std::function<uint64_t(std::function<void()> task)> on_pool;
+    std::function<void(uint64_t task)> give_up;
     int64_t bind_deadline_ns = 0;  // See AsyncCalls.
     CallMonitor* monitor = nullptr;
     QuarantinePolicy quarantine;
@@ -145,7 +147,6 @@ class SchedulingLoop final : private SchedulerRequests {
   SchedulingLoop(Interner& interner, Client& client, const PluginCatalog& catalog, Options options);
 
   HostServices MakeServices();
-  berth_code Bind(const berth_binding& binding, berth_done* done);
   std::vector<Interest> HostInterests(std::span<const Plan* const> plans);
   Result<std::vector<std::unique_ptr<Plan>>> BuildPlans(const PluginCatalog& catalog,
                                                         std::span<const PlanSpec> profiles);

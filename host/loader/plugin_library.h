@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -87,6 +88,10 @@ class PluginLibrary {
   // Null when the library has no such plugin. Lifetime: this object's.
   const PluginInfo* Find(std::string_view plugin) const;
 
+  // Keeps what its code may still point at when no instance is left, for as long as this object
+  // lives. Threading: [load].
+  void Keep(std::shared_ptr<const void> kept) { kept_.push_back(std::move(kept)); }
+
   // Calls the library's init, once: before the first instance is made, and again only after it
   // failed. `host` and what it gives is valid until init returns.
   // Errors: kInitFailed.
@@ -102,6 +107,7 @@ class PluginLibrary {
   PluginNote note_;
   LibraryDescription description_;
   bool initialised_ = false;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace berth::host

@@ -46,20 +46,20 @@ void ApiCalls::OnSchedulingThread(Task task) {
   const auto& post = host_.services().post;
   if (std::this_thread::get_id() == home_ || !post) return task(*this);
   post([weak = weak_from_this(), task = std::move(task)] {
-    if (const auto calls = weak.lock()) task(*calls);
+    const auto calls = weak.lock();
+    if (calls != nullptr && !calls->host_.is_buried()) task(*calls);
   });
 }
 
 std::function<void(Result<std::string>)> ApiCalls::Answerer(CallId call) {
-  return [weak = weak_from_this(), call](const Result<std::string>& result) {
-    const auto held = weak.lock();
-    if (held == nullptr) return;
+  // Whoever answers on another thread must not look at the instance, which may be going.
+  return [weak = weak_from_this(), call,
+          post = host_.services().post](const Result<std::string>& result) {
     const auto answer =
         [weak, call, code = CodeOf(result.status()),
          body = std::string(result.ok() ? std::string_view(*result) : result.status().message())] {
           if (const auto calls = weak.lock()) calls->Answer(call, code, body);
         };
-    const auto& post = held->host_.services().post;
     // Always by way of the door: who asked may still be in the middle of asking.
     post ? post(answer) : answer();
   };

@@ -1,5 +1,6 @@
 #include "host/runtime/async_call.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -16,16 +17,27 @@ namespace {
 
 constexpr int64_t kNotBegun = INT64_MIN;
 
+// How many deadlines a call waits for a thread of the pool. One call that hangs gives its thread
+// back after two.
+constexpr int64_t kWaitDeadlines = 4;
+
+// Of a call on the pool.
+enum class Run : uint8_t { kNotYet, kRuns, kReturned, kLost };
+
 }  // namespace
 
 struct AsyncCall::Shared {
   const AsyncCalls& calls;
   const PlannedPlugin& plugin;
+  const PluginInstance& instance;
+  const std::shared_ptr<InstanceHost> host;
   const Point point;
   berth_done* done = nullptr;
   std::atomic<int64_t> began_ns = kNotBegun;
   std::atomic<bool> given_up = false;
+  std::atomic<Run> run = Run::kNotYet;
   const berth_binding* const binding;
+  uint32_t* const cancel;
   int64_t* const binding_deadline;
   AsyncCall* call;  // The scheduling thread's. Null: nobody waits any more.
 
@@ -35,6 +47,15 @@ struct AsyncCall::Shared {
     const int64_t now = HasDeadline() ? calls.now_ns() : 0;
     if (HasDeadline()) *binding_deadline = now + calls.deadline_ns;
     began_ns.store(now, std::memory_order_relaxed);
+  }
+  berth_code Call(berth_status* status) const {
+    return point == Point::kBind
+               ? instance.bind()->bind(instance.self(), binding, done, status)
+               : instance.pre_bind()->pre_bind(instance.self(), binding, done, status);
+  }
+  // Whether what a call returned is its answer. False: that comes, or came, through the promise.
+  bool IsAnswer(berth_code code) const {
+    return code != BERTH_PENDING && host->promises().Close(done);
   }
 };
 
@@ -47,8 +68,11 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
       answered_(std::move(answered)),
       shared_(new Shared{.calls = calls,
                          .plugin = plugin_,
+                         .instance = *plugin_.instance,
+                         .host = plugin_.host,
                          .point = point,
                          .binding = binding.AbiFor(plugin),
+                         .cancel = binding.CancelWordOf(plugin),
                          .binding_deadline = binding.DeadlineFor(plugin),
                          .call = this}) {
   BERTH_ASSERT(calls.post != nullptr);
@@ -68,49 +92,72 @@ void AsyncCall::Start() {
       [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
         PostAnswer(shared, std::move(kept), code,
                    reason.empty() ? Reasons() : Reasons{std::string(reason)});
-      });
-  if (shared_->HasDeadline()) StartTimer(calls_.now_ns() + calls_.deadline_ns);
-  if (plugin_.instance->info().blocks_in_bind && calls_.on_pool) return StartOnPool();
+      },
+      shared_->point == Point::kBind ? Promises::Of::kBind : Promises::Of::kAny);
+  if (shared_->HasDeadline()) {
+    asked_ns_ = calls_.now_ns();
+    StartTimer(asked_ns_ + calls_.deadline_ns);
+  }
+  if (plugin_.instance->info().blocks_in_bind && calls_.on_pool) {
+    task_ = calls_.on_pool([shared = shared_, kept = binding_.Keep()]() mutable {
+      RunOnPool(shared, std::move(kept));
+    });
+    return;
+  }
   berth_code code = BERTH_PENDING;
-  Reasons reasons;
-  if (Ask(*shared_, code, reasons)) {
-    Finish(PointStatus(plugin_, shared_->point, code, std::move(reasons)));
-  }
-}
-
-void AsyncCall::StartOnPool() {
-  calls_.on_pool([shared = shared_, kept = binding_.Keep()]() mutable {
-    berth_code code = BERTH_CANCELLED;
-    Reasons reasons;
-    bool answered = true;
-    if (BERTH_CANCELED(shared->binding) || shared->given_up.load(std::memory_order_relaxed)) {
-      answered = shared->plugin.host->promises().Close(shared->done);
-      reasons = {"cancelled before it was called"};
-    } else {
-      answered = Ask(*shared, code, reasons);
-    }
-    if (answered) return PostAnswer(shared, std::move(kept), code, std::move(reasons));
-    // It may be the last to keep it, and slots are destroyed on the scheduling thread.
-    shared->calls.post([kept = std::move(kept)]() mutable { kept.reset(); });
-  });
-}
-
-// Calls the plugin. False: the answer comes, or came, through the promise.
-// Threading: the scheduling thread, or one of the pool.
-bool AsyncCall::Ask(Shared& shared, berth_code& code, Reasons& reasons) {
-  const PluginInstance& instance = *shared.plugin.instance;
-  const berth_binding* binding = shared.binding;
   StatusSink sink;
-  shared.Begin();
+  shared_->Begin();
   {
-    const PluginCall call(shared.plugin, shared.point, binding->pod);
-    code = shared.point == Point::kBind
-               ? instance.bind()->bind(instance.self(), binding, shared.done, sink.raw())
-               : instance.pre_bind()->pre_bind(instance.self(), binding, shared.done, sink.raw());
+    const PluginCall call(plugin_, shared_->point, shared_->binding->pod,
+                          {.cancel = shared_->cancel});
+    code = shared_->Call(sink.raw());
   }
-  if (code == BERTH_PENDING || !shared.plugin.host->promises().Close(shared.done)) return false;
-  reasons.assign(sink.reasons().begin(), sink.reasons().end());
-  return true;
+  if (!shared_->IsAnswer(code)) return;
+  Finish(
+      PointStatus(plugin_, shared_->point, code, {sink.reasons().begin(), sink.reasons().end()}));
+}
+
+// --- on the pool --------------------------------------------------------------------------------
+
+// The call may outlast everything that it was made in: pool, plan and loop. What it holds then
+// stays where it is, for slots and objects are destroyed on the scheduling thread alone.
+// Threading: one of the pool.
+void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
+  InstanceHost& host = *shared->host;
+  std::optional<PluginCall> call;
+  {
+    const HostUse world(host);
+    if (!world || host.is_closed()) return host.LeaveBehind(std::move(kept));
+    if (BERTH_CANCELED(shared->binding) || shared->given_up.load(std::memory_order_relaxed)) {
+      const bool open = host.promises().Close(shared->done);
+      return open ? PostAnswer(shared, std::move(kept), BERTH_CANCELLED,
+                               {"cancelled before it was called"})
+                  : GiveBack(*shared, std::move(kept));
+    }
+    host.BeginCall();
+    shared->run.store(Run::kRuns, std::memory_order_relaxed);
+    shared->Begin();
+    call.emplace(shared->plugin, shared->point, shared->binding->pod, CallTerms{.may_block = true});
+  }
+  StatusSink sink;
+  const berth_code code = shared->Call(sink.raw());
+  const HostUse world(host);
+  host.EndCall();
+  if (!world) {
+    call->Forget();
+    return host.LeaveBehind(std::move(kept));
+  }
+  call.reset();
+  CallMonitor* monitor = host.services().monitor;
+  const bool was_lost = shared->run.exchange(Run::kReturned) == Run::kLost;
+  if (was_lost && monitor != nullptr) monitor->EndLost();
+  if (!shared->IsAnswer(code)) return GiveBack(*shared, std::move(kept));
+  PostAnswer(shared, std::move(kept), code, {sink.reasons().begin(), sink.reasons().end()});
+}
+
+// It may be the last to keep it, and slots are destroyed on the scheduling thread.
+void AsyncCall::GiveBack(const Shared& shared, Kept kept) {
+  shared.calls.post([kept = std::move(kept)]() mutable { kept.reset(); });
 }
 
 // Threading: any.
@@ -137,8 +184,7 @@ void AsyncCall::StartTimer(int64_t at_ns) {
 void AsyncCall::OnTimer() {
   const int64_t now = calls_.now_ns();
   const int64_t began = shared_->began_ns.load(std::memory_order_relaxed);
-  // What waits for a thread of the pool is no fault of the plugin's.
-  if (began == kNotBegun) return StartTimer(now + calls_.deadline_ns);
+  if (began == kNotBegun) return OnStillWaiting(now);
   const int64_t due = began + calls_.deadline_ns * (is_overdue_ ? 2 : 1);
   if (now < due) return StartTimer(due);
   if (!is_overdue_) {
@@ -148,7 +194,29 @@ void AsyncCall::OnTimer() {
   }
   const std::string why = "no answer within " + FormatDuration(now - began);
   NoteFault(plugin_, shared_->point, FaultKind::kDeadline, why);
+  GiveUpThread();
   Finish(PointError(plugin_, shared_->point, why));
+}
+
+// What waits for a thread of the pool is no fault of the plugin's.
+void AsyncCall::OnStillWaiting(int64_t now) {
+  const int64_t end = asked_ns_ + kWaitDeadlines * calls_.deadline_ns;
+  if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
+  GiveUpThread();
+  plugin_.host->promises().Close(shared_->done);
+  Finish(PointError(plugin_, shared_->point,
+                    "no thread came free within " + FormatDuration(now - asked_ns_)));
+}
+
+void AsyncCall::GiveUpThread() {
+  shared_->given_up.store(true, std::memory_order_relaxed);
+  if (task_ == 0) return;
+  Run runs = Run::kRuns;
+  CallMonitor* monitor = plugin_.host->services().monitor;
+  if (shared_->run.compare_exchange_strong(runs, Run::kLost) && monitor != nullptr) {
+    monitor->BeginLost();
+  }
+  if (calls_.give_up) calls_.give_up(task_);
 }
 
 // The owner may drop this call within `answered`: nothing of it is touched afterwards.

@@ -20,17 +20,21 @@ namespace berth::host {
 // What such calls need of the process.
 // Lifetime: longer than the plan, since a plugin may complete a call until it is destroyed.
 struct AsyncCalls {
-  // Runs a task on a thread of a pool. Empty: there is none, and tasks run at once.
-  std::function<void(std::function<void()> task)> on_pool = nullptr;
-  // Carries a task to the scheduling thread, from any; never carries it out within the call. Must be
-  // set.
+  // Runs a task on a thread of a pool, and says what it is called there; never 0. Empty: there is
+  // none, and tasks run at once.
+  std::function<uint64_t(std::function<void()> task)> on_pool = nullptr;
+  // Nobody waits for the task any more: see BindPool::GiveUp. May be empty.
+  std::function<void(uint64_t task)> give_up = nullptr;
+  // Carries a task to the scheduling thread, from any; never carries it out within the call. Must
+  // be set.
   std::function<void(std::function<void()> task)> post = nullptr;
   // The scheduling thread's; together with the two below. Null: no call has a deadline.
   TimerQueue* timers = nullptr;
   // The clock of `timers`. Threading: any.
   std::function<int64_t()> now_ns = nullptr;
   // How long an answer may take; then the call is cancelled and, after as long again without an
-  // answer, failed and laid at the plugin's door. 0: for ever.
+  // answer, failed and laid at the plugin's door, and its thread is given up. A call to which no
+  // thread comes fails after four times as long, without a fault. 0: for ever.
   int64_t deadline_ns = 0;
 };
 
@@ -38,7 +42,7 @@ struct AsyncCalls {
 // both, what it completes counts.
 //
 // A plugin that was given up may go on: it keeps what it was shown (Binding::Keep), and what it
-// says is not heard.
+// says is not heard. It may do so when the plan is long gone, and is then left alone: see Plan.
 //
 // Threading: the scheduling thread; plugins with BERTH_PLUGIN_BLOCKS_IN_BIND are called on a pool,
 //            where their time begins when a thread has come to them.
@@ -63,12 +67,14 @@ class AsyncCall {
   using Kept = std::shared_ptr<const void>;
   using Reasons = std::vector<std::string>;
 
-  void StartOnPool();
-  static bool Ask(Shared& shared, berth_code& code, Reasons& reasons);
+  static void RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept);
+  static void GiveBack(const Shared& shared, Kept kept);
   static void PostAnswer(const std::shared_ptr<Shared>& shared, Kept kept, berth_code code,
                          Reasons reasons);
   void StartTimer(int64_t at_ns);
   void OnTimer();
+  void OnStillWaiting(int64_t now);
+  void GiveUpThread();
   void Finish(PluginStatus status);
 
   Binding& binding_;
@@ -78,6 +84,8 @@ class AsyncCall {
   Answered answered_;
   std::shared_ptr<Shared> shared_;  // With the threads that may answer.
   TimerQueue::Id timer_ = 0;        // 0: none.
+  int64_t asked_ns_ = 0;
+  uint64_t task_ = 0;  // On the pool; 0: it is not there.
   bool is_overdue_ = false;
 };
 

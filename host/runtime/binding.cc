@@ -57,6 +57,8 @@ void Binding::BeginCall(uint32_t plugin) {
   body_->abi[plugin].deadline_ns = 0;
 }
 
+uint32_t* Binding::CancelWordOf(uint32_t plugin) { return &body_->cancel[plugin]; }
+
 int64_t* Binding::DeadlineFor(uint32_t plugin) { return &body_->abi[plugin].deadline_ns; }
 
 std::shared_ptr<const void> Binding::Keep() const { return body_; }

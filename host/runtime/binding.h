@@ -41,8 +41,10 @@ class Binding {
   void CancelCall(uint32_t plugin);
   // Before each call of a plugin under [bind]: what was said of the one before is forgotten.
   void BeginCall(uint32_t plugin);
-  // berth_binding.deadline_ns as the plugin sees it; 0: none. Written by who calls, before the call.
-  // Lifetime: that of what Keep() keeps.
+  // What BERTH_CANCELED reads of the plugin's calls. Lifetime: that of what Keep() keeps.
+  uint32_t* CancelWordOf(uint32_t plugin);
+  // berth_binding.deadline_ns as the plugin sees it; 0: none. Written by who calls, before the
+  // call. Lifetime: that of what Keep() keeps.
   int64_t* DeadlineFor(uint32_t plugin);
 
   // Keeps alive what AbiFor() shows, cycle state included.

@@ -147,6 +147,7 @@ std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot,
     return nullptr;
   }
   at.overdue.store(call, std::memory_order_relaxed);
+  if (at.cancel != nullptr) __atomic_store_n(at.cancel, 1U, __ATOMIC_RELAXED);
   if (InAttempt(PointOf(call)) && cancel_ != nullptr) {
     __atomic_store_n(cancel_, 1U, __ATOMIC_RELAXED);
   }
@@ -163,6 +164,24 @@ void CallMonitor::EndOverdue(CallSlot& slot) {
     return other.overdue.load(std::memory_order_relaxed) != 0;
   });
   if (!others) __atomic_store_n(cancel_, 0U, __ATOMIC_RELAXED);
+}
+
+void CallMonitor::BeginCancellable(CallSlot& slot, uint32_t* cancel) {
+  const std::scoped_lock lock(mutex_);
+  slot.cancel = cancel;
+  slot.cancel_before = __atomic_load_n(cancel, __ATOMIC_RELAXED);
+}
+
+void CallMonitor::EndCancellable(CallSlot& slot) {
+  const std::scoped_lock lock(mutex_);
+  __atomic_store_n(slot.cancel, slot.cancel_before, __ATOMIC_RELAXED);
+  slot.cancel = nullptr;
+}
+
+int64_t CallMonitor::DeadlineNs(Point point, int64_t now_ns) const {
+  const CallDeadlines* deadlines = watched_.load(std::memory_order_acquire);
+  if (deadlines == nullptr) return 0;
+  return now_ns + std::min(deadlines->of(point), INT64_MAX - now_ns);
 }
 
 // ---- A crash ------------------------------------------------------------------------------------

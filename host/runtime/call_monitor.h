@@ -26,6 +26,16 @@ namespace berth::host {
 // thread has. 0: none.
 using CallWord = uint64_t;
 
+// How long a call may take. They are meant to catch what hangs: a block of nodes takes
+// microseconds, and while one call lasts no other pod is looked at.
+struct CallDeadlines {
+  int64_t call_ns = 1'000'000'000;
+  // PostFilter asks what-if of many nodes.
+  int64_t post_filter_ns = 10'000'000'000;
+
+  int64_t of(Point point) const { return point == Point::kPostFilter ? post_filter_ns : call_ns; }
+};
+
 // What one thread is in the middle of. Its words are written by that thread alone.
 struct alignas(64) CallSlot {
   std::atomic<uint64_t> thread = 0;     // pthread_self(); 0: free.
@@ -34,6 +44,10 @@ struct alignas(64) CallSlot {
   std::atomic<const berth_pod*> pod = nullptr;  // Of the innermost call, where it was said.
   std::atomic<CallWord> overdue = 0;  // A call that was found to be late. By the watchdog.
   uint64_t calls = 0;                 // Of the thread itself.
+  // Guarded by the monitor's mutex: what is to be set when the innermost call is late, and what it
+  // was before.
+  uint32_t* cancel = nullptr;
+  uint32_t cancel_before = 0;
 };
 
 // Threading: any.
@@ -70,6 +84,13 @@ class CallMonitor {
   static CallWord NextWord(CallSlot& slot, CalleeId callee, Point point, bool may_block);
   // The call that was found to be late has ended: the attempt goes on.
   void EndOverdue(CallSlot& slot);
+  // `cancel` becomes 1 when the slot's innermost call is late, and is what it was again when that
+  // has ended. Not nested. Must not: be changed by others meanwhile.
+  void BeginCancellable(CallSlot& slot, uint32_t* cancel);
+  void EndCancellable(CallSlot& slot);
+  // A call on a thread of the pool was given up; it has ended after all.
+  void BeginLost() { lost_.fetch_add(1, std::memory_order_relaxed); }
+  void EndLost() { lost_.fetch_sub(1, std::memory_order_relaxed); }
 
   // --- around an attempt; see Attempt ---
 
@@ -78,8 +99,19 @@ class CallMonitor {
   // Nothing happens unless it is the present one.
   void EndAttempt(const uint32_t* cancel);
 
+  // When a call that begins now at `point` will be late, by a clock that says `now_ns`. 0: never,
+  // for nobody looks.
+  int64_t DeadlineNs(Point point, int64_t now_ns) const;
+  bool is_watched() const { return watched_.load(std::memory_order_acquire) != nullptr; }
+
   // --- for the watchdog ---
 
+  // From now on somebody looks; null: nobody any more. Lifetime: until then.
+  void SetDeadlines(const CallDeadlines* deadlines) {
+    watched_.store(deadlines, std::memory_order_release);
+  }
+  // Calls that were given up and go on.
+  size_t lost() const { return lost_.load(std::memory_order_relaxed); }
   struct Seen {
     CallWord innermost = 0;
     CallWord outermost = 0;
@@ -109,6 +141,8 @@ class CallMonitor {
   // By id - 1. What a signal handler reads beside what owns it.
   std::array<std::atomic<const Callee*>, kMaxCallees> callees_{};
   std::atomic<const berth_pod*> attempt_pod_ = nullptr;
+  std::atomic<const CallDeadlines*> watched_ = nullptr;
+  std::atomic<size_t> lost_ = 0;
 
   mutable std::mutex mutex_;  // Guards what follows.
   std::vector<std::shared_ptr<const Callee>> owned_;

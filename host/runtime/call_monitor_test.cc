@@ -37,8 +37,7 @@ class CallMonitorTest : public ::testing::Test {
 
   TestObjects test_objects_;
   ObjectStore objects_;
-  HostServices services_{
-      .interner = test_objects_.interner(), .objects = objects_, .log = {}, .bind = {}};
+  HostServices services_{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   CallMonitor monitor_{test_objects_.interner()};
 };
 

@@ -15,11 +15,6 @@ constexpr auto kPoll = std::chrono::milliseconds(100);
 
 // ---- CallWatch ----------------------------------------------------------------------------------
 
-int64_t CallWatch::DeadlineOf(CallWord call) const {
-  return CallMonitor::PointOf(call) == Point::kPostFilter ? deadlines_.post_filter_ns
-                                                          : deadlines_.call_ns;
-}
-
 void CallWatch::Follow(Running& running, CallWord call, int64_t now_ns) const {
   if (running.call != call) running = {call, now_ns, false};
 }
@@ -68,7 +63,7 @@ void CallWatchdog::Look(int64_t now_ns) {
                  "a call has run for " + FormatDuration(late.running_ns) + ", its deadline is " +
                      FormatDuration(late.deadline_ns));
   }
-  overdue_.store(watch_.stuck(), std::memory_order_relaxed);
+  overdue_.store(watch_.stuck() || monitor_.lost() > 0, std::memory_order_relaxed);
 }
 
 // ---- The thread ---------------------------------------------------------------------------------

@@ -18,14 +18,6 @@
 
 namespace berth::host {
 
-// How long a call may take. They are meant to catch what hangs: a block of nodes takes microseconds,
-// and while one call lasts no other pod is looked at.
-struct CallDeadlines {
-  int64_t call_ns = 1'000'000'000;
-  // PostFilter asks what-if of many nodes.
-  int64_t post_filter_ns = 10'000'000'000;
-};
-
 struct OverdueCall {
   size_t slot;
   CallWord call;
@@ -54,7 +46,7 @@ class CallWatch {
     bool reported = false;
   };
 
-  int64_t DeadlineOf(CallWord call) const;
+  int64_t DeadlineOf(CallWord call) const { return deadlines_.of(CallMonitor::PointOf(call)); }
   void Follow(Running& running, CallWord call, int64_t now_ns) const;
   // True: it is overdue now and was not before.
   bool Due(Running& running, int64_t now_ns);
@@ -70,16 +62,23 @@ class CallWatchdog {
  public:
   // All outlive it.
   CallWatchdog(CallMonitor& monitor, PluginFaults& faults, CallDeadlines deadlines)
-      : monitor_(monitor), faults_(faults), watch_(deadlines) {}
+      : monitor_(monitor), faults_(faults), deadlines_(deadlines), watch_(deadlines) {
+    monitor_.SetDeadlines(&deadlines_);
+  }
+  ~CallWatchdog() { monitor_.SetDeadlines(nullptr); }
+  CallWatchdog(const CallWatchdog&) = delete;
+  CallWatchdog& operator=(const CallWatchdog&) = delete;
 
   // Cancels what has become overdue and counts it.
   void Look(int64_t now_ns);
-  // A call that was cancelled did not end: the process is not ready.
+  // A call that was cancelled did not end, here or on a thread of the pool: the process is not
+  // ready.
   bool overdue() const { return overdue_.load(std::memory_order_relaxed); }
 
  private:
   CallMonitor& monitor_;
   PluginFaults& faults_;
+  const CallDeadlines deadlines_;
   CallWatch watch_;
   std::atomic<bool> overdue_ = false;
 };

@@ -154,8 +154,7 @@ class CallWatchdogTest : public ::testing::Test {
                             },
                         .clock = &clock_}};
   CallMonitor monitor_{test_objects_.interner()};
-  HostServices services_{
-      .interner = test_objects_.interner(), .objects = objects_, .log = {}, .bind = {}};
+  HostServices services_{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   PlannedPlugin plugin_;
   CallWatchdog watchdog_{monitor_, faults_, {}};
 };

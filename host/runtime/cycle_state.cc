@@ -13,6 +13,16 @@ size_t RoundUp(size_t size) {
   return (size + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
 }
 
+bool Clone(const PlannedPlugin& plugin, const berth_slot& slot, void* to, const void* from) {
+  berth_code code = BERTH_SUCCESS;
+  {
+    const PluginCall call(plugin, kCycleState);
+    code = slot.clone(to, from);
+  }
+  if (code != BERTH_SUCCESS) NoteCode(plugin, kCycleState, code, "clone");
+  return code == BERTH_SUCCESS;
+}
+
 }  // namespace
 
 void SlotSet::Reserve(const PlannedPlugin& plugin) {
@@ -56,7 +66,7 @@ Status SlotSet::CloneFrom(const SlotSet& other) {
     const void* from = other.slots_[constructed_];
     if (slot.clone == nullptr) {
       std::memcpy(to, from, slot.size);
-    } else if (slot.clone(to, from) != BERTH_SUCCESS) {
+    } else if (!Clone(*plugin_, slot, to, from)) {
       return Status::Internal("plugin " + plugin_->name + " could not clone its cycle state");
     }
     ++constructed_;
@@ -89,6 +99,13 @@ void CycleState::Construct() {
 
 void CycleState::Destroy() {
   for (SlotSet& slots : slots_) slots.Destroy();
+}
+
+void CycleState::Destroy(const std::vector<bool>& abandoned) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (abandoned[i]) slots_[i].Abandon();
+  }
+  Destroy();
 }
 
 }  // namespace berth::host

@@ -30,6 +30,8 @@ class SlotSet {
   // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
   Status CloneFrom(const SlotSet& other);
   void Destroy();
+  // What is in it is not touched any more: somebody still works with it.
+  void Abandon() { plugin_ = nullptr; }
 
   // In the order of berth_plugin.slots.
   void* const* data() const { return slots_.data(); }
@@ -59,6 +61,8 @@ class CycleState {
   SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
   const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
   void Destroy();
+  // The same, but those of the plugins that are marked stay for good.
+  void Destroy(const std::vector<bool>& abandoned);
 
  private:
   const Plan& plan_;

@@ -1,5 +1,7 @@
 #include "host/runtime/done.h"
 
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "host/api/assert.h"
@@ -15,7 +17,7 @@ berth_done* Promises::HandleOf(Place& place) {
   return reinterpret_cast<berth_done*>(reinterpret_cast<std::byte*>(&place) + place.uses % kUses);
 }
 
-berth_done* Promises::Open(Answer answer) {
+berth_done* Promises::Open(Answer answer, Of of) {
   BERTH_ASSERT(answer != nullptr);
   const std::scoped_lock lock(mutex_);
   if (free_.size() < kRestingPlaces) {
@@ -26,6 +28,7 @@ berth_done* Promises::Open(Answer answer) {
   Place& place = *free_.front();
   free_.pop_front();
   place.is_open = true;
+  place.of = of;
   place.answer = std::move(answer);
   return HandleOf(place);
 }
@@ -49,6 +52,7 @@ bool Promises::Close(berth_done* done) {
 
 void Promises::CloseAll() {
   std::vector<Answer> answers;
+  const std::unique_lock answering(answering_);
   const std::scoped_lock lock(mutex_);
   for (const auto& place : places_) {
     if (place->is_open) answers.push_back(Take(HandleOf(*place)));
@@ -58,12 +62,20 @@ void Promises::CloseAll() {
 void Promises::Complete(berth_done* done, berth_code code, std::string_view reason) {
   if (done == nullptr) return;
   Promises& table = *PlaceOf(done).table;
+  const std::shared_lock answering(table.answering_);
   Answer answer;
   {
     const std::scoped_lock lock(table.mutex_);
     answer = table.Take(done);
   }
   if (answer) answer(code, reason);
+}
+
+bool Promises::IsOpenForBind(berth_done* done) {
+  if (done == nullptr) return false;
+  Place& place = PlaceOf(done);
+  const std::scoped_lock lock(place.table->mutex_);
+  return place.is_open && HandleOf(place) == done && place.of == Of::kBind;
 }
 
 Promises::Answer Promises::Hold(berth_done* done) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,8 @@ namespace berth::host {
 // kRestingPlaces * kUses calls at the earliest.
 //
 // Threading: any.
-// Lifetime:  longer than the instance. Held by its InstanceHost, and by who calls through Hold().
+// Lifetime:  that of its InstanceHost, which is the library's: a thread that the plugin forgot may
+//            complete a call when the instance is long gone.
 class Promises : public std::enable_shared_from_this<Promises> {
   struct Key {};
 
@@ -40,16 +42,22 @@ class Promises : public std::enable_shared_from_this<Promises> {
   Promises(const Promises&) = delete;
   Promises& operator=(const Promises&) = delete;
 
-  // Open until it is completed or closed; `answer` and what it holds live as long.
-  berth_done* Open(Answer answer);
+  enum class Of : uint8_t { kAny, kBind };
+
+  // Open until it is completed or closed; `answer` and what it holds live as long. `of`: at which
+  // point it is given out.
+  berth_done* Open(Answer answer, Of of = Of::kAny);
   // Whoever completes it from now on is not heard. False: it was completed before, or closed.
   bool Close(berth_done* done);
-  // The same for all, when the instance has been quiesced.
+  // The same for all, when the instance has been quiesced. Waits for answers that are being given;
+  // none is given afterwards.
   void CloseAll();
 
   // Completes an open promise; otherwise does nothing. `done` may be null.
-  // REQUIRES: the instance that got `done` is there.
+  // REQUIRES: the table that gave it out is there.
   static void Complete(berth_done* done, berth_code code, std::string_view reason);
+  // Whether it is an open promise of Bind. `done` may be null. REQUIRES: as Complete().
+  static bool IsOpenForBind(berth_done* done);
   // Complete() for those who may still want to when the instance is gone.
   // REQUIRES: as Complete(), when it is made.
   static Answer Hold(berth_done* done);
@@ -62,6 +70,7 @@ class Promises : public std::enable_shared_from_this<Promises> {
     Promises* table;
     uint64_t uses = 0;
     bool is_open = false;
+    Of of = Of::kAny;
     Answer answer;
   };
 
@@ -70,7 +79,8 @@ class Promises : public std::enable_shared_from_this<Promises> {
   // Ends this use of the place. Empty: it is over already. REQUIRES: mutex_ is held.
   Answer Take(berth_done* done);
 
-  mutable std::mutex mutex_;  // Guards the places too.
+  std::shared_mutex answering_;  // Shared while an answer is given.
+  mutable std::mutex mutex_;     // Guards the places too.
   std::vector<std::unique_ptr<Place>> places_;
   std::deque<Place*> free_;  // The one that has rested longest comes first.
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -21,6 +22,22 @@
 
 namespace berth::host {
 
+// The least that is logged, as plugins read it: shared, so that a thread that a plugin forgot may
+// still do so when the services are gone. Threading: any.
+class SharedLogLevel {
+ public:
+  SharedLogLevel(uint32_t level) : level_(std::make_shared<uint32_t>(level)) {}  // NOLINT: a value
+  SharedLogLevel& operator=(uint32_t level) {
+    __atomic_store_n(level_.get(), level, __ATOMIC_RELAXED);
+    return *this;
+  }
+  uint32_t get() const { return __atomic_load_n(level_.get(), __ATOMIC_RELAXED); }
+  const uint32_t* word() const { return level_.get(); }
+
+ private:
+  std::shared_ptr<uint32_t> level_;
+};
+
 // Owned by the process, shared by its instances. A pointer that is null means that the services
 // which need it are not served.
 // Lifetime: longer than every instance; what it points at too.
@@ -29,10 +46,9 @@ struct HostServices {
   ObjectStore& objects;
   // Writes a line of a plugin. Threading: [any].
   std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
-  uint32_t log_level = BERTH_LOG_INFO;
-  // POST pods/binding; the answer completes `done`. Null: berth.api/1 does not bind.
-  std::function<berth_code(const berth_binding& binding, berth_done* done)> bind;
-  // Carries a task to the scheduling thread, from any. Null where plugins have no threads.
+  SharedLogLevel log_level = BERTH_LOG_INFO;
+  // Carries a task to the scheduling thread, from any. Null where plugins have no threads. What it
+  // takes along lives as long as a copy of it.
   std::function<void(std::function<void()> task)> post = nullptr;
   // Who is told of every call and of every fault. Null: nobody.
   CallMonitor* monitor = nullptr;

@@ -12,30 +12,40 @@ constexpr std::string_view kVersion = "0.1.0";
 
 void Log(const berth_host* host, uint32_t level, berth_str message, const berth_str_pair* pairs,
          uint64_t count) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (level < instance.services().log_level || !instance.services().log) return;
+  const HostUse instance(host);
+  if (!instance) return;
+  const HostServices& services = instance->services();
+  if (level < services.log_level.get() || !services.log) return;
   std::string line(Text(message));
   for (uint64_t i = 0; i < count; ++i) {
     line.append(" ").append(Text(pairs[i].key)).append("=").append(Text(pairs[i].value));
   }
-  instance.services().log(level, instance.plugin(), line);
+  services.log(level, instance->plugin(), line);
+}
+
+void Fault(const berth_host* host, berth_str what) noexcept {
+  const HostUse instance(host);
+  if (instance) instance->NoteFaultHere(Text(what));
 }
 
 berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostUse instance(host);
+  if (!instance) return BERTH_NOT_FOUND;
   const auto services = Services();
   const auto found = std::ranges::find(services, std::string_view(id), &ServiceInfo::id);
   if (found == services.end()) return BERTH_NOT_FOUND;
-  if (found->is_served != nullptr && !found->is_served(instance.services())) {
+  if (found->is_served != nullptr && !found->is_served(instance->services())) {
     return BERTH_UNSUPPORTED;
   }
-  *service = found->id == BERTH_SERVICE_LOG ? instance.log_service() : found->service;
+  *service = found->id == BERTH_SERVICE_LOG ? instance->log_service() : found->service;
   return BERTH_SUCCESS;
 }
 
 // The words under which a plugin is called at a point.
 uint32_t WordsOf(Point point) {
   if (point == kCallback) return kEventWord;
+  if (point == kLoad) return kLoadWord;
+  if (point == kCycleState) return kCycleWord;
   switch (point) {
     case Point::kPreEnqueue:
     case Point::kEnqueueExtensions:
@@ -52,7 +62,7 @@ uint32_t WordsOf(Point point) {
     case Point::kBind: return kBindWord;
     case Point::kPostBind: return kEventWord;
   }
-  return UINT32_MAX;  // kNowhere
+  return 0;  // kNowhere
 }
 
 }  // namespace
@@ -63,20 +73,22 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
       plugin_(std::move(plugin)),
       profile_(std::move(profile)),
       kinds_(std::move(kinds)),
-      ids_(services.interner),
       watches_(*this),
       timers_(*this),
       metrics_(*this),
       what_if_(*this),
       api_calls_(std::make_shared<ApiCalls>(*this)),
-      log_{sizeof(berth_log), 0, &services.log_level, Log},
+      log_level_(services.log_level),
+      log_{sizeof(berth_log), 0, log_level_.word(), Log},
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
            .abi_minor = BERTH_ABI_MINOR,
            .impl = this,
            .name = AsStr("berth"),
            .version = AsStr(kVersion),
-           .get_service = GetService} {
+           .get_service = GetService,
+           .fault = Fault} {
+  ids_.emplace(services.interner);
   if (services.faults != nullptr) faults_ = services.faults->Open(plugin_, profile_);
   if (services.monitor != nullptr) {
     callee_ = services.monitor->Register({plugin_, profile_, std::move(library), faults_});
@@ -84,9 +96,9 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
 }
 
 InstanceHost::~InstanceHost() {
-  // Whoever was not closed was never used: there is nobody to answer.
-  api_calls_->Drop();
-  if (services_.monitor != nullptr) services_.monitor->Unregister(callee_);
+  Bury();
+  // Whose objects have lost their cluster, and who may still be at work: never destroyed.
+  if (!left_behind_.empty()) new auto(std::move(left_behind_));
 }
 
 void InstanceHost::Begin() {
@@ -95,10 +107,39 @@ void InstanceHost::Begin() {
 }
 
 void InstanceHost::Close() {
-  if (closed_.exchange(true)) return;
+  {
+    const std::unique_lock lock(uses_);
+    if (closed_.exchange(true)) return;
+  }
   watches_.Close();
   timers_.Close();
   api_calls_->Close();
+}
+
+void InstanceHost::Bury() {
+  const std::unique_lock lock(uses_);
+  if (is_buried()) return;
+  closed_ = true;
+  watches_.Close();
+  timers_.Close();
+  // Whoever was not closed was never used: there is nobody to answer.
+  api_calls_->Drop();
+  promises_->CloseAll();
+  metrics_.Close();
+  // The name of who is still busy stays his.
+  if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
+  faults_ = nullptr;
+  {
+    const std::scoped_lock ids_lock(mutex_);
+    ids_.reset();
+    interned_.clear();
+  }
+  buried_.store(true, std::memory_order_release);
+}
+
+void InstanceHost::LeaveBehind(std::shared_ptr<const void> kept) {
+  const std::scoped_lock lock(mutex_);
+  left_behind_.push_back(std::move(kept));
 }
 
 bool InstanceHost::Declared(std::string_view kind) const {
@@ -111,7 +152,7 @@ Id InstanceHost::Intern(std::string_view text) {
   if (const Id known = services_.interner.Find(text); known != kNoId && interned_.contains(known)) {
     return known;
   }
-  const Id id = ids_.Intern(text);
+  const Id id = ids_->Intern(text);
   interned_.insert(id);
   return id;
 }
@@ -123,6 +164,11 @@ bool InstanceHost::Under(uint32_t words) const {
 
 void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
   if (faults_ != nullptr) services_.faults->Note(*faults_, point, kind, what);
+}
+
+void InstanceHost::NoteFaultHere(std::string_view what) const {
+  const bool is_home = std::this_thread::get_id() == home_;
+  NoteFault(is_home && point_ != kNowhere ? point_ : kCallback, FaultKind::kException, what);
 }
 
 Point InstanceHost::Enter(Point point) {

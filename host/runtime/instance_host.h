@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -40,8 +42,11 @@ enum ThreadWord : uint32_t {
   kBindWord = 32,
 };
 
-// Threading: made, begun, closed and destroyed on the scheduling thread; the
-// rest as it says. Lifetime:  longer than the instance that it was passed to.
+// Threading: made, begun, closed, buried and destroyed on the scheduling thread;
+// the rest as it says.
+// Lifetime:  that of the instance's library, which is never unmapped: what a
+// plugin's thread asks for when the instance is long gone is asked of this. The
+// services, which go earlier, are out of bounds once it is buried: see HostUse.
 class InstanceHost {
  public:
   // `kinds` are those that the plugin declared; `library` is where it came
@@ -60,6 +65,13 @@ class InstanceHost {
   // what it asks for later is CANCELLED.
   void Close();
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
+  // The instance is gone, or never was: everything is given back, and from now
+  // on nothing is done for anybody.
+  void Bury();
+  bool is_buried() const { return buried_.load(std::memory_order_acquire); }
+  // Threads of the pool are in the middle of the instance: it cannot be
+  // destroyed. Of a closed one, they only become fewer.
+  bool is_busy() const { return calls_.load(std::memory_order_acquire) > 0; }
 
   // --- any thread ---
 
@@ -79,10 +91,20 @@ class InstanceHost {
   Id Intern(std::string_view text);
   // Whether the caller is under one of these words (ThreadWord), as far as can
   // be told at no cost: another thread than the scheduling thread is under none
-  // of them; between calls all may hold.
+  // of them, nor is who is not called.
   bool Under(uint32_t words) const;
+  // A call on a thread of the pool, from before it to after it. REQUIRES: a
+  // HostUse of this one, which is not closed at the beginning.
+  void BeginCall() { calls_.fetch_add(1, std::memory_order_relaxed); }
+  void EndCall() { calls_.fetch_sub(1, std::memory_order_release); }
+  // Keeps what such a call held when its host was gone, for as long as this is
+  // there.
+  void LeaveBehind(std::shared_ptr<const void> kept);
   // Counts a fault of the plugin, if anybody does.
   void NoteFault(Point point, FaultKind kind, std::string_view what) const;
+
+  // The same for what the plugin itself says, at the point where it is called.
+  void NoteFaultHere(std::string_view what) const;
 
   // --- the scheduling thread ---
 
@@ -103,6 +125,8 @@ class InstanceHost {
   }
 
  private:
+  friend class HostUse;
+
   HostServices& services_;
   const std::string plugin_;
   const std::string profile_;
@@ -113,17 +137,43 @@ class InstanceHost {
   Point point_ = kNowhere;
   bool creating_ = true;
   std::atomic<bool> closed_ = false;
+  std::atomic<bool> buried_ = false;
+  std::atomic<uint32_t> calls_ = 0;
+  mutable std::shared_mutex uses_;  // Shared while another thread uses it.
   std::shared_ptr<Promises> promises_ = Promises::Make();
-  std::mutex mutex_;  // Guards ids_ and interned_: plugins intern on any thread.
-  IdRefs ids_;
+  std::mutex mutex_;  // Guards what follows up to left_behind_: plugins intern on
+                      // any thread.
+  std::optional<IdRefs> ids_;
   std::unordered_set<Id> interned_;
+  std::vector<std::shared_ptr<const void>> left_behind_;
   ObjectWatches watches_;
   PluginTimers timers_;
   PluginMetrics metrics_;
   WhatIfRows what_if_;
   std::shared_ptr<ApiCalls> api_calls_;
+  const SharedLogLevel log_level_;
   berth_log log_;
   berth_host abi_;
+};
+
+// What a service does for a plugin, from any thread: while it lasts the host and
+// its services stay, unless they were gone already.
+// Must not: be held while a plugin is called.
+class HostUse {
+ public:
+  explicit HostUse(const berth_host* host) : HostUse(InstanceHost::FromAbi(host)) {}
+  explicit HostUse(InstanceHost& host) : host_(host) {
+    // Nobody else buries it.
+    if (std::this_thread::get_id() != host.home_) lock_ = std::shared_lock(host.uses_);
+  }
+  // False: it is buried.
+  explicit operator bool() const { return !host_.is_buried(); }
+  InstanceHost& operator*() const { return host_; }
+  InstanceHost* operator->() const { return &host_; }
+
+ private:
+  InstanceHost& host_;
+  std::shared_lock<std::shared_mutex> lock_;
 };
 
 }  // namespace berth::host

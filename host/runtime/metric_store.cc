@@ -71,7 +71,6 @@ struct MetricStore::Entry {
   MetricFamily family;
   std::string plugin;  // Whose name it is.
   std::map<Key, Values> series;
-  std::vector<std::weak_ptr<Metric>> metrics;  // Who may observe.
 };
 
 class MetricStore::Metric {
@@ -92,8 +91,8 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
   const std::scoped_lock lock(mutex_);
   auto& entry = families_[family.name];
   if (entry != nullptr && entry->family != family) {
-    std::erase_if(entry->metrics, [](const auto& metric) { return metric.expired(); });
-    if (entry->plugin != plugin || !entry->metrics.empty()) {
+    // Who may observe holds it too.
+    if (entry->plugin != plugin || entry.use_count() > 1) {
       return Status::AlreadyExists("metric " + family.name + " is defined otherwise by plugin \"" +
                                    entry->plugin + "\"");
     }
@@ -107,9 +106,7 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
     return Status::AlreadyExists("metric " + family.name + " is plugin \"" + entry->plugin +
                                  "\"'s");
   }
-  auto metric = std::make_shared<Metric>(entry, plugin, profile);
-  entry->metrics.push_back(metric);
-  return metric;
+  return std::make_shared<Metric>(entry, plugin, profile);
 }
 
 void MetricStore::Observe(Metric& metric, std::span<const std::string_view> label_values,

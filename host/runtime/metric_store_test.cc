@@ -1,5 +1,7 @@
 #include "host/runtime/metric_store.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -89,6 +91,19 @@ TEST_F(MetricStoreTest, SeriesByPluginProfileAndLabels) {
             "a_total{plugin=\"p\",profile=\"a\",zone=\"z\",rack=\"1\"} 4\n"
             "a_total{plugin=\"p\",profile=\"b\",zone=\"z\",rack=\"1\"} 2\n"
             "a_total{plugin=\"p\",profile=\"b\",zone=\"z\",rack=\"2\"} 9\n");
+}
+
+// A plugin that is made anew every time its profile is read.
+TEST_F(MetricStoreTest, DefinedAgainAndAgainItTakesNoMoreMemory) {
+  const std::string profile(4096, 'p');
+  const auto define = [&](int times) {
+    for (int i = 0; i < times; ++i) Define({.name = "a", .help = "A"}, "p", profile);
+  };
+  define(10);
+  const size_t before = mallinfo2().uordblks;
+  if (before == 0) GTEST_SKIP() << "nobody counts";
+  define(1000);
+  EXPECT_LT(mallinfo2().uordblks, before + 1000 * 16);
 }
 
 TEST_F(MetricStoreTest, TextsAreEscaped) {

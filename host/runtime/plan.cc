@@ -5,6 +5,7 @@
 
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
+#include "host/runtime/plugin_call.h"
 
 namespace berth::host {
 namespace {
@@ -82,17 +83,34 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
 
 // Who has not answered keeps what it was shown, cycle state of all plugins included, until here.
 Plan::~Plan() {
-  for (const PlannedPlugin& plugin : plugins_) plugin.host->Close();
+  std::vector<bool> busy;
   for (const PlannedPlugin& plugin : plugins_) {
-    if (plugin.instance != nullptr) plugin.instance->Quiesce();
+    plugin.host->Close();
+    busy.push_back(plugin.host->is_busy());
+  }
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    if (busy[i]) continue;
+    const PluginCall call(*plugins_[i].host, kLoad);
+    plugins_[i].instance->Quiesce();
   }
   for (const PlannedPlugin& plugin : plugins_) plugin.host->promises().CloseAll();
-  for (CycleState* state : *cycle_states_) state->Destroy();
-  for (const PlannedPlugin& plugin : plugins_) {
-    for (const ColumnIndex column : plugin.columns) {
+  for (CycleState* state : *cycle_states_) state->Destroy(busy);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    for (const ColumnIndex column : plugins_[i].columns) {
       if (column != kNoColumn) table_.UnpinColumn(column);
     }
+    DropInstance(plugins_[i], busy[i]);
   }
+}
+
+void Plan::DropInstance(PlannedPlugin& plugin, bool is_busy) {
+  if (is_busy) {
+    plugin.host->LeaveBehind(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
+  } else {
+    const PluginCall call(*plugin.host, kLoad);
+    plugin.instance.reset();
+  }
+  plugin.host->Bury();
 }
 
 Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
@@ -104,8 +122,9 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   }
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host = std::make_unique<InstanceHost>(services, spec.name, found->info->kinds,
+  plugin.host = std::make_shared<InstanceHost>(services, spec.name, found->info->kinds,
                                                scheduler_name_, found->library->path());
+  found->library->Keep(plugin.host);
   const Arguments args(spec.args, spec.where);
   InstanceOptions options;
   options.library = found->library;
@@ -117,9 +136,16 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
     const auto column = ColumnSpec::Parse(name, services.interner);
     return column.ok() ? column->type() : 0;
   };
-  auto instance = PluginInstance::Create(options);
-  if (!instance.ok()) return instance.error().ToStatus();
-  plugin.instance = std::move(instance).value();
+  {
+    const PluginCall call(*plugin.host, kLoad);
+    auto instance = PluginInstance::Create(options);
+    if (instance.ok()) {
+      plugin.instance = std::move(instance).value();
+    } else {
+      plugin.host->Bury();
+      return instance.error().ToStatus();
+    }
+  }
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // First into the plan, whose destructor unpins the columns, also those before one that fails.
   plugins_.push_back(std::move(plugin));

@@ -48,7 +48,7 @@ struct PlanSpec {
 // One instance and what the host knows of it.
 struct PlannedPlugin {
   std::string name;
-  std::unique_ptr<InstanceHost> host;
+  std::shared_ptr<InstanceHost> host;  // With the library.
   std::unique_ptr<PluginInstance> instance;
   std::vector<ColumnIndex> columns;  // Pinned, in the order of its requests.
   std::vector<std::string> reasons;  // The constant part of its table.
@@ -62,7 +62,9 @@ struct PlannedUse {
 };
 
 // Threading: built and dropped on the scheduling thread; immutable in between.
-// Lifetime: the catalogue, the services and the table must outlive it.
+// Lifetime: the catalogue, the services and the table must outlive it. An instance in which a
+//           thread of the pool still is when the plan goes is neither quiesced nor destroyed: it
+//           stays with its library.
 class Plan {
  public:
   // Creates every instance, in order. Errors: all of them at once, one a line.
@@ -77,7 +79,7 @@ class Plan {
   std::span<const PlannedUse> At(Point point) const { return points_[static_cast<size_t>(point)]; }
   // The plan's cycle states that are alive. Some may outlive it: where a plugin never answered, or
   // its answer is on its way; what is in them is destroyed with the plan, while its plugins are
-  // there.
+  // there. What is of an instance that cannot be destroyed stays.
   const std::shared_ptr<std::set<CycleState*>>& cycle_states() const { return cycle_states_; }
 
  private:
@@ -86,6 +88,7 @@ class Plan {
   Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
                    HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
+  static void DropInstance(PlannedPlugin& plugin, bool is_busy);
   Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
   Status CheckWeights() const;
 

@@ -8,23 +8,17 @@
 #include "host/runtime/plan.h"
 
 namespace berth::host {
-namespace {
 
-// Calls that may take their time: how long is up to AsyncCalls.
-bool MayBlock(const PlannedPlugin& plugin, Point point) {
-  return (point == Point::kPreBind || point == Point::kBind) && plugin.instance != nullptr &&
-         plugin.instance->info().blocks_in_bind;
+PluginCall::PluginCall(const PlannedPlugin& plugin, Point point, const berth_pod* pod,
+                       CallTerms terms) {
+  if (plugin.host != nullptr) Begin(*plugin.host, point, pod, terms);
 }
 
-}  // namespace
-
-PluginCall::PluginCall(const PlannedPlugin& plugin, Point point, const berth_pod* pod) {
-  if (plugin.host != nullptr) Begin(*plugin.host, point, pod, MayBlock(plugin, point));
+PluginCall::PluginCall(InstanceHost& host, Point point) {
+  Begin(host, point, nullptr, {.may_block = point == kLoad});
 }
 
-PluginCall::PluginCall(InstanceHost& host, Point point) { Begin(host, point, nullptr, false); }
-
-void PluginCall::Begin(InstanceHost& host, Point point, const berth_pod* pod, bool may_block) {
+void PluginCall::Begin(InstanceHost& host, Point point, const berth_pod* pod, CallTerms terms) {
   host_ = &host;
   outer_point_ = host.Enter(point);
   monitor_ = host.services().monitor;
@@ -33,12 +27,19 @@ void PluginCall::Begin(InstanceHost& host, Point point, const berth_pod* pod, bo
   if (slot_ == nullptr) return;
   outer_ = slot_->innermost.load(std::memory_order_relaxed);
   outer_pod_ = slot_->pod.load(std::memory_order_relaxed);
-  call_ = CallMonitor::NextWord(*slot_, host.callee(), point, may_block);
+  call_ = CallMonitor::NextWord(*slot_, host.callee(), point, terms.may_block);
   slot_->pod.store(pod, std::memory_order_relaxed);
   slot_->innermost.store(call_, std::memory_order_relaxed);
   if (outer_ == 0) slot_->outermost.store(call_, std::memory_order_relaxed);
   // A signal handler of this thread sees the stores in this order.
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  cancellable_ = terms.cancel != nullptr;
+  if (cancellable_) monitor_->BeginCancellable(*slot_, terms.cancel);
+}
+
+void PluginCall::Forget() {
+  host_ = nullptr;
+  slot_ = nullptr;
 }
 
 PluginCall::~PluginCall() {
@@ -46,11 +47,21 @@ PluginCall::~PluginCall() {
     host_->what_if().EndAll();
   }
   if (slot_ == nullptr) return;
+  if (cancellable_) monitor_->EndCancellable(*slot_);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   slot_->innermost.store(outer_, std::memory_order_relaxed);
   slot_->pod.store(outer_pod_, std::memory_order_relaxed);
   if (outer_ == 0) slot_->outermost.store(0, std::memory_order_relaxed);
   if (slot_->overdue.load(std::memory_order_relaxed) == call_) monitor_->EndOverdue(*slot_);
+}
+
+int64_t DeadlineNs(const PlannedPlugin& plugin, Point point) {
+  if (plugin.host == nullptr) return 0;
+  const HostServices& services = plugin.host->services();
+  if (services.clock == nullptr || services.monitor == nullptr) return 0;
+  return services.monitor->is_watched()
+             ? services.monitor->DeadlineNs(point, services.clock->NowNs())
+             : 0;
 }
 
 void NoteFault(const PlannedPlugin& plugin, Point point, FaultKind kind, std::string_view what) {

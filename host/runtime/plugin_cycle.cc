@@ -5,6 +5,7 @@
 
 #include "host/api/assert.h"
 #include "host/api/objects.h"
+#include "host/runtime/plugin_call.h"
 
 namespace berth::host {
 namespace {
@@ -46,6 +47,11 @@ void PluginCycle::BeginWhatIf(const PluginCycle& original, const SlotSet& slots)
   abi_.flags |= BERTH_CYCLE_WHAT_IF;
   abi_.slots = slots.data();
   abi_.host = this;
+}
+
+const berth_cycle* PluginCycle::AbiFor(Point point) {
+  abi_.deadline_ns = DeadlineNs(plugin_, point);
+  return &abi_;
 }
 
 PluginCycle* PluginCycle::FromAbi(const berth_cycle* cycle) {

@@ -37,6 +37,8 @@ class PluginCycle {
   void BeginWhatIf(const PluginCycle& original, const SlotSet& slots);
 
   const berth_cycle* abi() const { return &abi_; }
+  // What the next call of the plugin, at `point`, gets: abi(), with the deadline of that call.
+  const berth_cycle* AbiFor(Point point);
   const PlannedPlugin& plugin() const { return plugin_; }
   // Null: it belongs to none.
   Attempt* attempt() const { return attempt_; }

@@ -31,7 +31,7 @@ class PluginFaultsTest : public ::testing::Test {
          .clock = &clock_});
   }
   static std::string ToText(const PluginFaults::Count& count) {
-    return count.profile + " " + count.plugin + " " + std::string(InfoOf(count.point).name) + " " +
+    return count.profile + " " + count.plugin + " " + std::string(NameOf(count.point)) + " " +
            std::string(FaultName(count.kind)) + " " + std::to_string(count.count);
   }
   static std::vector<std::string> Table(const PluginFaults& faults) {
@@ -156,7 +156,7 @@ class NoteTest : public PluginFaultsTest {
 
   Interner interner_;
   ObjectStore objects_;
-  HostServices services_{.interner = interner_, .objects = objects_, .log = {}, .bind = {}};
+  HostServices services_{.interner = interner_, .objects = objects_, .log = {}};
 };
 
 TEST_F(NoteTest, ACodeIsAnExceptionOrBadOrNoFault) {

@@ -58,12 +58,14 @@ constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size
 // Not points: where else a plugin is called, and no call at all.
 inline constexpr Point kCallback = static_cast<Point>(kPointCount);  // What it gave to a service.
 inline constexpr Point kCycleState = static_cast<Point>(kPointCount + 1);  // Its slots' functions.
+inline constexpr Point kLoad = static_cast<Point>(kPointCount + 2);        // create() to destroy().
 inline constexpr Point kNowhere = static_cast<Point>(UINT8_MAX);
 
 // "Filter", or "callback" and the like.
 constexpr std::string_view NameOf(Point point) {
   if (point == kCallback) return "callback";
   if (point == kCycleState) return "cycle state";
+  if (point == kLoad) return "load";
   return point == kNowhere ? "nowhere" : InfoOf(point).name;
 }
 

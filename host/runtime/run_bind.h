@@ -16,8 +16,8 @@ namespace berth::host {
 // of one that is pending.
 //
 // Finished with: success; a plugin's refusal as it gave it; otherwise an error with
-//            `running Bind plugin "X": ...`, and where all skip, with what the last one said. What a
-//            plugin says after its answer does not count.
+//            `running Bind plugin "X": ...`, and where all skip, with what the last one said. What
+//            a plugin says after its answer does not count.
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunBindPlugins)
 // Threading: the scheduling thread; plugins with BERTH_PLUGIN_BLOCKS_IN_BIND on a pool.
 // Lifetime:  until `finished` was called, which happens exactly once, within Start() or later.

@@ -39,11 +39,12 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
   return Failed(plugin.name, text.empty() ? "plugin answered Error" + on : text);
 }
 
-berth_code Call(const PluginCycle& cycle, const berth_block& block, berth_filter_out& out,
+berth_code Call(PluginCycle& cycle, const berth_block& block, berth_filter_out& out,
                 StatusSink& sink) {
   const PluginInstance& instance = *cycle.plugin().instance;
+  const berth_cycle* abi = cycle.AbiFor(Point::kFilter);
   const PluginCall call(cycle.plugin(), Point::kFilter);
-  return instance.filter()->filter(instance.self(), cycle.abi(), &block, &out, sink.raw());
+  return instance.filter()->filter(instance.self(), abi, &block, &out, sink.raw());
 }
 
 PluginStatus CallFailed(const PlannedPlugin& plugin, berth_code code, const StatusSink& sink) {
@@ -102,8 +103,9 @@ class FilterPass {
 
  private:
   PluginStatus RunPlugin(uint32_t plugin, const Selection::Block& block) {
-    const PluginCycle& cycle = attempt_.cycle(plugin);
-    codes_.fill(kUnwritten);
+    PluginCycle& cycle = attempt_.cycle(plugin);
+    std::fill_n(codes_.begin(), block.count, kUnwritten);
+    std::fill_n(reasons_.begin(), block.count, uint64_t{0});
     sink_.Clear();
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
@@ -223,9 +225,10 @@ PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const P
   verdict = {};
   for (const PlannedUse& use : plan.At(Point::kFilter)) {
     if (cycles[use.plugin] == nullptr) continue;
-    const PluginCycle& cycle = *cycles[use.plugin];
+    PluginCycle& cycle = *cycles[use.plugin];
     if (PluginStatus status = CheckTrusted(cycle.plugin()); !status.ok()) return status;
     std::ranges::fill(codes, kUnwritten);
+    std::ranges::fill(reasons, uint64_t{0});
     sink.Clear();
     const berth_block block = cycle.BlockFor(rows, columns);
     const berth_code code = Call(cycle, block, out, sink);

@@ -21,17 +21,17 @@ PermitResult RunPermit(Attempt& attempt, Row row) {
       .struct_size = sizeof(berth_target), .row = row, .node = attempt.table().node_views()[row]};
   PermitResult result;
   for (const PlannedUse& use : attempt.plan().At(Point::kPermit)) {
-    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kPermit)) return {*std::move(error), {}};
     const PluginInstance& instance = *plugin.instance;
     StatusSink sink;
     int64_t timeout_ns = 0;
     berth_code code = BERTH_SUCCESS;
+    const berth_cycle* abi = cycle.AbiFor(Point::kPermit);
     {
       const PluginCall call(plugin, Point::kPermit);
-      code =
-          instance.permit()->permit(instance.self(), cycle.abi(), &target, &timeout_ns, sink.raw());
+      code = instance.permit()->permit(instance.self(), abi, &target, &timeout_ns, sink.raw());
     }
     if (code == BERTH_SUCCESS) continue;
     std::vector<std::string> reasons(sink.reasons().begin(), sink.reasons().end());

@@ -87,17 +87,18 @@ PostFilterResult RunPostFilter(Attempt& attempt) {
   PostFilterResult result;
   result.status.code = BERTH_UNSCHEDULABLE;
   for (const PlannedUse& use : attempt.plan().At(Point::kPostFilter)) {
-    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (IsQuarantined(plugin, nullptr)) continue;
     const NodesView all(cycle, attempt.live_rows());
     PostFilterOut out;
     StatusSink sink;
     berth_code code = BERTH_SUCCESS;
+    const berth_cycle* abi = cycle.AbiFor(Point::kPostFilter);
     {
       const PluginCall call(plugin, Point::kPostFilter);
-      code = plugin.instance->post_filter()->post_filter(
-          plugin.instance->self(), cycle.abi(), all.abi(), verdicts.abi(), out.abi(), sink.raw());
+      code = plugin.instance->post_filter()->post_filter(plugin.instance->self(), abi, all.abi(),
+                                                         verdicts.abi(), out.abi(), sink.raw());
     }
     std::vector<std::string> reasons(sink.reasons().begin(), sink.reasons().end());
     if (code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {

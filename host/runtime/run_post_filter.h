@@ -19,8 +19,8 @@ struct PostFilterResult {
   std::string node;
 };
 
-// Asks the PostFilter plugins in order: Success, UnschedulableAndUnresolvable and errors end it. One
-// in quarantine is passed over.
+// Asks the PostFilter plugins in order: Success, UnschedulableAndUnresolvable and errors end it.
+// One in quarantine is passed over.
 // REQUIRES: Filter or PreFilter rejected the pod.
 // Threading: [cycle].
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPostFilterPlugins)

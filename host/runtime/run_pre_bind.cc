@@ -15,12 +15,16 @@ PluginStatus FlightError(const std::string& plugin, std::string text) {
 }
 
 // Success, Skip, or the error that the answer amounts to.
-PluginStatus AskPreFlight(const PlannedPlugin& plugin, const berth_binding* binding) {
+PluginStatus AskPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t index) {
   const PluginInstance& instance = *plugin.instance;
+  const berth_binding* binding = of.AbiFor(index);
+  of.BeginCall(index);
+  *of.DeadlineFor(index) = DeadlineNs(plugin, Point::kPreBind);
   StatusSink sink;
   berth_code code = BERTH_SUCCESS;
   {
-    const PluginCall call(plugin, Point::kPreBind, binding->pod);
+    const PluginCall call(plugin, Point::kPreBind, binding->pod,
+                          {.cancel = of.CancelWordOf(index)});
     code = instance.pre_bind()->pre_flight(instance.self(), binding, sink.raw());
   }
   if (code == BERTH_SUCCESS || code == BERTH_SKIP) return {code, plugin.name, {}};
@@ -40,14 +44,14 @@ PluginStatus AskPreFlight(const PlannedPlugin& plugin, const berth_binding* bind
 
 }  // namespace
 
-PreFlightResult RunPreBindPreFlight(const Binding& binding) {
+PreFlightResult RunPreBindPreFlight(Binding& binding) {
   PreFlightResult result;
   result.status.code = BERTH_SKIP;
   for (const PlannedUse& use : binding.plan().At(Point::kPreBind)) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use.plugin];
     const bool asks =
         plugin.instance->pre_bind()->pre_flight != nullptr && !IsQuarantined(plugin, nullptr);
-    PluginStatus status = asks ? AskPreFlight(plugin, binding.AbiFor(use.plugin)) : PluginStatus();
+    PluginStatus status = asks ? AskPreFlight(plugin, binding, use.plugin) : PluginStatus();
     if (status.ok()) {
       result.status = {};
     } else if (status.code == BERTH_SKIP) {

@@ -23,7 +23,7 @@ struct PreFlightResult {
 // Asks every PreBind plugin that has a pre_flight; one without, or in quarantine, has work to do.
 // Threading: [bind], on the scheduling thread.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreBindPreFlights)
-PreFlightResult RunPreBindPreFlight(const Binding& binding);
+PreFlightResult RunPreBindPreFlight(Binding& binding);
 
 // PreBind in flight. Plugins that follow each other and allow it run at the same time; one that
 // does not, even if it is skipped, ends such a group. The first failure ends it all: it cancels the

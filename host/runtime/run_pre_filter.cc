@@ -96,12 +96,11 @@ PluginStatus EmptySubset(const Attempt& attempt) {
   return status;
 }
 
-berth_code Call(const PluginCycle& cycle, const NodesView& all, PreFilterOut& out,
-                StatusSink& sink) {
+berth_code Call(PluginCycle& cycle, const NodesView& all, PreFilterOut& out, StatusSink& sink) {
   const PluginInstance& instance = *cycle.plugin().instance;
+  const berth_cycle* abi = cycle.AbiFor(Point::kPreFilter);
   const PluginCall call(cycle.plugin(), Point::kPreFilter);
-  return instance.pre_filter()->pre_filter(instance.self(), cycle.abi(), all.abi(), out.abi(),
-                                           sink.raw());
+  return instance.pre_filter()->pre_filter(instance.self(), abi, all.abi(), out.abi(), sink.raw());
 }
 
 PluginStatus Failed(const std::string& plugin, const std::string& why) {

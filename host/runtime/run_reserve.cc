@@ -12,15 +12,16 @@ PluginStatus RunReserve(Attempt& attempt, Row row) {
   const berth_target target{
       .struct_size = sizeof(berth_target), .row = row, .node = attempt.table().node_views()[row]};
   for (const PlannedUse& use : attempt.plan().At(Point::kReserve)) {
-    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kReserve)) return *std::move(error);
     const PluginInstance& instance = *plugin.instance;
     StatusSink sink;
     berth_code code = BERTH_SUCCESS;
+    const berth_cycle* abi = cycle.AbiFor(Point::kReserve);
     {
       const PluginCall call(plugin, Point::kReserve);
-      code = instance.reserve()->reserve(instance.self(), cycle.abi(), &target, sink.raw());
+      code = instance.reserve()->reserve(instance.self(), abi, &target, sink.raw());
     }
     if (code == BERTH_SUCCESS) continue;
     return PointStatus(plugin, Point::kReserve, code,

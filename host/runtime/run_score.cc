@@ -20,11 +20,20 @@ PluginStatus Failed(const std::string& plugin, std::string text) {
   return {BERTH_ERROR, plugin, {std::move(text)}};
 }
 
+// A score is filled in before the call with what no plugin may give: one that was left out shows.
+constexpr int64_t kUnwritten = INT64_MIN;
+
+PluginStatus NoScore(const Attempt& attempt, const PlannedPlugin& plugin, Row row) {
+  const std::string what = "no score for node " + std::string(attempt.table().node(row)->name());
+  NoteFault(plugin, Point::kScore, FaultKind::kBadScore, what);
+  return Failed(plugin.name,
+                "running Score plugins: plugin \"" + plugin.name + "\" failed with: " + what);
+}
+
 // Asks one plugin for the raw scores of all feasible rows.
-PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
-                       std::vector<int64_t>& raw) {
+PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<int64_t>& raw) {
   const PluginInstance& instance = *cycle.plugin().instance;
-  alignas(64) std::array<int64_t, kBlockRows> out{};
+  alignas(64) std::array<int64_t, kBlockRows> out;
   std::vector<berth_column> columns;
   StatusSink sink;
   raw.clear();
@@ -32,27 +41,34 @@ PluginStatus ScoreRows(const Attempt& attempt, const PluginCycle& cycle,
     const auto selected = attempt.feasible.SelectedOf(block);
     const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
     sink.Clear();
+    std::fill_n(out.begin(), block.count, kUnwritten);
+    const berth_cycle* abi = cycle.AbiFor(Point::kScore);
     const berth_code code = [&] {
       const PluginCall call(cycle.plugin(), Point::kScore);
-      return instance.score()->score(instance.self(), cycle.abi(), &view, out.data(), sink.raw());
+      return instance.score()->score(instance.self(), abi, &view, out.data(), sink.raw());
     }();
     if (code != BERTH_SUCCESS) {
       return Failed(cycle.plugin().name,
                     "running Score plugins: plugin \"" + cycle.plugin().name +
                         "\" failed with: " + Why(cycle, Point::kScore, code, sink));
     }
+    const size_t end = raw.size();
     if (selected.size() == block.count) {
       raw.insert(raw.end(), out.begin(), out.begin() + block.count);
     } else {
-      const size_t end = raw.size();
       raw.resize(end + selected.size());
       for (size_t i = 0; i < selected.size(); ++i) raw[end + i] = out[selected[i]];
     }
+    const auto left_out =
+        std::find(raw.begin() + static_cast<ptrdiff_t>(end), raw.end(), kUnwritten);
+    if (left_out == raw.end()) continue;
+    const size_t which = static_cast<size_t>(left_out - raw.begin()) - end;
+    return NoScore(attempt, cycle.plugin(), block.first_row + selected[which]);
   }
   return {};
 }
 
-PluginStatus NormalizeRows(const Attempt& attempt, const PluginCycle& cycle,
+PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
                            std::span<const uint32_t> rows, std::vector<int64_t>& scores) {
   const PluginInstance& instance = *cycle.plugin().instance;
   const berth_score& score = *instance.score();
@@ -65,9 +81,10 @@ PluginStatus NormalizeRows(const Attempt& attempt, const PluginCycle& cycle,
                   .count = attempt.feasible.size(),
                   .rows = rows.data(),
                   .scores = scores.data()};
+  const berth_cycle* abi = cycle.AbiFor(Point::kScore);
   const berth_code code = [&] {
     const PluginCall call(cycle.plugin(), Point::kScore);
-    return score.normalize(instance.self(), cycle.abi(), &io, sink.raw());
+    return score.normalize(instance.self(), abi, &io, sink.raw());
   }();
   if (code == BERTH_SUCCESS) return {};
   return Failed(cycle.plugin().name,
@@ -159,10 +176,11 @@ PluginStatus RunPreScore(Attempt& attempt) {
     const NodesView all(cycle, attempt.live_rows());
     sink.Clear();
     cycle.set_binding_allowed(true);
+    const berth_cycle* abi = cycle.AbiFor(Point::kPreScore);
     const berth_code code = [&] {
       const PluginCall call(plugin, Point::kPreScore);
-      return plugin.instance->pre_score()->pre_score(plugin.instance->self(), cycle.abi(),
-                                                     feasible.abi(), all.abi(), sink.raw());
+      return plugin.instance->pre_score()->pre_score(plugin.instance->self(), abi, feasible.abi(),
+                                                     all.abi(), sink.raw());
     }();
     cycle.set_binding_allowed(false);
     if (code == BERTH_SKIP) {
@@ -180,7 +198,7 @@ PluginStatus RunScore(Attempt& attempt) {
   attempt.totals.assign(attempt.feasible.size(), 0);
   std::vector<uint32_t> rows;
   for (const PlannedUse& use : attempt.plan().At(Point::kScore)) {
-    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    PluginCycle& cycle = attempt.cycle(use.plugin);
     if (cycle.skip_score || IsQuarantined(cycle.plugin(), nullptr)) continue;
     if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
     ScoreColumn& column = attempt.scores[attempt.score_count++];

@@ -36,8 +36,9 @@ class SchedulerRequests {
   virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
 
-  // Makes room: see berth_api.evict. `pod` has a uid; its texts need to live until the call returns.
-  // Errors of the API server as Client::DeletePod gives them, but for one that is gone: success.
+  // Makes room: see berth_api.evict. `pod` has a uid; its texts need to live until the call
+  // returns. Errors of the API server as Client::DeletePod gives them, but for one that is gone:
+  // success.
   virtual void Evict(const PodName& pod, std::string_view message, Done done) = 0;
 };
 

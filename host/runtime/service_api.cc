@@ -33,16 +33,11 @@ OwnedName NameOf(const InstanceHost& instance, const berth_pod& pod) {
 
 berth_code BindPod(const berth_host* host, const berth_binding* binding,
                    berth_done* done) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (instance.is_closed()) return BERTH_CANCELLED;
-  if (instance.Under(kLoadWord | kEventWord | kQueueWord | kCycleWord) &&
-      instance.point() != kNowhere) {
-    return BERTH_CONFLICT;
-  }
-  const HostServices& services = instance.services();
-  if (services.bind) return services.bind(*binding, done);
-  if (services.client == nullptr) return BERTH_UNSUPPORTED;
-  if (instance.is_closed()) return BERTH_CANCELLED;
+  const HostUse use(host);
+  if (!use || use->is_closed()) return BERTH_CANCELLED;
+  InstanceHost& instance = *use;
+  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
+  if (!Promises::IsOpenForBind(done)) return BERTH_CONFLICT;
   instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
                                            node = std::string(Text(binding->node_name)),
                                            complete = Promises::Hold(done)](ApiCalls& calls) {
@@ -69,7 +64,9 @@ std::optional<std::string> WithUid(std::string_view patch, const std::string& ui
 
 berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
                        berth_api_answer answer, void* to) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostUse use(host);
+  if (!use) return BERTH_CANCELLED;
+  InstanceHost& instance = *use;
   if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   const OwnedName name = NameOf(instance, *pod);
   auto body = WithUid(Text(patch), name.uid);
@@ -88,7 +85,9 @@ berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str p
 
 berth_code Evict(const berth_host* host, const berth_pod* pod, berth_str message,
                  berth_api_answer answer, void* to) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostUse use(host);
+  if (!use) return BERTH_CANCELLED;
+  InstanceHost& instance = *use;
   if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
   return instance.api_calls().Begin(
       answer, to,
@@ -143,7 +142,9 @@ std::string Truncate(std::string_view note) {
 berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
                     const berth_tagged* related, berth_str type, berth_str reason, berth_str action,
                     berth_str note) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostUse use(host);
+  if (!use) return BERTH_CANCELLED;
+  InstanceHost& instance = *use;
   const HostServices& services = instance.services();
   if (services.client == nullptr) return BERTH_UNSUPPORTED;
   if (instance.is_closed()) return BERTH_CANCELLED;
@@ -172,7 +173,9 @@ berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
 berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
                    int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
   constexpr std::array<std::string_view, 5> kVerbs = {"GET", "POST", "PUT", "PATCH", "DELETE"};
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const HostUse use(host);
+  if (!use) return BERTH_CANCELLED;
+  InstanceHost& instance = *use;
   if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   const bool known = std::ranges::find(kVerbs, Text(verb)) != kVerbs.end();
   if (!known || !Text(path).starts_with('/')) return BERTH_BAD_ARGUMENT;

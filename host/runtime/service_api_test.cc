@@ -179,10 +179,12 @@ class BindServiceTest : public ApiServiceTest {
     binding_.pod = &pod_->view();
     binding_.node_name = AsStr("n1");
   }
-  berth_done* Done() {
-    return host_->promises().Open([this](berth_code code, std::string_view reason) {
-      answers_.push_back(std::to_string(code) + " " + std::string(reason));
-    });
+  berth_done* Done(Promises::Of of = Promises::Of::kBind) {
+    return host_->promises().Open(
+        [this](berth_code code, std::string_view reason) {
+          answers_.push_back(std::to_string(code) + " " + std::string(reason));
+        },
+        of);
   }
 
   berth_binding binding_{};
@@ -199,10 +201,19 @@ TEST_F(BindServiceTest, TheHostCompletesWithTheOutcome) {
   EXPECT_THAT(answers_.back(), HasSubstr("1 Operation cannot be fulfilled"));
 }
 
-TEST_F(BindServiceTest, IsForBindAlone) {
-  const PluginCall call(*host_, Point::kPermit);
-  EXPECT_EQ(service().bind(abi(), &binding_, Done()), BERTH_CONFLICT);
-  const PluginCall inner(*host_, Point::kBind);
+// PreBind has promises too, and one of Bind may be kept too long.
+TEST_F(BindServiceTest, TakesAnOpenPromiseOfBindAlone) {
+  berth_done* pre_bind = Done(Promises::Of::kAny);
+  berth_done* ended = Done();
+  host_->promises().Close(ended);
+  for (berth_done* done : {pre_bind, ended, static_cast<berth_done*>(nullptr)}) {
+    EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT);
+    std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT); }).join();
+  }
+  RunServed();
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_EQ(served_.FindPod("default", "p")->node_name(), "");
+  const PluginCall call(*host_, Point::kBind);
   EXPECT_EQ(service().bind(abi(), &binding_, Done()), BERTH_PENDING);
 }
 

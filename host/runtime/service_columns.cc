@@ -1,5 +1,6 @@
 // berth.columns/1
 #include "host/api/text.h"
+#include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_cycle.h"
 #include "host/runtime/services.h"
 
@@ -8,7 +9,11 @@ namespace {
 
 berth_code BindColumn(const berth_host* host, const berth_cycle* cycle, berth_str name,
                       uint32_t* index) noexcept {
-  (void)host;
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!instance.Under(kCycleWord)) return BERTH_CONFLICT;
+  if (instance.point() != Point::kPreFilter && instance.point() != Point::kPreScore) {
+    return BERTH_CONFLICT;
+  }
   const Result<uint32_t> bound = PluginCycle::FromAbi(cycle)->BindColumn(Text(name));
   if (!bound.ok()) {
     return bound.status().code() == ErrorCode::kNotFound ? BERTH_NOT_FOUND : BERTH_CONFLICT;

@@ -47,7 +47,8 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
 
 void ObserveMetric(const berth_host* host, uint32_t index, const berth_str* label_values,
                    double value) noexcept {
-  InstanceHost::FromAbi(host).metrics().Observe(index, label_values, value);
+  const HostUse instance(host);
+  if (instance) instance->metrics().Observe(index, label_values, value);
 }
 
 constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, DefineMetric, ObserveMetric};
@@ -70,6 +71,11 @@ Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
   if (!metric.ok()) return std::move(metric).status();
   known_.push_back({std::move(metric).value(), std::move(name), labels});
   return static_cast<uint32_t>(known_.size() - 1);
+}
+
+void PluginMetrics::Close() {
+  const std::scoped_lock lock(mutex_);
+  known_.clear();
 }
 
 void PluginMetrics::Observe(uint32_t index, const berth_str* label_values, double value) {

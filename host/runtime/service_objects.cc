@@ -46,8 +46,8 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
 }
 
 berth_object_ref* RetainObject(const berth_host* host, const berth_object* object) noexcept {
-  (void)host;
-  return new berth_object_ref{Object::Of(*object)};
+  const HostUse instance(host);
+  return instance ? new berth_object_ref{Object::Of(*object)} : nullptr;
 }
 
 const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
@@ -55,8 +55,9 @@ const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
 }
 
 void ReleaseObject(const berth_host* host, berth_object_ref* ref) noexcept {
-  (void)host;
-  delete ref;
+  // Its texts are those of a host that is there; later it stays what it is.
+  const HostUse instance(host);
+  if (instance) delete ref;
 }
 
 constexpr berth_objects kObjects{

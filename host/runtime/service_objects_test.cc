@@ -61,6 +61,7 @@ class ObjectsServiceTest : public ServicesTest {
 
 TEST_F(ObjectsServiceTest, GetAndListWhatWasDeclared) {
   host_->Begin();
+  const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("blue"));
   EXPECT_THAT(List(abi()), ElementsAre("blue", "red"));
@@ -127,6 +128,7 @@ TEST_F(ObjectsServiceTest, WhatAWatcherIsShownCanBeRetained) {
 
 TEST_F(ObjectsServiceTest, WhatWasLookedUpCanBeRetained) {
   host_->Begin();
+  const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
   const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
   berth_object_ref* ref = service().retain(abi(), red);

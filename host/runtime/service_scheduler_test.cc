@@ -1,4 +1,5 @@
 // What plugins ask of the scheduler: berth.nominator/1, berth.activate/1, berth.waiting/1.
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,7 +18,10 @@ using ::testing::IsEmpty;
 
 class SchedulerServicesTest : public ServicesTest {
  protected:
-  SchedulerServicesTest() { host_->Begin(); }
+  SchedulerServicesTest() {
+    host_->Begin();
+    call_.emplace(*host_, kCallback);
+  }
 
   PodRef Pod(const std::string& name) { return test_objects_.Pod({.name = name}); }
 
@@ -32,6 +36,7 @@ class SchedulerServicesTest : public ServicesTest {
       return self.names.size() < self.wanted ? 1 : 0;
     }
   };
+  std::optional<PluginCall> call_;
 };
 
 TEST_F(SchedulerServicesTest, ListsWhoIsNominated) {
@@ -83,6 +88,7 @@ TEST_F(SchedulerServicesTest, SpeaksForThePluginOfItsProfile) {
   const PluginId mine = plugin_ids_.IdOf("default-scheduler", "test.Plugin");
   const auto other = Host("test.Plugin", "binpack");
   other->Begin();
+  const PluginCall call(*other, kCallback);
   Names all;
   EXPECT_EQ(waiting.each(abi(), Names::Each, &all), BERTH_SUCCESS);
   EXPECT_THAT(all.names, ElementsAre("a", "b"));
@@ -120,11 +126,13 @@ TEST_F(SchedulerServicesTest, AreForTheSchedulingThreadAndNotForBlocks) {
   };
   const std::string all = "list clear activate each allow reject ";
   EXPECT_EQ(at(Point::kFilter), all);
+  EXPECT_EQ(at(kLoad), all);
   EXPECT_EQ(at(Point::kBind), "list clear ");
   for (const Point point : {Point::kPreEnqueue, Point::kPreFilter, Point::kPostFilter,
-                            Point::kPermit, Point::kPostBind, kCallback}) {
+                            Point::kPermit, Point::kPostBind, kCallback, kCycleState}) {
     EXPECT_EQ(at(point), "") << NameOf(point);
   }
+  EXPECT_EQ(at(kNowhere), all);
   std::thread([&] { EXPECT_EQ(conflicts(), all); }).join();
 }
 

@@ -7,15 +7,20 @@ namespace berth::host {
 namespace {
 
 berth_id InternText(const berth_host* host, berth_str text) noexcept {
-  return InstanceHost::FromAbi(host).Intern(Text(text));
+  const HostUse instance(host);
+  return instance ? instance->Intern(Text(text)) : BERTH_ID_NONE;
 }
 
 berth_id FindText(const berth_host* host, berth_str text) noexcept {
-  return InstanceHost::FromAbi(host).services().interner.Find(Text(text));
+  const HostUse instance(host);
+  return instance ? instance->services().interner.Find(Text(text)) : BERTH_ID_NONE;
 }
 
 berth_str TextOf(const berth_host* host, berth_id id) noexcept {
-  return AsStr(InstanceHost::FromAbi(host).services().interner.Text(id));
+  const HostUse instance(host);
+  // Whoever makes up an id that was never given out gets nothing.
+  if (!instance || !instance->services().interner.WasGivenOut(id)) return {};
+  return AsStr(instance->services().interner.Text(id));
 }
 
 constexpr berth_strings kStrings{sizeof(berth_strings), 0, InternText, FindText, TextOf};

@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t kTimerWords = kLoadWord | kEventWord | kQueueWord | kCycleWord | kBindWord;
 
 int64_t NowNs(const berth_host* host) noexcept {
-  return InstanceHost::FromAbi(host).services().clock->NowNs();
+  const HostUse instance(host);
+  return instance ? instance->services().clock->NowNs() : 0;
 }
 
 berth_code StartTimer(const berth_host* host, int64_t after_ns, PluginTimers::Fire fire, void* to,

@@ -1,5 +1,6 @@
 // berth.timer/1
 #include <climits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,7 +17,10 @@ namespace {
 
 class TimerServiceTest : public ServicesTest {
  protected:
-  TimerServiceTest() { host_->Begin(); }
+  TimerServiceTest() {
+    host_->Begin();
+    call_.emplace(*host_, kCallback);
+  }
 
   const berth_timer& service() { return Service<berth_timer>(BERTH_SERVICE_TIMER); }
   uint64_t Start(const berth_host* host, int64_t after_ns) {
@@ -33,6 +37,7 @@ class TimerServiceTest : public ServicesTest {
 
   int fired_ = 0;
   Point at_ = kNowhere;
+  std::optional<PluginCall> call_;
 };
 
 TEST_F(TimerServiceTest, FiresOnceWhenItIsDueAndNotWithinTheCall) {
@@ -112,11 +117,14 @@ TEST_F(TimerServiceTest, IsForTheSchedulingThreadOutsideBlocks) {
       {Point::kPreEnqueue, BERTH_SUCCESS}, {Point::kPreFilter, BERTH_SUCCESS},
       {Point::kPostFilter, BERTH_SUCCESS}, {Point::kPreBind, BERTH_SUCCESS},
       {Point::kPostBind, BERTH_SUCCESS},   {Point::kChanges, BERTH_SUCCESS},
+      {kCycleState, BERTH_SUCCESS},        {kLoad, BERTH_SUCCESS},
   };
   for (const auto& [point, code] : kTable) {
     const PluginCall call(*host_, point);
-    EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), code) << InfoOf(point).name;
+    EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), code) << NameOf(point);
   }
+  call_.reset();  // Nobody called it.
+  EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), BERTH_CONFLICT);
 }
 
 }  // namespace

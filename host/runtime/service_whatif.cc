@@ -11,12 +11,14 @@
 #include "host/runtime/services.h"
 #include "host/runtime/what_if.h"
 
-struct berth_whatif_row {
-  berth::host::InstanceHost& host;
-  std::unique_ptr<berth::host::WhatIf> what_if;
+namespace berth::host {
+
+struct WhatIfRows::Place {
+  InstanceHost* host;
+  uint64_t uses = 0;
+  std::unique_ptr<WhatIf> what_if;  // Null: free.
 };
 
-namespace berth::host {
 namespace {
 
 // Passes a status on to the plugin, which may not want it.
@@ -33,21 +35,25 @@ berth_code BeginRow(const berth_host* host, const berth_cycle* cycle, uint32_t r
 }
 
 berth_code RemovePod(berth_whatif_row* row, const berth_pod* pod, berth_status* status) noexcept {
-  return Tell(row->what_if->RemovePod(*pod), status);
+  WhatIf* what_if = WhatIfRows::Find(row);
+  return what_if != nullptr ? Tell(what_if->RemovePod(*pod), status) : BERTH_CONFLICT;
 }
 
 berth_code AddPod(berth_whatif_row* row, const berth_pod* pod, berth_status* status) noexcept {
-  return Tell(row->what_if->AddPod(*pod), status);
+  WhatIf* what_if = WhatIfRows::Find(row);
+  return what_if != nullptr ? Tell(what_if->AddPod(*pod), status) : BERTH_CONFLICT;
 }
 
 berth_code RunFilters(berth_whatif_row* row, berth_status* status) noexcept {
-  const SchedulerRequests* scheduler = row->host.services().scheduler;
-  return Tell(scheduler != nullptr ? row->what_if->RunFiltersWithNominated(scheduler->nominator())
-                                   : row->what_if->RunFilters(),
+  WhatIf* what_if = WhatIfRows::Find(row);
+  if (what_if == nullptr) return BERTH_CONFLICT;
+  const SchedulerRequests* scheduler = WhatIfRows::HostOf(row).services().scheduler;
+  return Tell(scheduler != nullptr ? what_if->RunFiltersWithNominated(scheduler->nominator())
+                                   : what_if->RunFilters(),
               status);
 }
 
-void EndRow(berth_whatif_row* row) noexcept { row->host.what_if().End(row); }
+void EndRow(berth_whatif_row* row) noexcept { WhatIfRows::End(row); }
 
 constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,     BeginRow, RemovePod, AddPod,
                                RunFilters,           EndRow};
@@ -70,20 +76,52 @@ berth_code WhatIfRows::Begin(const berth_cycle* cycle, uint32_t row, berth_whati
   if (row >= table.row_count() || table.node(row) == nullptr) return BERTH_NOT_FOUND;
   auto what_if = WhatIf::Begin(*attempt, row);
   if (!what_if.ok()) return BERTH_ERROR;
-  rows_.push_back(
-      std::make_unique<berth_whatif_row>(berth_whatif_row{host_, std::move(what_if).value()}));
-  *out = rows_.back().get();
+  auto place = std::ranges::find(places_, nullptr, [](const auto& p) { return p->what_if.get(); });
+  if (place == places_.end()) {
+    places_.push_back(std::make_unique<Place>(Place{.host = &host_, .what_if = nullptr}));
+    place = places_.end() - 1;
+  }
+  (*place)->what_if = std::move(what_if).value();
+  *out = HandleOf(**place);
   return BERTH_SUCCESS;
 }
 
+WhatIfRows::Place* WhatIfRows::PlaceOf(berth_whatif_row* row) {
+  const size_t use = reinterpret_cast<uintptr_t>(row) % kUses;
+  return reinterpret_cast<Place*>(reinterpret_cast<std::byte*>(row) - use);
+}
+
+berth_whatif_row* WhatIfRows::HandleOf(Place& place) {
+  return reinterpret_cast<berth_whatif_row*>(reinterpret_cast<std::byte*>(&place) +
+                                             place.uses % kUses);
+}
+
+InstanceHost& WhatIfRows::HostOf(berth_whatif_row* row) { return *PlaceOf(row)->host; }
+
+WhatIf* WhatIfRows::Find(berth_whatif_row* row) {
+  if (row == nullptr) return nullptr;
+  Place& place = *PlaceOf(row);
+  if (!place.host->Under(kCycleWord) || place.host->point() != Point::kPostFilter) return nullptr;
+  return HandleOf(place) == row ? place.what_if.get() : nullptr;
+}
+
 void WhatIfRows::End(berth_whatif_row* row) {
-  std::erase_if(rows_, [row](const auto& known) { return known.get() == row; });
+  if (Find(row) != nullptr) Free(*PlaceOf(row));
+}
+
+void WhatIfRows::Free(Place& place) {
+  ++place.uses;
+  place.what_if.reset();
 }
 
 void WhatIfRows::EndAll() {
-  if (rows_.empty()) return;
-  const size_t left = rows_.size();
-  rows_.clear();
+  size_t left = 0;
+  for (const auto& place : places_) {
+    if (place->what_if == nullptr) continue;
+    Free(*place);
+    ++left;
+  }
+  if (left == 0) return;
   host_.NoteFault(Point::kPostFilter, FaultKind::kSlotLeak,
                   std::to_string(left) + " what-if rows were not ended");
 }

@@ -3,11 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
 
 namespace berth::host {
@@ -44,8 +46,7 @@ TEST_F(ServicesTest, AllAreThereWhereTheHostHasWhatTheyNeed) {
 }
 
 TEST_F(ServicesTest, WithoutASchedulerOrAClusterSomeAreUnsupported) {
-  HostServices bare{
-      .interner = test_objects_.interner(), .objects = objects_, .log = {}, .bind = {}};
+  HostServices bare{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nominator/1", "berth.activate/1",
@@ -105,6 +106,36 @@ TEST_F(ServicesTest, AnInternedIdLivesAsLongAsTheInstance) {
   EXPECT_NE(id, kNoId);
   EXPECT_EQ(Text(strings.text(abi(), id)), "rack-7");
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
+}
+
+TEST_F(ServicesTest, AnIdThatWasNeverGivenOutHasNoText) {
+  const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
+  const berth_id last = strings.intern(abi(), AsStr("the last"));
+  EXPECT_EQ(Text(strings.text(abi(), last)), "the last");
+  for (const berth_id id : {last + 1, last + 100'000, 0x7fffffffU, UINT32_MAX - 1, UINT32_MAX}) {
+    EXPECT_EQ(strings.text(abi(), id).len, 0U) << id;
+  }
+  EXPECT_EQ(strings.text(abi(), BERTH_ID_NONE).len, 0U);
+}
+
+// Where it has no code to answer, a plugin says so itself.
+TEST_F(ServicesTest, AFaultIsCountedWhereThePluginIsCalled) {
+  const auto say = [&] { abi()->fault(abi(), AsStr("index lost")); };
+  for (const Point point : {Point::kChanges, Point::kReserve, kLoad}) {
+    const PluginCall call(*host_, point);
+    say();
+  }
+  say();
+  std::thread(say).join();
+  std::vector<std::string> counts;
+  for (const PluginFaults::Count& count : faults_.Counts()) {
+    counts.push_back(count.plugin + " " + std::string(NameOf(count.point)) + " " +
+                     std::string(FaultName(count.kind)) + " " + std::to_string(count.count));
+  }
+  EXPECT_THAT(counts,
+              ElementsAre("test.Plugin Reserve exception 1", "test.Plugin Changes exception 1",
+                          "test.Plugin callback exception 2", "test.Plugin load exception 1"));
+  EXPECT_EQ(lines_[0], "3 test.Plugin: Changes: exception: index lost");
 }
 
 TEST_F(ServicesTest, CompletionCountsOnce) {

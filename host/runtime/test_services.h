@@ -123,8 +123,7 @@ class ServicesTest : public ::testing::Test {
   HostServices services_{.interner = test_objects_.interner(),
                          .objects = objects_,
                          .log = log_,
-                         .log_level = BERTH_LOG_INFO,
-                         .bind = nullptr};
+                         .log_level = BERTH_LOG_INFO};
   std::unique_ptr<InstanceHost> host_;
 };
 

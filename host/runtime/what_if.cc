@@ -69,7 +69,6 @@ Status WhatIf::CloneState(const WhatIf* from) {
         from != nullptr ? *from->clone_of_[plugin]->slots : attempt_.state().of(plugin);
     Status status;
     if (tracks_pods) {
-      const PluginCall call(original.plugin(), Point::kPreFilter);
       status = made.own.CloneFrom(slots);
     } else {
       made.slots = &slots;
@@ -112,17 +111,18 @@ PluginStatus WhatIf::TellPlugins(bool added, const berth_pod& pod) {
   StatusSink sink;
   for (const PlannedUse& use : attempt_.plan().At(Point::kPreFilter)) {
     if (cycles_[use.plugin] == nullptr) continue;
-    const PluginCycle& cycle = *cycles_[use.plugin];
+    PluginCycle& cycle = *cycles_[use.plugin];
     const PlannedPlugin& plugin = cycle.plugin();
     if (!TracksPods(plugin)) continue;
     if (std::string_view why; IsQuarantined(plugin, &why)) return Failed(plugin, added, why);
     const berth_pre_filter& point = *plugin.instance->pre_filter();
     const berth_block block = cycle.BlockFor(rows_, columns);
     sink.Clear();
+    const berth_cycle* abi = cycle.AbiFor(Point::kPreFilter);
     const berth_code code = [&] {
       const PluginCall call(plugin, Point::kPreFilter);
-      return (added ? point.add_pod : point.remove_pod)(plugin.instance->self(), cycle.abi(), &pod,
-                                                        &block, 0, sink.raw());
+      return (added ? point.add_pod : point.remove_pod)(plugin.instance->self(), abi, &pod, &block,
+                                                        0, sink.raw());
     }();
     if (code == BERTH_SUCCESS) continue;
     const std::string said = sink.JoinReasons();

@@ -35,8 +35,8 @@ class WhatIf {
   WhatIf& operator=(const WhatIf&) = delete;
 
   // Puts a pod on the row, or takes one off, and tells the plugins whose PreFilter has AddPod and
-  // RemovePod and did not skip. Errors: `running AddPod on PreFilter plugin "X": ...`; a pod that is
-  // not on the row cannot be taken off. After an error the row is of no more use.
+  // RemovePod and did not skip. Errors: `running AddPod on PreFilter plugin "X": ...`; a pod that
+  // is not on the row cannot be taken off. After an error the row is of no more use.
   PluginStatus AddPod(const berth_pod& pod);
   PluginStatus RemovePod(const berth_pod& pod);
   // The row's verdict by all Filters.
@@ -66,7 +66,8 @@ class WhatIf {
 };
 
 // Whether a nominated pod counts for one that looks for a node: another one, of equal or higher
-// priority, that no scheduling gate holds back. (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, addGENominatedPods)
+// priority, that no scheduling gate holds back. (kube-scheduler:
+// pkg/scheduler/framework/runtime/framework.go, addGENominatedPods)
 bool CountsForOthers(const berth_pod& nominated, const berth_pod& pod);
 
 }  // namespace berth::host

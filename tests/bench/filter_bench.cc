@@ -121,8 +121,11 @@ class Table {
 void BM_Filter(benchmark::State& state, const char* name) {
   const bool selected = state.range(1) != 0;
   Table table(static_cast<uint32_t>(state.range(0)), selected);
-  const berth_host host = {sizeof(host), BERTH_ABI_MAJOR, BERTH_ABI_MINOR, nullptr,
-                           {"bench", 5}, {"1", 1},        &GetService};
+  const berth_host host = {
+      sizeof(host),    BERTH_ABI_MAJOR,
+      BERTH_ABI_MINOR, nullptr,
+      {"bench", 5},    {"1", 1},
+      &GetService,     [](const berth_host*, berth_str) noexcept { std::abort(); }};
   berth_plugin* plugin = nullptr;
   if (Entry().create(&host, {name, std::strlen(name)}, {"p", 1}, nullptr, &plugin, nullptr) !=
       BERTH_SUCCESS) {

@@ -33,7 +33,9 @@ class PoolTest : public ::testing::Test {
     stage_.Build();
     stage_.calls().on_pool = [this](std::function<void()> task) {
       tasks_.push_back(std::move(task));
+      return ++last_task_;
     };
+    stage_.calls().give_up = [this](uint64_t task) { given_up_.push_back(task); };
     stage_.calls().deadline_ns = kDeadline;
     binding_ = stage_.MakeBinding();
   }
@@ -55,6 +57,8 @@ class PoolTest : public ::testing::Test {
 
   Stage stage_;
   std::deque<std::function<void()>> tasks_;
+  uint64_t last_task_ = 0;
+  std::vector<uint64_t> given_up_;
   std::function<void()> during_;
   const berth_binding* shown_ = nullptr;
   std::unique_ptr<Binding> binding_;
@@ -78,7 +82,7 @@ TEST_F(PoolTest, IsForPluginsThatBlock) {
 
 TEST_F(PoolTest, TimeBeginsWithTheCall) {
   Start();
-  stage_.Pass(7 * kDeadline);
+  stage_.Pass(4 * kDeadline - 1);
   EXPECT_THAT(answers_, IsEmpty());
   during_ = [this] {
     const int64_t began = stage_.clock().NowNs();
@@ -97,6 +101,37 @@ TEST_F(PoolTest, TimeBeginsWithTheCall) {
   stage_.Drain();
   EXPECT_EQ(answers_.size(), 1U);
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
+}
+
+// Others keep all threads: that is no fault of this one's.
+TEST_F(PoolTest, WithoutAThreadItFailsAtLast) {
+  Start();
+  stage_.Pass(4 * kDeadline - 1);
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_THAT(given_up_, IsEmpty());
+  stage_.Pass(1);
+  EXPECT_THAT(answers_, ElementsAre(Running("no thread came free within 40s")));
+  EXPECT_THAT(given_up_, ElementsAre(1));
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+  EXPECT_EQ(stage_.HostOf("puppet.Slow").promises().open_count(), 0U);
+  EXPECT_EQ(stage_.timers().size(), 0U);
+  RunTask();  // The thread comes after all.
+  stage_.Drain();
+  EXPECT_EQ(shown_, nullptr);
+  EXPECT_EQ(answers_.size(), 1U);
+}
+
+TEST_F(PoolTest, AThreadThatIsTakenIsGivenUpWithItsCall) {
+  Start();
+  during_ = [this] {
+    stage_.Pass(2 * kDeadline - 1);
+    EXPECT_THAT(given_up_, IsEmpty());
+    stage_.Pass(1);
+    EXPECT_THAT(given_up_, ElementsAre(1));
+    EXPECT_EQ(stage_.monitor().lost(), 1U);
+  };
+  RunTask();
+  EXPECT_EQ(stage_.monitor().lost(), 0U);
 }
 
 TEST_F(PoolTest, WhoIsGivenUpKeepsWhatItWasShownUntilItReturns) {

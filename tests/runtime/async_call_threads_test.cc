@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/bind_pool.h"
+#include "host/runtime/call_watchdog.h"
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_pre_bind.h"
 #include "tests/runtime/stage.h"
@@ -127,7 +128,9 @@ TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
   }
   stage_.Build();
   BindPool pool(2);
-  stage_.calls().on_pool = [&pool](std::function<void()> task) { pool.Run(std::move(task)); };
+  stage_.calls().on_pool = [&pool](std::function<void()> task) {
+    return pool.Run(std::move(task));
+  };
   auto binding = stage_.MakeBinding();
   PreBindRun run(*binding, stage_.calls(), {}, End());
   run.Start();
@@ -148,7 +151,9 @@ TEST_F(AsyncThreadsTest, ManyOnAFewThreads) {
   };
   stage_.Build();
   BindPool pool(4);
-  stage_.calls().on_pool = [&pool](std::function<void()> task) { pool.Run(std::move(task)); };
+  stage_.calls().on_pool = [&pool](std::function<void()> task) {
+    return pool.Run(std::move(task));
+  };
   constexpr size_t kPods = 300;
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<BindRun>> runs;
@@ -180,7 +185,8 @@ TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
   };
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1);
-  stage_.calls().on_pool = [&](std::function<void()> task) { pool->Run(std::move(task)); };
+  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
+  stage_.calls().give_up = [&](uint64_t task) { pool->GiveUp(task); };
   stage_.calls().deadline_ns = TestClock::kSecond;
   auto binding = stage_.MakeBinding();
   auto run = std::make_unique<PreBindRun>(*binding, stage_.calls(), std::vector<uint32_t>(), End());
@@ -195,8 +201,10 @@ TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
   EXPECT_EQ(binding->TakeState(), nullptr);
   binding.reset();
   EXPECT_EQ(Stage::slots(), 1);
+  EXPECT_EQ(stage_.monitor().lost(), 1U);
   may_end.Open();
-  pool.reset();  // Waits for it.
+  while (stage_.monitor().lost() > 0) std::this_thread::yield();
+  pool.reset();
   EXPECT_EQ(seen, "p>n1");
   EXPECT_EQ(Stage::slots(), 1);
   stage_.Drain();
@@ -218,7 +226,7 @@ TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
                                                    berth_status*) { return BERTH_PENDING; };
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1);
-  stage_.calls().on_pool = [&](std::function<void()> task) { pool->Run(std::move(task)); };
+  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<PreBindRun>> runs;
   for (int i = 0; i < 8; ++i) {
@@ -239,6 +247,104 @@ TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
   pool.reset();
   stage_.Strike();  // With answers on their way.
   EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_TRUE(ends_.empty());
+}
+
+// One that never ends takes its thread along, and with it nothing else: not the next call, not the
+// end of the pool, not that of the plan.
+TEST_F(AsyncThreadsTest, ACallThatNeverEndsHoldsUpNobody) {
+  constexpr int64_t kDeadline = TestClock::kSecond;
+  // The thread may still be in them when the test has ended.
+  const auto began = std::make_shared<Gate>();
+  const auto may_end = std::make_shared<Gate>();
+  const auto ended = std::make_shared<Gate>();
+  std::atomic<bool> was_quiesced = false;
+  Puppet& stuck = stage_.Add("puppet.Slow", {Point::kPreBind});
+  stuck.has_slot = true;
+  stuck.quiesce = [&] { was_quiesced = true; };
+  stuck.pre_bind = [=](const berth_binding& binding, berth_done* done, berth_status* status) {
+    began->Open();
+    may_end->Wait();
+    // Everything that it was shown is still there.
+    EXPECT_EQ(Text(binding.pod->meta->name), "p");
+    EXPECT_EQ(*static_cast<int64_t*>(binding.slots[0]), 7);
+    Stage::Complete(done, {BERTH_SUCCESS});
+    Give({BERTH_ERROR, {"late"}}, status);
+    ended->Open();
+    return BERTH_ERROR;
+  };
+  stage_.Add("puppet.Slower", {Point::kBind});
+  stage_.Build();
+  auto pool = std::make_unique<BindPool>(1, std::chrono::milliseconds(10));
+  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
+  stage_.calls().give_up = [&](uint64_t task) { pool->GiveUp(task); };
+  stage_.calls().deadline_ns = kDeadline;
+  CallWatchdog watchdog(stage_.monitor(), stage_.faults(), CallDeadlines());
+
+  auto first = stage_.MakeBinding();
+  auto second = stage_.MakeBinding();
+  auto pre_bind =
+      std::make_unique<PreBindRun>(*first, stage_.calls(), std::vector<uint32_t>(), End());
+  auto bind = std::make_unique<BindRun>(*second, stage_.calls(), End());
+  pre_bind->Start();
+  began->Wait();
+  bind->Start();
+  stage_.Pass(2 * kDeadline);
+  AwaitEnds(2);
+  EXPECT_THAT(ends_, ::testing::UnorderedElementsAre(
+                         ::testing::HasSubstr("\"puppet.Slow\": no answer within "), "Success"));
+  EXPECT_THAT(stage_.Faults(), ::testing::ElementsAre("puppet.Slow PreBind deadline"));
+  watchdog.Look(0);
+  EXPECT_TRUE(watchdog.overdue());
+
+  pre_bind.reset();
+  bind.reset();
+  first.reset();
+  second.reset();
+  pool.reset();
+  stage_.Strike();
+  EXPECT_FALSE(was_quiesced);
+  EXPECT_EQ(Stage::slots(), 1);  // In use.
+  may_end->Open();
+  ended->Wait();
+  stage_.Drain();
+}
+
+// The same for one that was not given up in time, and comes back while everything goes.
+TEST_F(AsyncThreadsTest, ACallThatEndsWhileThePlanGoes) {
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE(round);
+    auto stage = std::make_unique<Stage>();
+    const auto began = std::make_shared<Gate>();
+    const auto may_end = std::make_shared<Gate>();
+    const auto ended = std::make_shared<Gate>();
+    Puppet& puppet = stage->Add("puppet.Slow", {Point::kBind});
+    puppet.has_slot = true;
+    puppet.bind = [=](const berth_binding&, berth_done*, berth_status*) {
+      began->Open();
+      may_end->Wait();
+      ended->Open();
+      return BERTH_SUCCESS;
+    };
+    stage->Build();
+    auto pool = std::make_unique<BindPool>(2, std::chrono::milliseconds(0));
+    stage->calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
+    auto binding = stage->MakeBinding();
+    auto run = std::make_unique<BindRun>(*binding, stage->calls(), End());
+    run->Start();
+    began->Wait();
+    run.reset();
+    binding.reset();
+    if (round % 2 == 0) may_end->Open();
+    pool.reset();
+    stage->Strike();
+    may_end->Open();
+    ended->Wait();
+    stage->Drain();
+    // Its thread may still be on the way out of the puppet's function.
+    static auto& kept = *new std::vector<std::unique_ptr<Stage>>;
+    kept.push_back(std::move(stage));
+  }
   EXPECT_TRUE(ends_.empty());
 }
 

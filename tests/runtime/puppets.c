@@ -70,6 +70,8 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
   "1\",\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.changes/1\",\"berth.queue_sort/1\"," \
   "\"berth.post_filter/1\",\"berth.reserve/1\",\"berth.permit/1\",\"berth.pre_bind/1\","      \
   "\"berth.bind/1\",\"berth.post_bind/1\"]}"
-BERTH_NOTE(
-    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[" NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE(
-        "puppet.C") "," NOTE("puppet.D") "," NOTE("puppet.Slow") "," NOTE("puppet.Slower") "]}");
+/* clang-format off */
+BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
+           NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE("puppet.C") "," NOTE("puppet.D") ","
+           NOTE("puppet.Slow") "," NOTE("puppet.Slower") "]}");
+/* clang-format on */

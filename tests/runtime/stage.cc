@@ -4,6 +4,7 @@
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <utility>
 
@@ -30,7 +31,8 @@ void ConstructSlot(void* at) noexcept {
 
 berth_code CloneSlot(void* to, const void* from) noexcept {
   const int64_t value = *static_cast<const int64_t*>(from);
-  if (value < 0) return BERTH_ERROR;
+  if (value == Stage::kDeadlySlot) std::abort();
+  if (value < 0) return static_cast<berth_code>(-value);
   *static_cast<int64_t*>(to) = value;
   ++living_slots;
   return BERTH_SUCCESS;
@@ -217,7 +219,9 @@ void Stage::Actor::FillIn() {
   plugin.quiesce = [](berth_plugin* of) noexcept {
     if (const auto& f = Of(of->self).quiesce) f();
   };
-  plugin.destroy = [](berth_plugin*) noexcept {};
+  plugin.destroy = [](berth_plugin* of) noexcept {
+    if (const auto& f = Of(of->self).destroy) f();
+  };
 }
 
 // --- the stage ----------------------------------------------------------------------------------
@@ -244,8 +248,9 @@ Stage::Stage()
                     [this](uint32_t, std::string_view plugin, std::string_view text) {
                       lines.push_back(std::string(plugin) + ": " + std::string(text));
                     },
-                .bind = nullptr,
-                .faults = &faults_},
+                .monitor = &monitor_,
+                .faults = &faults_,
+                .clock = &clock_},
       calls_{.post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); },
              .timers = &timers_,
              .now_ns = [this] { return clock_.NowNs(); }},
@@ -265,6 +270,7 @@ berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) 
   };
   actor.puppet.waiting = static_cast<const berth_waiting*>(find(BERTH_SERVICE_WAITING));
   actor.puppet.api = static_cast<const berth_api*>(find(BERTH_SERVICE_API));
+  if (actor.puppet.create) actor.puppet.create();
   actor.FillIn();
   return &actor.plugin;
 }
@@ -339,7 +345,7 @@ const InstanceHost& Stage::HostOf(const std::string& name) const {
 std::vector<std::string> Stage::Faults() const {
   std::vector<std::string> faults;
   for (const PluginFaults::Count& count : faults_.Counts()) {
-    const std::string fault = count.plugin + " " + std::string(InfoOf(count.point).name) + " " +
+    const std::string fault = count.plugin + " " + std::string(NameOf(count.point)) + " " +
                               std::string(FaultName(count.kind));
     for (uint64_t i = 0; i < count.count; ++i) faults.push_back(fault);
   }

@@ -1,5 +1,5 @@
-// What the tests of extension points share: plugins that are played by the test, a plan of them, and
-// one attempt on a small cluster.
+// What the tests of extension points share: plugins that are played by the test, a plan of them,
+// and one attempt on a small cluster.
 #ifndef BERTH_TESTS_RUNTIME_STAGE_H_
 #define BERTH_TESTS_RUNTIME_STAGE_H_
 
@@ -70,7 +70,9 @@ struct Puppet {
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> pre_bind;
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
+  std::function<void()> create;
   std::function<void()> quiesce;
+  std::function<void()> destroy;
   bool is_parallel = false;
   // Set when it is made; null: nobody serves it.
   const berth_host* host = nullptr;
@@ -122,12 +124,17 @@ class Stage {
   NodeTable& table() { return cache_.table(); }
   TestObjects& objects() { return objects_; }
   TestClock& clock() { return clock_; }
+  CallMonitor& monitor() { return monitor_; }
+  PluginFaults& faults() { return faults_; }
+  HostServices& services() { return services_; }  // Before Build().
   const InstanceHost& HostOf(const std::string& name) const;
   // "puppet.A Reserve bad code", as often as it was noted.
   std::vector<std::string> Faults() const;
   void Quarantine(const std::string& name);
   // Slots that are alive.
   static int64_t slots();
+  // Of a slot: ends the process when it is cloned; what its clone answers.
+  static constexpr int64_t kDeadlySlot = INT64_MIN;
   // What happened, in order.
   std::vector<std::string> log;
   // What was logged: "puppet.A: text".
@@ -143,6 +150,7 @@ class Stage {
   ObjectStore store_;
   TestClock clock_;
   PluginFaults faults_;
+  CallMonitor monitor_{objects_.interner()};
   HostServices services_;
   ThreadWaker waker_;
   Inbox inbox_{&waker_};

@@ -281,6 +281,10 @@ TEST_F(WhatIfTest, StateThatCannotBeCloned) {
   EXPECT_EQ(what_if.status().code(), ErrorCode::kInternal);
   EXPECT_EQ(what_if.status().message(), "plugin puppet.A could not clone its cycle state");
   EXPECT_EQ(Stage::slots(), before);
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+  SlotOf(*attempt.cycle(0).abi()) = -BERTH_BUG;
+  EXPECT_FALSE(WhatIf::Begin(attempt, 1).ok());
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A cycle state exception"));
   SlotOf(*attempt.cycle(0).abi()) = 1;
 }
 

@@ -1,6 +1,7 @@
 // berth.whatif/1, as a PostFilter asks it.
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,76 @@ TEST_F(WhatIfServiceTest, NominatedPodsCount) {
     service().end(at);
   });
   EXPECT_EQ(verdict, "2: too many pods");
+}
+
+// Of a row that has ended nothing is left, whoever still has its address.
+TEST_F(WhatIfServiceTest, ARowThatHasEndedIsNone) {
+  berth_whatif_row* kept = nullptr;
+  const auto expect_none = [&](berth_whatif_row* at) {
+    EXPECT_EQ(service().run_filters(at, nullptr), BERTH_CONFLICT);
+    EXPECT_EQ(service().remove_pod(at, &pod(0), nullptr), BERTH_CONFLICT);
+    EXPECT_EQ(service().add_pod(at, &pod(2), nullptr), BERTH_CONFLICT);
+    service().end(at);
+  };
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    berth_whatif_row* first = nullptr;
+    ASSERT_EQ(service().begin(host(), &cycle, row(), &first), BERTH_SUCCESS);
+    service().end(first);
+    expect_none(first);
+    berth_whatif_row* second = nullptr;
+    ASSERT_EQ(service().begin(host(), &cycle, row(), &second), BERTH_SUCCESS);
+    EXPECT_NE(first, second);
+    expect_none(first);  // Nor does that end the second one.
+    EXPECT_EQ(Verdict(second), "2: too many pods");
+    expect_none(nullptr);
+    kept = second;
+  });
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
+  expect_none(kept);
+  AskInPostFilter([&](const berth_cycle&) { expect_none(kept); });
+  stage_.Strike();
+}
+
+TEST_F(WhatIfServiceTest, ARowIsForThePostFilterThatBeganIt) {
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    berth_whatif_row* at = nullptr;
+    ASSERT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
+    std::thread([&] {
+      EXPECT_EQ(service().run_filters(at, nullptr), BERTH_CONFLICT);
+      EXPECT_EQ(service().add_pod(at, &pod(2), nullptr), BERTH_CONFLICT);
+      service().end(at);
+      berth_whatif_row* other = nullptr;
+      EXPECT_EQ(service().begin(host(), &cycle, row(), &other), BERTH_CONFLICT);
+    }).join();
+    EXPECT_EQ(Verdict(at), "2: too many pods");
+    service().end(at);
+  });
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
+TEST_F(WhatIfServiceTest, ColumnsAreBoundInPreFilterAlone) {
+  const auto& columns = *[&] {
+    stage_.Build();
+    built_ = true;
+    const void* found = nullptr;
+    EXPECT_EQ(host()->get_service(host(), BERTH_SERVICE_COLUMNS, &found), BERTH_SUCCESS);
+    return static_cast<const berth_columns*>(found);
+  }();
+  uint32_t index = 0;
+  const auto bind = [&](const berth_cycle& cycle) {
+    return columns.bind(host(), &cycle, AsStr("alloc.cpu"), &index);
+  };
+  const berth_cycle* kept = nullptr;
+  a_->pre_filter = [&](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&,
+                       berth_status*) {
+    SlotOf(cycle) = 1;
+    kept = &cycle;
+    EXPECT_EQ(bind(cycle), BERTH_SUCCESS);
+    std::thread([&] { EXPECT_EQ(bind(cycle), BERTH_CONFLICT); }).join();
+    return BERTH_SUCCESS;
+  };
+  AskInPostFilter([&](const berth_cycle& cycle) { EXPECT_EQ(bind(cycle), BERTH_CONFLICT); });
+  EXPECT_EQ(bind(*kept), BERTH_CONFLICT);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class SmallHost {
              this,
              Str(std::string_view("small")),
              Str(std::string_view("1")),
-             &GetService};
+             &GetService,
+             &NoteFault};
   }
   SmallHost(const SmallHost&) = delete;
   SmallHost& operator=(const SmallHost&) = delete;
@@ -65,6 +66,7 @@ class SmallHost {
 
   std::vector<std::string> texts;
   std::vector<std::string> log;
+  std::vector<std::string> faults;
   std::vector<std::string> bound_columns;     // by columns.bind, behind the plugin's own
   std::vector<std::string> missing_services;  // not served
   std::vector<std::string> requests;          // to the API server
@@ -87,6 +89,9 @@ class SmallHost {
   static SmallHost& Of(const berth_host* host) { return *static_cast<SmallHost*>(host->impl); }
   static berth_code GetService(const berth_host* host, const char* id,
                                const void** service) noexcept;
+  static void NoteFault(const berth_host* host, berth_str what) noexcept {
+    Of(host).faults.emplace_back(Str(what));
+  }
 
   berth_host host_;
 };

@@ -423,7 +423,7 @@ typedef struct berth_pod {
   const berth_meta* meta;
   /* spec */
   berth_id scheduler_name;
-  berth_id node_name;         /* spec.nodeName; 0 while pending or merely assumed */
+  berth_id node_name;         /* its node, or the one it is assumed on; 0 while pending */
   int32_t priority;           /* 0 when not set */
   uint32_t preemption_policy; /* PreemptLowerPriority when not set */
   berth_id priority_class;
@@ -446,8 +446,7 @@ typedef struct berth_pod {
   /* The same without pod-level resources, a container without a cpu or memory request counting as
    * 100 m and 200 MiB: what NodeResourcesFit scores a pod by. */
   const berth_resources* request_of_containers;
-  /* What a pod on a node holds: as `request`, with a resize in progress counted at its larger size.
-   */
+  /* What a pod on a node holds: as `request`, a resize in progress counted at its larger size. */
   const berth_resources* accounted;
   int64_t nonzero_milli_cpu; /* of `accounted`, with defaults for containers without a request */
   int64_t nonzero_memory;
@@ -604,11 +603,11 @@ enum {
 typedef struct berth_cycle {
   uint32_t struct_size;
   uint32_t flags;
-  uint64_t id; /* of the attempt; grows */
-  const berth_pod* pod;
+  uint64_t id;            /* of the attempt; grows */
+  const berth_pod* pod;   /* node_name is 0 */
   void* const* slots;     /* this instance's cycle state, in the order of berth_plugin.slots */
   const uint32_t* cancel; /* see BERTH_CANCELED */
-  int64_t deadline_ns;    /* as berth_timer.now_ns; 0: none */
+  int64_t deadline_ns;    /* when this call is late, as berth_timer.now_ns; 0: never */
   const void* host;       /* the host's own */
 } berth_cycle;
 /* True when the answer of a berth_cycle or berth_binding is no longer wanted: return
@@ -637,11 +636,9 @@ typedef struct berth_slot {
  * equal, on nodes that have not changed. Nothing declared (a NULL pointer) means that no answer is
  * ever reused, for this plugin alone. */
 enum {
-  BERTH_DEPENDS_NODE =
-      1, /* the node object: what the columns marked "no" and berth_block.nodes show */
+  BERTH_DEPENDS_NODE = 1,      /* the node: columns marked "no", berth_block.nodes */
   BERTH_DEPENDS_NODE_PODS = 2, /* also the pods on that node */
-  BERTH_DEPENDS_OTHER =
-      4 /* also anything else: other nodes, other objects, the plugin's own index */
+  BERTH_DEPENDS_OTHER = 4      /* also anything else: other nodes or objects, the plugin's index */
 };
 enum { BERTH_CHANGED_NONE = 0, BERTH_CHANGED_ROWS = 1, BERTH_CHANGED_ALL = 2 };
 typedef struct berth_dependence {
@@ -683,7 +680,7 @@ typedef struct berth_pre_enqueue {
 /* EnqueueExtensions: which events may make a pod schedulable that this plugin rejected?
  * Called:    `hint` when a registered event happens, for each parked pod that the plugin rejected,
  *            or once for all that are equal in the interest's `pod_parts`. A plugin that rejects
- *            pods and has no such point gets them back at every event.
+ *            pods and has no such point gets them back at every event but UNSCHEDULED_POD.
  * Threading: [queue].
  * Returns:   BERTH_HINT_QUEUE: try the pod again; BERTH_HINT_SKIP: this event does not help it.
  * Must not:  block. */
@@ -877,14 +874,13 @@ typedef struct berth_pre_score {
  * Called:    when two or more nodes are feasible: `score` per block of them; then `normalize` once
  *            with all raw scores, when the mode is CUSTOM.
  * Threading: [block] for `score`, [cycle] for `normalize`.
- * Returns:   SUCCESS with out[i] written for every selected i; anything else fails the cycle. After
- *            normalisation every score must lie in 0..100; the host multiplies by the weight and
- *            adds up. The modes divide in integers.
+ * Returns:   SUCCESS with out[i] written, not INT64_MIN, for every selected i; anything else fails
+ *            the cycle. After normalisation every score must lie in 0..100; the host multiplies by
+ *            the weight and adds up. The modes divide in integers.
  * Must not:  as Filter. */
 enum {
   BERTH_NORMALIZE_NONE = 0,
-  BERTH_NORMALIZE_MAX =
-      1, /* 100 * s / max; unchanged when max is 0. Kubernetes' DefaultNormalizeScore */
+  BERTH_NORMALIZE_MAX = 1, /* 100 * s / max; unchanged when max is 0. DefaultNormalizeScore */
   BERTH_NORMALIZE_MAX_REVERSED = 2, /* 100 - 100 * s / max; 100 for all when max is 0 */
   BERTH_NORMALIZE_MIN_MAX = 3,      /* 100 * (s - min) / (max - min); 0 for all when equal */
   BERTH_NORMALIZE_CUSTOM = 4
@@ -952,12 +948,12 @@ typedef struct berth_permit {
 struct berth_binding {
   uint32_t struct_size;
   uint32_t flags;
-  const berth_pod* pod;
+  const berth_pod* pod; /* node_name is 0 */
   berth_str node_name;
   berth_str node_uid;
   void* const* slots;
   const uint32_t* cancel;
-  int64_t deadline_ns;
+  int64_t deadline_ns; /* by when the answer must have come, returned or completed; 0: none */
 };
 
 /* PreBind: what must happen before the pod is bound (attach a volume, write an allocation).
@@ -1048,9 +1044,9 @@ typedef struct berth_changes {
 } berth_changes;
 
 /* ---- Services of the host -------------------------------------------------------------------- */
-/* Found through berth_host.get_service in create(), kept until destroy(). A berth_host argument is
- * always the one that was passed to create(). A function that takes an answer or a promise and
- * returns an error leaves it alone: no answer will come. */
+/* Found through berth_host.get_service in create(), kept until destroy(); later calls do nothing. A
+ * berth_host argument is always the one that was passed to create(). A function that takes a
+ * promise or an answer and returns an error leaves it alone: no answer will come. */
 struct berth_host {
   uint32_t struct_size;
   uint16_t abi_major;
@@ -1063,6 +1059,9 @@ struct berth_host {
    * Threading: [load]. */
   berth_code (*get_service)(const struct berth_host* host, const char* id,
                             const void** service) BERTH_NOEXCEPT;
+  /* A call that has no code to answer (OnChange, Unreserve, a timer) failed: counted against the
+   * plugin, at the point where it is called. `what`: why. Threading: [any]. */
+  void (*fault)(const struct berth_host* host, berth_str what) BERTH_NOEXCEPT;
 };
 
 /* Log. Threading: [any]. Test `*level` first, by a relaxed atomic load: what is below it is
@@ -1194,7 +1193,7 @@ typedef struct berth_objects {
 
 /* What if: would the pod of this cycle fit, were other pods there or gone? One private row, with
  * clones of the state that AddPod and RemovePod change. `status` is the plugin's own, or NULL.
- * Threading: [cycle], within PostFilter.
+ * Threading: [cycle], within PostFilter. CONFLICT elsewhere, and for a row that has ended.
  * Lifetime:  until `end`, and no longer than the call of PostFilter. */
 typedef struct berth_whatif_row berth_whatif_row;
 #define BERTH_SERVICE_WHATIF "berth.whatif/1"
@@ -1270,7 +1269,7 @@ typedef struct berth_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* POST pods/binding. PENDING, which Bind answers too: the host completes `done` with the outcome.
-   * Within Bind only. */
+   * CONFLICT where `done` is no open promise of Bind. */
   berth_code (*bind)(const berth_host* host, const berth_binding* binding,
                      berth_done* done) BERTH_NOEXCEPT;
   /* `patch`: a strategic merge patch of the pod, as JSON, sent to its status. */

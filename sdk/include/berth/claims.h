@@ -35,8 +35,8 @@ inline bool ClaimIsForPod(const berth_object& claim, const Pod& pod) {
   return claim.meta->ns == pod.ns() && ControllerUid(*claim.meta) == pod.uid();
 }
 
-// `persistentvolumeclaim "data" not found`: what kube-scheduler says of an object that is not there.
-// `resource` is the kind in small letters, with the group where it has one:
+// `persistentvolumeclaim "data" not found`: what kube-scheduler says of an object that is not
+// there. `resource` is the kind in small letters, with the group where it has one:
 // "storageclass.storage.k8s.io".
 inline std::string NotFoundText(std::string_view resource, std::string_view name) {
   return std::string(resource).append(" \"").append(name).append("\" not found");

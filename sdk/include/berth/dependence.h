@@ -8,8 +8,8 @@
 // reused.
 //
 // What a mask of parts cannot say, a method may:
-//   // A hash of what the answers depend on beside that: of this pod, or of what PreFilter found out
-//   // for it, be it of other nodes and objects. Nothing: do not reuse. Threading: [cycle].
+//   // A hash of what the answers depend on beside that: of this pod, or of what PreFilter found
+//   out // for it, be it of other nodes and objects. Nothing: do not reuse. Threading: [cycle].
 //   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const;
 //   // With kOther: what changed for this pod since change number `since`. Threading: [cycle].
 //   berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle,

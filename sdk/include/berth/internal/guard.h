@@ -70,16 +70,15 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
 }
 
 #if defined(__cpp_exceptions)
-// Logs the exception in flight. `fatal`: the instance is not to be trusted from now on.
+// Tells the host of the exception in flight. `fatal`: the instance is not to be trusted from now
+// on.
 [[gnu::cold, gnu::noinline]] inline void CaughtInVoid(const Services& services, const char* where,
                                                       bool fatal) noexcept {
   const auto fail = [&](std::string_view what) {
+    Fault fault;
+    fault.Set(where, what);
     if (fatal) services.fault->Set(where, what);
-    if (services.log == nullptr) return;
-    const berth_str_pair pairs[] = {{Str(std::string_view("call")), Str(std::string_view(where))},
-                                    {Str(std::string_view("error")), Str(what)}};
-    services.log->log(services.host, BERTH_LOG_ERROR,
-                      Str(std::string_view("a call that must not throw has thrown")), pairs, 2);
+    services.host->fault(services.host, Str(fault.text()));
   };
   try {
     throw;
@@ -92,7 +91,7 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
 #endif
 
 template <class F>
-void GuardLogged(const Services& services, const char* where, bool fatal, F&& call) noexcept {
+void GuardReported(const Services& services, const char* where, bool fatal, F&& call) noexcept {
 #if defined(__cpp_exceptions)
   try {
     call();
@@ -108,13 +107,13 @@ void GuardLogged(const Services& services, const char* where, bool fatal, F&& ca
 // Runs `call` where there is no code to answer, and what it was to do cannot be left undone.
 template <class F>
 void GuardVoid(const Services& services, const char* where, F&& call) noexcept {
-  GuardLogged(services, where, true, static_cast<F&&>(call));
+  GuardReported(services, where, true, static_cast<F&&>(call));
 }
 
 // Runs `call` where the caller has an answer that is right, if slower, without it.
 template <class F>
 void GuardHint(const Services& services, const char* where, F&& call) noexcept {
-  GuardLogged(services, where, false, static_cast<F&&>(call));
+  GuardReported(services, where, false, static_cast<F&&>(call));
 }
 
 }  // namespace berth::internal

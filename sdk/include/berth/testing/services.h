@@ -68,6 +68,7 @@ class Services {
     host_.name = ToAbi("berth::testing");
     host_.version = ToAbi("1");
     host_.get_service = &GetService;
+    host_.fault = &NoteFault;
   }
   ~Services() {
     if (!refs_.empty()) {
@@ -90,6 +91,8 @@ class Services {
 
   const std::vector<LogLine>& log() const { return log_; }
   const std::map<std::string, Metric>& metrics() const { return metrics_; }
+  // What calls that cannot answer failed with.
+  const std::vector<std::string>& faults() const { return faults_; }
   size_t timers() const { return timers_.size(); }
 
   // Moves the clock on and fires what is due, in order.
@@ -178,6 +181,12 @@ class Services {
       if (std::strcmp(id, known) == 0) return BERTH_UNSUPPORTED;
     }
     return BERTH_NOT_FOUND;
+  }
+
+  static void NoteFault(const berth_host* host, berth_str what) noexcept {
+    Services& self = Of(host);
+    const std::lock_guard lock(self.mutex_);
+    self.faults_.emplace_back(FromAbi(what));
   }
 
   // log
@@ -379,8 +388,9 @@ class Services {
   const std::map<std::string, const void*>* scripted_ = nullptr;
   const char* const* kinds_ = nullptr;
 
-  std::mutex mutex_;  // log_, metrics_, refs_
+  std::mutex mutex_;  // log_, faults_, metrics_, refs_
   std::vector<LogLine> log_;
+  std::vector<std::string> faults_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;
   std::set<ObjectHandle*> refs_;

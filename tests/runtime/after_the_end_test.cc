@@ -1,0 +1,174 @@
+// What a thread that a plugin forgot may still do when its instance is gone: ask, and get nothing.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/runtime/done.h"
+#include "host/runtime/metric_store.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::IsEmpty;
+
+// Everything that a plugin finds in create() and keeps for good.
+struct Kept {
+  explicit Kept(const berth_host* of) : host(of) {
+    Find(BERTH_SERVICE_LOG, log);
+    Find(BERTH_SERVICE_STRINGS, strings);
+    Find(BERTH_SERVICE_COLUMNS, columns);
+    Find(BERTH_SERVICE_METRICS, metrics);
+    Find(BERTH_SERVICE_OBJECTS, objects);
+    Find(BERTH_SERVICE_TIMER, timer);
+    Find(BERTH_SERVICE_API, api);
+    Find(BERTH_SERVICE_COMPLETION, completion);
+  }
+  template <class T>
+  void Find(const char* id, const T*& service) {
+    const void* found = nullptr;
+    EXPECT_EQ(host->get_service(host, id, &found), BERTH_SUCCESS) << id;
+    service = static_cast<const T*>(found);
+  }
+
+  const berth_host* host;
+  const berth_log* log;
+  const berth_strings* strings;
+  const berth_columns* columns;
+  const berth_metrics* metrics;
+  const berth_objects* objects;
+  const berth_timer* timer;
+  const berth_api* api;
+  const berth_completion* completion;
+};
+
+void ExpectNothing(const Kept& kept) {
+  const berth_host* host = kept.host;
+  const berth_str text = AsStr("text");
+  const auto answer = [](void*, berth_code, berth_str) { ADD_FAILURE() << "answered"; };
+  EXPECT_EQ(*kept.log->level, uint32_t{BERTH_LOG_INFO});
+  kept.log->log(host, BERTH_LOG_ERROR, text, nullptr, 0);
+  host->fault(host, text);
+  const void* service = nullptr;
+  EXPECT_EQ(host->get_service(host, BERTH_SERVICE_LOG, &service), BERTH_NOT_FOUND);
+  EXPECT_EQ(kept.strings->intern(host, text), BERTH_ID_NONE);
+  EXPECT_EQ(kept.strings->find(host, text), BERTH_ID_NONE);
+  EXPECT_EQ(kept.strings->text(host, 7).len, 0U);
+  kept.metrics->observe(host, 0, nullptr, 1);
+  EXPECT_EQ(kept.objects->get(host, AsStr("v1/Namespace"), text, text), nullptr);
+  EXPECT_EQ(kept.timer->now_ns(host), 0);
+  EXPECT_EQ(kept.timer->wall_ns(host), 0);
+  uint64_t timer = 0;
+  EXPECT_EQ(kept.timer->start(
+                host, 0, [](void*) {}, nullptr, &timer),
+            BERTH_CANCELLED);
+  EXPECT_EQ(kept.timer->cancel(host, 1), BERTH_CONFLICT);
+  uint32_t index = 0;
+  EXPECT_EQ(kept.columns->bind(host, nullptr, text, &index), BERTH_CONFLICT);
+  EXPECT_EQ(kept.api->bind(host, nullptr, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->patch_status(host, nullptr, text, answer, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->evict(host, nullptr, text, answer, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->event(host, nullptr, nullptr, text, text, text, text), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->request(host, AsStr("GET"), AsStr("/"), text, 0, answer, nullptr),
+            BERTH_CANCELLED);
+}
+
+TEST(AfterTheEnd, NothingIsThereAndNothingHappens) {
+  auto stage = std::make_unique<Stage>();
+  EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 10, .serve = nullptr});
+  MetricStore metrics;
+  stage->services().client = &cluster;
+  stage->services().metrics = &metrics;
+  stage->services().timers = &stage->timers();
+  stage->services().log_level = BERTH_LOG_INFO;
+  std::vector<berth_done*> promises;
+  stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+                                                    berth_status*) {
+    promises.push_back(done);
+    return BERTH_PENDING;
+  };
+  stage->Build();
+  const Kept kept(stage->HostOf("puppet.A").abi());
+  {
+    auto binding = stage->MakeBinding();
+    AsyncCall call(*binding, stage->calls(), 0, Point::kBind,
+                   [](const PluginStatus&) { ADD_FAILURE() << "nobody waits"; });
+    call.Start();
+  }
+  const auto expect_nothing = [&] {
+    for (berth_done* done : promises) {
+      kept.completion->complete(done, BERTH_SUCCESS, AsStr("late"));
+      EXPECT_FALSE(Promises::IsOpenForBind(done));
+    }
+    ExpectNothing(kept);
+  };
+  stage->Strike();
+  stage->lines.clear();
+  expect_nothing();
+  std::thread(expect_nothing).join();
+  stage->Drain();
+  EXPECT_THAT(stage->lines, IsEmpty());
+  EXPECT_THAT(stage->Faults(), IsEmpty());
+  stage.reset();  // And with it everything that the services work on.
+  expect_nothing();
+  std::thread(expect_nothing).join();
+}
+
+// The same, while it happens.
+TEST(AfterTheEnd, AThreadMayAskWhileTheInstanceGoes) {
+  for (int round = 0; round < 20; ++round) {
+    auto stage = std::make_unique<Stage>();
+    MetricStore metrics;
+    stage->services().metrics = &metrics;
+    stage->services().timers = &stage->timers();
+    std::atomic<berth_done*> promise = nullptr;
+    stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+                                                      berth_status*) {
+      promise = done;
+      return BERTH_PENDING;
+    };
+    stage->Build();
+    auto binding = stage->MakeBinding();
+    auto call = std::make_unique<AsyncCall>(*binding, stage->calls(), 0, Point::kBind,
+                                            [](const PluginStatus&) {});
+    call->Start();
+    const berth_host* host = stage->HostOf("puppet.A").abi();
+    const auto find = [host](const char* id) {
+      const void* found = nullptr;
+      host->get_service(host, id, &found);
+      return found;
+    };
+    const auto* strings = static_cast<const berth_strings*>(find(BERTH_SERVICE_STRINGS));
+    const auto* log = static_cast<const berth_log*>(find(BERTH_SERVICE_LOG));
+    const auto* timer = static_cast<const berth_timer*>(find(BERTH_SERVICE_TIMER));
+    const auto* completion = static_cast<const berth_completion*>(find(BERTH_SERVICE_COMPLETION));
+    ASSERT_TRUE(strings != nullptr && log != nullptr && timer != nullptr && completion != nullptr);
+    std::atomic<bool> began = false;
+    std::atomic<bool> is_over = false;
+    std::thread thread([&] {
+      while (!is_over) {
+        strings->text(host, strings->intern(host, AsStr("rack")));
+        log->log(host, *log->level == 0 ? 0 : *log->level - 1, AsStr("below"), nullptr, 0);
+        timer->now_ns(host);
+        completion->complete(promise, BERTH_SUCCESS, AsStr("x"));
+        began = true;
+      }
+    });
+    while (!began) std::this_thread::yield();
+    call.reset();
+    binding.reset();
+    stage->Strike();
+    stage.reset();
+    is_over = true;
+    thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace berth::host

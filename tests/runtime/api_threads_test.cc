@@ -1,0 +1,117 @@
+// Plugins that bind from threads of a pool, with the loop and a cluster that is one thread's.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/api/decode.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cycle/scheduling_loop.h"
+#include "host/runtime/bind_pool.h"
+#include "tests/runtime/stage.h"
+
+namespace berth::host {
+namespace {
+
+// Everything of a cluster is on its owner's thread.
+class OneThread final : public Client {
+ public:
+  explicit OneThread(EmbeddedCluster& cluster) : cluster_(cluster) {}
+
+  [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
+    return At().StartWatch(kind, sink);
+  }
+  void Bind(const PodName& pod, std::string_view node, Done done) override {
+    At().Bind(pod, node, std::move(done));
+  }
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override {
+    At().PatchPodStatus(pod, patch, std::move(done));
+  }
+  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) override {
+    At().DeletePod(pod, grace_seconds, std::move(done));
+  }
+  void CreateEvent(Event event, Done done) override {
+    At().CreateEvent(std::move(event), std::move(done));
+  }
+  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override {
+    At().GetLease(ns, name, std::move(answer));
+  }
+  void CreateLease(const Lease& lease, Answer<Lease> answer) override {
+    At().CreateLease(lease, std::move(answer));
+  }
+  void UpdateLease(const Lease& lease, Answer<Lease> answer) override {
+    At().UpdateLease(lease, std::move(answer));
+  }
+  void Request(ApiRequest request, Answer<std::string> answer) override {
+    At().Request(std::move(request), std::move(answer));
+  }
+  void Stop() override { At().Stop(); }
+
+ private:
+  EmbeddedCluster& At() {
+    EXPECT_EQ(std::this_thread::get_id(), home_);
+    return cluster_;
+  }
+
+  EmbeddedCluster& cluster_;
+  const std::thread::id home_ = std::this_thread::get_id();
+};
+
+class Bound final : public DecisionSink {
+ public:
+  void OnBound(const PodRef&, std::string_view) override { ++count; }
+  size_t count = 0;
+};
+
+TEST(ApiThreads, ABlockingPluginBindsByTheServiceFromThePool) {
+  constexpr size_t kPods = 100;
+  Stage stage;
+  Puppet& puppet = stage.Add("puppet.Slow", {Point::kBind});
+  puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    return puppet.api->bind(puppet.host, &binding, done);
+  };
+  stage.Write();
+  TestClock clock;
+  ThreadWaker waker;
+  TestObjects objects;
+  Decoder decoder(objects.interner());
+  EmbeddedCluster cluster(
+      {.now_ns = [&] { return clock.NowNs(); }, .max_events = 1000, .serve = nullptr});
+  const auto add = [&](const std::string& json) {
+    auto object = decoder.Decode(json);
+    ASSERT_TRUE(object.ok()) << object.status().ToString();
+    ASSERT_TRUE(cluster.Create(*std::move(object)).ok());
+  };
+  add(TestObjects::Json(TestNode{.name = "n1"}));
+  for (size_t i = 0; i < kPods; ++i) {
+    add(TestObjects::Json(
+        TestPod{.name = "p" + std::to_string(i),
+                .spec = "\"schedulerName\":\"" + stage.spec().scheduler_name + "\""}));
+  }
+  OneThread client(cluster);
+  Bound bound;
+  BindPool pool(4);
+  SchedulingLoop::Options options;
+  options.clock = &clock;
+  options.sink = &bound;
+  options.waker = &waker;
+  options.on_pool = [&](std::function<void()> task) { return pool.Run(std::move(task)); };
+  const PlanSpec spec = stage.spec();
+  auto loop = SchedulingLoop::Create(objects.interner(), client, Stage::catalog(),
+                                     std::span(&spec, 1), std::move(options));
+  ASSERT_TRUE(loop.ok()) << loop.status().ToString();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (bound.count < kPods && std::chrono::steady_clock::now() < end) {
+    const bool did = cluster.Deliver() > 0;
+    if (!(*loop)->Step() && !did) waker.Wait(1'000'000);
+  }
+  EXPECT_EQ(bound.count, kPods);
+  EXPECT_EQ(cluster.FindPod("default", "p7")->node_name(), "n1");
+}
+
+}  // namespace
+}  // namespace berth::host
