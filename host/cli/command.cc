@@ -59,8 +59,8 @@ printed over several, as kubectl prints them:
 "after" is the time since the line before, as in Go ("250ms", "1h30m"); without it, a line is due at
 once. Lines that are due are applied before the next pod is tried. A stream may repeat itself, and
 may come from a cluster whose own scheduler decides otherwise: an object in a version
-(resourceVersion) that was seen changes nothing, and a pod keeps the node that it was given here.
-BOOKMARK and DECISION lines are passed over.
+(resourceVersion) that was seen changes nothing, and a pod keeps the node that it was given here. A
+pod with a deletionTimestamp goes with its DELETED line. BOOKMARK and DECISION lines are passed over.
 
 With --time virtual the clock jumps to what happens next, be it a line, the end of a backoff or a
 time-out. Equal input and an equal seed then give equal decisions at equal times. --record writes
@@ -75,9 +75,9 @@ same as the one before. The summary is on standard error.
 
 It ends when the stream has ended and nothing is to be done any more: what is refused and gated
 stays as it is; a pod is tried again after an error, up to five times in a row. Ctrl-C (SIGINT) and
-SIGTERM end it before that: nothing new is begun, bindings under way are waited for. A second one
-ends it at once. It ends in the same way when nobody reads the output any more, as behind `head`.
-The recording holds all that happened until then.
+SIGTERM end it before that, and so does an output that nobody reads any more, as behind `head`:
+nothing new is begun, bindings under way are waited for, and the recording holds all that happened
+until then. A second signal ends it at once.
 
 )";
 

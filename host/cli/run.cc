@@ -79,6 +79,10 @@ Status CheckFlags(const RunFlags& flags, int in_descriptor) {
         "to "
         "an API server");
   }
+  if (flags.cluster_files.empty() && flags.events.empty()) {
+    return Status::InvalidArgument(
+        "run: expected --cluster or --events, found no pods to schedule");
+  }
   if (flags.events == kStandardInput &&
       std::ranges::find(flags.cluster_files, kStandardInput) != flags.cluster_files.end()) {
     return Status::InvalidArgument(

@@ -29,6 +29,7 @@ struct Envelope {
   std::string_view type;
   std::optional<std::string_view> after;
   std::optional<std::string_view> other;  // A key that there should not be.
+  bool is_object = false;                 // It has the keys of an object.
 };
 
 std::string Quoted(std::string_view text) {
@@ -73,6 +74,11 @@ Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
     event.type = type;
     known = true;
   }
+  if (envelope.type.empty() && envelope.is_object) {
+    return Status::InvalidArgument(
+        "/: expected a watch event, found an object: kubectl prints events with "
+        "--output-watch-events; what there is already belongs into --cluster");
+  }
   if (!known) {
     return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK or DECISION",
                     envelope.type.empty() ? "nothing" : Quoted(envelope.type));
@@ -115,6 +121,7 @@ Status EventReader::ReadEnvelope(Envelope& envelope) {
     if (field.name == "type") return reader_.ReadText(value, &envelope.type);
     if (field.name == "after") return reader_.ReadText(value, &envelope.after.emplace());
     if (field.name != "object") envelope.other = field.name;
+    envelope.is_object |= field.name == "apiVersion";
     return true;
   });
   return ok ? Status() : reader_.TakeError();

@@ -76,6 +76,9 @@ TEST_F(StreamEventTest, SaysWhatIsWrongAndWhere) {
   const std::vector<Case> cases = {
       {"{" + object + "}",
        "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found nothing"},
+      {kPod,
+       "7: /: expected a watch event, found an object: kubectl prints events with "
+       "--output-watch-events; what there is already belongs into --cluster"},
       {"{'type':'Added'," + object + "}",
        "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found 'Added'"},
       {"{'type':7," + object + "}", "7: /type: expected a string, found 7"},

@@ -256,7 +256,10 @@ TEST_F(RunCliTest, RefusesWhatItCannotDo) {
       {{"run", "--embedded", "--events", events, "--record",
         folder_ + "/../" + folder_.substr(folder_.rfind('/') + 1) + "/e.jsonl"},
        "--record would overwrite"},
-      {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl"}, "No such file or directory"},
+      {{"run", "--embedded"}, "run: expected --cluster or --events"},
+      {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl", "--cluster", kSmall},
+       "/none/r.jsonl: No such file or directory"},
+      {{"run", "--embedded", "--events", kSmall}, "small.yaml:1: expected an object, found '#'"},
       {{"run", "--embedded", "--record", "/dev/full", "--cluster", kSmall},
        "/dev/full: the recording could not be written"},
   };
