@@ -123,7 +123,10 @@ void Stage::Actor::FillInQueuePoints() {
         return f ? f(*queued, *event) : uint32_t{BERTH_HINT_QUEUE};
       }};
   queue_sort = {sizeof(berth_queue_sort), 0, nullptr,
-                [](void*, const berth_queued*, const berth_queued*) noexcept { return 0; }};
+                [](void* self, const berth_queued* a, const berth_queued* b) noexcept -> int32_t {
+                  const auto& f = Of(self).less;
+                  return f && f(*a, *b) ? 1 : 0;
+                }};
   changes = {sizeof(berth_changes), 0, [](void* self, const berth_change* change) noexcept {
                if (const auto& f = Of(self).change) f(*change);
              }};
@@ -288,7 +291,9 @@ Puppet& Stage::Add(const std::string& name, std::initializer_list<Point> points)
 }
 
 void Stage::Write() {
-  Add("puppet.D", {Point::kQueueSort});
+  if (spec_.points[static_cast<size_t>(Point::kQueueSort)].empty()) {
+    Add("puppet.D", {Point::kQueueSort});
+  }
   if (spec_.points[static_cast<size_t>(Point::kBind)].empty()) Add("puppet.D", {Point::kBind});
   std::array<char, 32> name{};
   std::snprintf(name.data(), name.size(), "stage-%" PRIxPTR,

@@ -42,6 +42,7 @@ berth_code Give(const Said& said, berth_status* status);
 struct Puppet {
   std::function<berth_code(const berth_pod&, berth_status*)> pre_enqueue;
   std::vector<berth_event_interest> interests;  // Before Build().
+  std::function<bool(const berth_queued&, const berth_queued&)> less;
   std::function<uint32_t(const berth_queued&, const berth_event&)> hint;
   std::function<berth_code(const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                            berth_status*)>

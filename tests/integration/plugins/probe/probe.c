@@ -48,10 +48,12 @@ typedef struct probe {
   uint64_t bits;
   text only_at; /* the node that gets the verdict; empty: all */
   int64_t unwritten;
+  int64_t silent; /* a verdict without reasons[i] */
   /* Score */
   answer pre_score;
   answer score;
   answer normalize;
+  text no_score_at;     /* the node whose score is left out; empty: none */
   int64_t normalize_to; /* what custom normalisation makes of every score */
   /* Bind */
   answer bind;
@@ -128,9 +130,11 @@ static void read_args(probe* p, const berth_value* args) {
   p->bits = (uint64_t)number(p, filter, "bits", 0);
   p->only_at = word(p, filter, "onlyAt");
   p->unwritten = number(p, filter, "unwritten", 0);
+  p->silent = number(p, filter, "silent", 0);
   p->bind_in_filter = word(p, filter, "bindColumn");
   p->pre_score = read_answer(p, get(p, args, "preScore"));
   p->score = read_answer(p, get(p, args, "score"));
+  p->no_score_at = word(p, get(p, args, "score"), "notAt");
   p->normalize = read_answer(p, get(p, args, "normalize"));
   p->normalize_to = number(p, get(p, args, "normalize"), "to", 0);
   p->bind = read_answer(p, get(p, args, "bind"));
@@ -222,6 +226,7 @@ static berth_code filter(void* self, const berth_cycle* cycle, const berth_block
         p->only_at.bytes[0] == '\0' || same(block->nodes[i]->meta->name, p->only_at.bytes);
     if (hit && p->unwritten != 0) continue;
     out->codes[i] = hit ? (uint8_t)p->verdict : BERTH_SUCCESS;
+    if (hit && p->silent != 0) continue;
     out->reasons[i] = hit ? p->bits : 0;
   }
   return give(&p->filter, status);
@@ -245,6 +250,7 @@ static berth_code score(void* self, const berth_cycle* cycle, const berth_block*
   (void)cycle;
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected == NULL ? k : block->selected[k];
+    if (same(block->nodes[i]->meta->name, p->no_score_at.bytes)) continue;
     out[i] = *(const int64_t*)((const char*)block->columns[0].data +
                                (uint64_t)i * block->columns[0].stride);
   }

@@ -1,0 +1,129 @@
+// What a plugin in C++ throws, at every method and callback, ends there: the host goes on, counts
+// it against the plugin at the point where it called, and where there is an answer to give, gives
+// it.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Case {
+  const char* at;       // The method.
+  const char* counted;  // Where the fault is counted first.
+};
+
+constexpr Case kTable[] = {
+    {"PreEnqueue", "PreEnqueue"}, {"Hint", "EnqueueExtensions"},
+    {"Key", "QueueSort"},         {"PreFilter", "PreFilter"},
+    {"AddPod", "PreFilter"},      {"RemovePod", "PreFilter"},
+    {"clone", "cycle state"},     {"Filter", "Filter"},
+    {"PostFilter", "PostFilter"}, {"PreScore", "PreScore"},
+    {"Score", "Score"},           {"NormalizeScore", "Score"},
+    {"Reserve", "Reserve"},       {"Unreserve", "Reserve"},
+    {"Permit", "Permit"},         {"PreBindPreFlight", "PreBind"},
+    {"PreBind", "PreBind"},       {"Bind", "Bind"},
+    {"PostBind", "PostBind"},     {"OnChange", "Changes"},
+    {"watch", "callback"},        {"timer", "callback"},
+    {"answer", "callback"},
+};
+
+class ExceptionTest : public ::testing::Test {
+ protected:
+  static PlanSpec SpecFor(const std::string& at) {
+    PlanSpec spec;
+    spec.plugins.push_back({"test.Thrower", {{"at", at}}, ""});
+    for (const PointInfo& info : kPoints) {
+      spec.points[static_cast<size_t>(info.point)].push_back({"test.Thrower", 1});
+    }
+    return spec;
+  }
+  // "PreFilter exception", in the order of the points.
+  static std::vector<std::string> Faults(const SchedulingLoop& loop) {
+    std::vector<std::string> faults;
+    for (const PluginFaults::Count& count : loop.faults().Counts()) {
+      EXPECT_EQ(count.plugin, "test.Thrower");
+      EXPECT_GT(count.count, 0U);
+      faults.push_back(std::string(NameOf(count.point)) + " " + std::string(FaultName(count.kind)));
+    }
+    return faults;
+  }
+};
+
+// Two nodes, a pod on one of them, a namespace, a pod to place, and later another node.
+TEST_F(ExceptionTest, AtEveryMethod) {
+  for (const Case& row : kTable) {
+    SCOPED_TRACE(row.at);
+    Harness harness;
+    harness.AddNodes({"n1", "n2"});
+    harness.AddPod({.name = "there", .node = "n1"});
+    harness.AddObject(
+        R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"blue","uid":"uid-blue"}})");
+    const Status status = harness.Start(SpecFor(row.at));
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    harness.AddPod({.name = "p"});
+    harness.Run();
+    harness.Advance(2);
+    harness.AddNodes({"n3"});
+    harness.Run();
+    const std::vector<std::string> faults = Faults(harness.loop());
+    EXPECT_THAT(faults, Contains(std::string(row.counted) + " exception"));
+    for (const std::string& fault : faults) EXPECT_THAT(fault, HasSubstr(" exception"));
+    // A clone has nowhere to say why.
+    if (std::string_view(row.at) == "clone") continue;
+    EXPECT_THAT(harness.lines(), Contains(HasSubstr("thrown at " + std::string(row.at))));
+  }
+}
+
+// The same plugin when it does not throw: nothing is counted, and the pod gets its node.
+TEST_F(ExceptionTest, AndAtNone) {
+  Harness harness;
+  harness.AddNodes({"n1", "n2"});
+  ASSERT_TRUE(harness.Start(SpecFor("nowhere")).ok());
+  EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "p"})), "Success");
+  EXPECT_THAT(Faults(harness.loop()), ElementsAre());
+}
+
+TEST_F(ExceptionTest, WhileItIsMadeThereIsNoPlugin) {
+  for (const char* at : {"constructor", "EventsToRegister"}) {
+    Harness harness;
+    const Status status = harness.Start(SpecFor(at));
+    EXPECT_FALSE(status.ok());
+    EXPECT_THAT(status.ToString(), HasSubstr("thrown at " + std::string(at)));
+  }
+}
+
+TEST_F(ExceptionTest, WhileItIsUnmade) {
+  Harness harness;
+  ASSERT_TRUE(harness.Start(SpecFor("Quiesce")).ok());
+  harness.lines().clear();
+  harness.Stop();
+  EXPECT_THAT(harness.lines(), ElementsAre("test.Thrower: load: exception: Quiesce: thrown at "
+                                           "Quiesce"));
+}
+
+// One that cannot be answered makes the instance useless: it says so from then on, until it is in
+// quarantine.
+TEST_F(ExceptionTest, AnIndexThatIsLostEndsInQuarantine) {
+  Harness harness;
+  harness.AddNodes({"n1", "n2"});
+  ASSERT_TRUE(harness.Start(SpecFor("OnChange")).ok());
+  EXPECT_THAT(harness.loop().faults().InQuarantine(), ElementsAre());
+  for (int i = 0; i < 8; ++i) harness.AddNodes({("m" + std::to_string(i)).c_str()});
+  harness.Run();
+  ASSERT_EQ(harness.loop().faults().InQuarantine().size(), 1U);
+  EXPECT_THAT(harness.loop().faults().InQuarantine()[0].why,
+              HasSubstr("Changes: exception: OnChange: thrown at OnChange"));
+}
+
+}  // namespace
+}  // namespace berth::host
