@@ -60,7 +60,8 @@ printed over several, as kubectl prints them:
 once. Lines that are due are applied before the next pod is tried. A stream may repeat itself, and
 may come from a cluster whose own scheduler decides otherwise: an object in a version
 (resourceVersion) that was seen changes nothing, and a pod keeps the node that it was given here. A
-pod with a deletionTimestamp goes with its DELETED line. BOOKMARK and DECISION lines are passed over.
+pod with a deletionTimestamp goes with its DELETED line. BOOKMARK and DECISION lines are passed
+over.
 
 With --time virtual the clock jumps to what happens next, be it a line, the end of a backoff or a
 time-out. Equal input and an equal seed then give equal decisions at equal times. --record writes

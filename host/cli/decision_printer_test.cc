@@ -81,7 +81,8 @@ TEST(DecisionPrinter, PrintsJsonLines) {
   EXPECT_EQ(Print({Lines()[0], Lines()[1], {1, DecisionType::kGated, "a/b", "", "\xff"}},
                   {.format = OutputFormat::kJson}),
             R"({"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}
-{"time":1.5,"type":"Refused","pod":"default/web-1","message":"0/2 nodes are available: 2 Insufficient cpu."}
+{"time":1.5,"type":"Refused","pod":"default/web-1","message":)"
+            R"("0/2 nodes are available: 2 Insufficient cpu."}
 {"time":1e-09,"type":"Gated","pod":"a/b","message":")"
             "\xef\xbf\xbd\"}\n");
 }

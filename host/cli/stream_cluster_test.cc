@@ -156,8 +156,8 @@ TEST_F(StreamClusterTest, ForgetsWhatWentFirst) {
 TEST_F(StreamClusterTest, KeepsKindsApart) {
   const AnyObject node =
       Decode(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"x","resourceVersion":"5"}})");
-  const AnyObject volume = Decode(
-      R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"x","resourceVersion":"4"}})");
+  const AnyObject volume = Decode(R"({"apiVersion":"v1","kind":"PersistentVolume",)"
+                                  R"("metadata":{"name":"x","resourceVersion":"4"}})");
   EXPECT_TRUE(*cluster_stream_->Apply({StreamType::kAdded, 0, node, ""}));
   EXPECT_TRUE(*cluster_stream_->Apply({StreamType::kAdded, 0, volume, ""}));
   EXPECT_TRUE(*cluster_stream_->Apply({StreamType::kDeleted, 0, node, ""}));

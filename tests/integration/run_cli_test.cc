@@ -412,11 +412,11 @@ TEST_F(RunCliTest, RecordsEventsAndDecisionsInOrder) {
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   EXPECT_THAT(
       lines,
-      ElementsAre(
-          R"({"type":"ADDED","object":)" + NodeJson("n", "3") + "}",
-          R"({"type":"ADDED","after":"2s","object":)" + PodJson("web", "2") + "}",
-          R"({"type":"DECISION","object":{"time":2.0,"type":"Bound","pod":"default/web","node":"n"}})",
-          R"({"type":"DELETED","after":"1s","object":)" + PodJson("web", "2") + "}"));
+      ElementsAre(R"({"type":"ADDED","object":)" + NodeJson("n", "3") + "}",
+                  R"({"type":"ADDED","after":"2s","object":)" + PodJson("web", "2") + "}",
+                  R"({"type":"DECISION","object":{"time":2.0,"type":"Bound","pod":"default/web",)"
+                  R"("node":"n"}})",
+                  R"({"type":"DELETED","after":"1s","object":)" + PodJson("web", "2") + "}"));
 }
 
 }  // namespace

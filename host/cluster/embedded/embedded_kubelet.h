@@ -13,9 +13,9 @@
 namespace berth::host {
 
 // Finishes deletions that were decided here when their grace period is up: containers that use it
-// up. A pod that somebody else deleted (of a dump, or of a watch of a cluster elsewhere) stays until
-// it is said to be gone, whatever its deletionTimestamp says: what happens does not depend on the
-// time of day.
+// up. A pod that somebody else deleted (of a dump, or of a watch of a cluster elsewhere) stays
+// until it is said to be gone, whatever its deletionTimestamp says: what happens does not depend on
+// the time of day.
 //
 // Threading: the owner's thread of the cluster.
 // Lifetime:  the cluster and the clock must outlive it.
