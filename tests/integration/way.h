@@ -120,13 +120,13 @@ class Way {
   }
 
   Stage stage_;
-  Harness harness_;  // Goes before the plugins that it calls.
   Puppet& a_;
   Puppet& b_;
   Puppet& c_;
   std::vector<std::string> calls_;
   berth_done* done_ = nullptr;
   std::function<void()> before_run_;
+  Harness harness_;  // Goes first: it calls the plugins.
   bool other_fits_without_claim_ = false;
 };
 
