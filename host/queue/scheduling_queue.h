@@ -76,8 +76,9 @@ class SchedulingQueue {
   // A nomination that was taken away frees its node: a Delete of an ASSIGNED_POD for other pods of
   // the same or a lower priority.
   void Update(PodRef pod);
-  // It is gone, or has a node, `node`; where else it was nominated, that is free, as in Update(). In
-  // flight, it is forgotten when its attempt ends, unless it comes again before. False: not here.
+  // It is gone, or has a node, `node`; where else it was nominated, that is free, as in Update().
+  // In flight, it is forgotten when its attempt ends, unless it comes again before. False: not
+  // here.
   bool Remove(std::string_view uid, std::string_view node = {});
   // Offers the event to what is parked, and keeps it for what is in flight. Those of TARGET_POD and
   // UNSCHEDULED_POD are the queue's own.

@@ -21,8 +21,8 @@ class Line final : public Client {
  public:
   explicit Line(EmbeddedCluster& cluster) : cluster_(cluster) {}
 
-  // Asked before each patch of a pod's status reaches the cluster: what is not Ok is the answer, and
-  // the cluster never hears of it.
+  // Asked before each patch of a pod's status reaches the cluster: what is not Ok is the answer,
+  // and the cluster never hears of it.
   std::function<Status(const PodName& pod, const PodStatusPatch& patch)> on_patch;
   // The same of bindings and deletions.
   std::function<Status(const PodName& pod, std::string_view node)> on_bind;

@@ -1,5 +1,5 @@
-// One pod on its way to a node, with plugins that the test plays, and another pod that waits for its
-// place.
+// One pod on its way to a node, with plugins that the test plays, and another pod that waits for
+// its place.
 #ifndef BERTH_TESTS_INTEGRATION_WAY_H_
 #define BERTH_TESTS_INTEGRATION_WAY_H_
 

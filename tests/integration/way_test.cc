@@ -132,8 +132,8 @@ TEST(WayTest, ALoopThatIsDroppedShowsThePodsThatStillWait) {
   EXPECT_THAT(seen, ElementsAre(ElementsAre("q", "r"), ElementsAre("r"), IsEmpty()));
 }
 
-// What an attempt decides about a pod that waits is carried out after it, and yet counts at once: who
-// asks then must not count with a pod that is lost.
+// What an attempt decides about a pod that waits is carried out after it, and yet counts at once:
+// who asks then must not count with a pod that is lost.
 TEST(WayTest, APodThatIsRejectedOrAllowedWaitsNoLonger) {
   Way way;
   const Puppet& a = way.a();
@@ -228,8 +228,8 @@ TEST(WayTest, APodThatSomebodyElseBindsWaitsForNothingAnyMore) {
   }
 }
 
-// The cache has the pod although the queue has it too: nothing was given to it, and nothing is given
-// back.
+// The cache has the pod although the queue has it too: nothing was given to it, and nothing is
+// given back.
 TEST(WayTest, APodThatIsSomewhereAlreadyIsNotPlaced) {
   Way way;
   way.harness().AddNode({.name = "n0"});
