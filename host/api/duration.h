@@ -11,7 +11,7 @@
 namespace berth::host {
 
 // Go's time.ParseDuration: an optional sign, then numbers with an optional fraction and a unit each
-// ("h", "m", "s", "ms", "us", "µs", "ns"); "0" needs no unit. Fractions of a nanosecond are cut off.
+// ("h", "m", "s", "ms", "us", "µs", "ns"); "0" needs no unit. Fractions of nanoseconds are cut off.
 // Errors: kInvalidArgument with the text and what was expected; kOutOfRange beyond 292 years.
 Result<int64_t> ParseDuration(std::string_view text);
 

@@ -146,7 +146,7 @@ struct PodStatusPatch {
     // Goes to the API server only: no view has it.
     std::string_view message;
     int64_t transition_ns = 0;  // Used when the status differs from the present one.
-    // metadata.generation of the pod that this is said of; 0: not said. Goes to the API server only.
+    // metadata.generation of the pod that this is said of; 0: not said. For the API server only.
     int64_t observed_generation = 0;
   };
   std::optional<std::string_view> nominated_node;   // Empty: clears it.

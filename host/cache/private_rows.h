@@ -28,7 +28,7 @@ class PrivateRows {
 
   // A copy of a live row; returns its index in the block.
   uint32_t Add(Row row);
-  // A copy of row `index` of other private rows over the same table; returns its index in the block.
+  // Copies row `index` of other private rows over the same table; returns its index in the block.
   uint32_t AddCopy(const PrivateRows& other, uint32_t index);
   // Puts a pod on row `index`, which may be a pod that is pending or on another node.
   void AddPod(uint32_t index, const berth_pod& pod);

@@ -78,7 +78,7 @@ class EmbeddedScheduler {
   // Applies an event of a stream. Returns: as StreamCluster. REQUIRES: Options::follows_stream.
   Result<bool> Apply(const StreamEvent& event) { return stream_->Apply(event); }
 
-  // Carries out what is due and delivers what the cluster has to say, then takes one pod through its
+  // Carries out what is due and delivers what the cluster has to say; then takes a pod through its
   // attempt. False: there was nothing to do.
   bool Step();
   // When Step() next has something to do if nothing comes in; none: never.

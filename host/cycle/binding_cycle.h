@@ -4,7 +4,7 @@
 //
 // A state machine, not a thread: it goes on when an answer, a timer or a plugin says so.
 //
-// kube-scheduler: pkg/scheduler/schedule_one.go, bindingCycle; framework/runtime/waiting_pods_map.go
+// kube-scheduler: pkg/scheduler/schedule_one.go, bindingCycle; runtime/waiting_pods_map.go
 #ifndef BERTH_HOST_CYCLE_BINDING_CYCLE_H_
 #define BERTH_HOST_CYCLE_BINDING_CYCLE_H_
 

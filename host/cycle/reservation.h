@@ -49,7 +49,7 @@ class Reservation {
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
 
-  // Why it will be dropped; the first reason counts. Without one the scheduler is being stopped: the
+  // Why it will be dropped; the first reason counts. Without one the scheduler is stopping: the
   // pod goes back to the queue, and nothing is said of it.
   void Fail(Failure failure);
   // The pod's attempt has ended and others may have been refused meanwhile: they are told when its

@@ -20,7 +20,7 @@
 
 namespace berth::host {
 
-// The host itself rejects a pod that uses a field which no plugin handles, and every pod while there
+// The host itself rejects a pod that uses a field that no plugin handles, and every pod while there
 // is no node: under these names, so that the queue knows what to wait for. The first waits for a
 // change of the pod or of the plugins, the second for a node. (Upstream lets a pod without nodes
 // back off and try again, for ever.)

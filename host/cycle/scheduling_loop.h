@@ -99,7 +99,7 @@ class SchedulingLoop final : private SchedulerRequests {
 
   // ---- Driving it -------------------------------------------------------------------------------
 
-  // Carries out what has come in and what is due, then takes one pod through its attempt; before the
+  // Carries out what has come in and what is due, then takes a pod through its attempt; before the
   // attempt, in calls of its own, what that has led plugins to ask for. False: there was nothing to
   // do.
   bool Step();

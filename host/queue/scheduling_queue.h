@@ -108,7 +108,7 @@ class SchedulingQueue {
   // Parked or backing off: to the active queue, if PreEnqueue allows. In flight: as if an event
   // had come that helps it. Otherwise nothing.
   void Activate(std::string_view uid);
-  // Room is kept for the pod on this node and on no other; empty: on none. What is given up is free,
+  // Room is kept for the pod on this node and no other; empty: on none. What is given up is free,
   // as in Update().
   void Nominate(const PodRef& pod, std::string_view node);
   // Remembers what the pod's condition is told, of which generation of the pod. False: the same as

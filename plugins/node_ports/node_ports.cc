@@ -76,7 +76,7 @@ class NodePorts : public berth::Plugin {
             {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true}};
   }
 
-  // A pod that went helps when it was on a node, or nominated to one, and had a port that is wanted.
+  // A pod that went helps when it was on a node, or nominated to one, and had a wanted port.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_pod* const gone = berth::PodIn(event.before);
     if (gone == nullptr) return berth::QueueingHint::kQueue;

@@ -1,4 +1,4 @@
-// What the cluster says of claims, volumes, drivers and attachments, for the blocks of Filter, which
+// What the cluster says of claims, volumes, drivers and attachments, for blocks of Filter, which
 // may ask the host for no object.
 #ifndef BERTH_PLUGINS_NODE_VOLUME_LIMITS_VOLUME_INDEX_H_
 #define BERTH_PLUGINS_NODE_VOLUME_LIMITS_VOLUME_INDEX_H_

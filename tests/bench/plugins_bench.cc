@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kNodes = 5000;
 constexpr uint32_t kBlock = 256;
 
-// One node in ten is tainted, every hundredth cordoned, one in five has devices. Each has labels, 30
+// One node in ten is tainted, some are cordoned, one in five has devices. Each has labels, 30
 // pods, and host ports: one in common, one in ten also port 8080.
 std::vector<NodeSpec> MakeNodes() {
   std::vector<NodeSpec> nodes;

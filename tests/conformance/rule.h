@@ -24,8 +24,8 @@ inline constexpr std::string_view kVolumes = "/spec/volumes";
 //
 //   - the expectation names a plugin that is not built (DynamicResources' zero score, and what
 //     PostFilter says, aside);
-//   - the pod to place uses a field other than volumes that no plugin answers for, or another pod has a pod
-//     (anti-)affinity, which works on others;
+//   - the pod to place uses a field other than volumes that no plugin answers for, or another pod
+//     has a pod (anti-)affinity, which works on others;
 //   - default spreading or an added affinity in the profile's arguments would apply;
 //   - the profile enables a plugin for one point where this host does not call that point.
 std::set<std::string> MissingFor(const nlohmann::json& a_case, const KubeProfile& profile,

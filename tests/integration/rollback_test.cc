@@ -160,8 +160,19 @@ std::vector<Exit> MoreAnswersOfReserveAndPermit() {
   };
 }
 
+void RunOutOfTime(Way& w) {
+  w.harness().clock().Advance(kSecond);  // It is told, and given as long again.
+  w.harness().Settle();
+  w.harness().clock().Advance(kSecond);
+  w.harness().Settle();
+  EXPECT_EQ(w.harness().loop().in_flight(), 0U);
+  EXPECT_EQ(Stage::slots(), 1);  // What it was shown stays until it speaks; then it is too late.
+  Stage::Complete(w.done(), {});
+  w.harness().Settle();
+}
+
 // What else a plugin may say, or not say, on the way.
-std::vector<Exit> MoreAnswersOfTheBinding() {
+std::vector<Exit> MoreAnswersOfPreBind() {
   const auto backs_off = QueuePlace::kErrorBackoff;
   const auto pre_flight = [](berth_code code) {
     return [=](Way& w) {
@@ -172,19 +183,6 @@ std::vector<Exit> MoreAnswersOfTheBinding() {
   };
   const auto pre_bind = [](berth_code code, const char* why) {
     return [=](Way& w) { w.b().pre_bind = BindAnswers({code, {why}}); };
-  };
-  const auto bind = [](berth_code code, std::vector<std::string> why) {
-    return [=](Way& w) { w.c().bind = BindAnswers({code, why}); };
-  };
-  const auto time_runs_out = [](Way& w) {
-    w.harness().clock().Advance(kSecond);  // It is told, and given as long again.
-    w.harness().Settle();
-    w.harness().clock().Advance(kSecond);
-    w.harness().Settle();
-    EXPECT_EQ(w.harness().loop().in_flight(), 0U);
-    EXPECT_EQ(Stage::slots(), 1);  // What it was shown stays until it speaks; then it is too late.
-    Stage::Complete(w.done(), {});
-    w.harness().Settle();
   };
   const std::string unsupported =
       ", which is unsupported. It is supposed to return Success, Skip, or Error status";
@@ -208,7 +206,7 @@ std::vector<Exit> MoreAnswersOfTheBinding() {
          w.harness().options().bind_deadline_ns = kSecond;
          w.b().pre_bind = w.Later();
        },
-       time_runs_out, "Error: running PreBind plugin \"puppet.B\": no answer within 2s", backs_off,
+       RunOutOfTime, "Error: running PreBind plugin \"puppet.B\": no answer within 2s", backs_off,
        true, true},
       {"its deletion begins while it is prepared", [](Way& w) { w.b().pre_bind = w.Later(); },
        [](Way& w) {
@@ -227,6 +225,15 @@ std::vector<Exit> MoreAnswersOfTheBinding() {
          w.harness().Settle();
        },
        "Error: running PreBind plugin \"puppet.B\": boom", backs_off, true, true},
+  };
+}
+
+std::vector<Exit> MoreAnswersOfBind() {
+  const auto backs_off = QueuePlace::kErrorBackoff;
+  const auto bind = [](berth_code code, std::vector<std::string> why) {
+    return [=](Way& w) { w.c().bind = BindAnswers({code, why}); };
+  };
+  return {
       {"Bind rejects", bind(BERTH_UNSCHEDULABLE, {"no claim"}), nullptr, "Unschedulable: no claim",
        backs_off, true, true},
       {"Bind rejects for good", bind(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no claim"}), nullptr,
@@ -240,7 +247,7 @@ std::vector<Exit> MoreAnswersOfTheBinding() {
          w.harness().options().bind_deadline_ns = kSecond;
          w.c().bind = w.Later();
        },
-       time_runs_out, "Error: running Bind plugin \"puppet.C\": no answer within 2s", backs_off,
+       RunOutOfTime, "Error: running Bind plugin \"puppet.C\": no answer within 2s", backs_off,
        true, true},
   };
 }
@@ -249,7 +256,8 @@ TEST(RollbackTest, EveryExitGivesEverythingBack) {
   std::vector<Exit> exits = ExitsOfReserveAndPermit();
   std::ranges::copy(MoreAnswersOfReserveAndPermit(), std::back_inserter(exits));
   std::ranges::copy(ExitsOfTheBinding(), std::back_inserter(exits));
-  std::ranges::copy(MoreAnswersOfTheBinding(), std::back_inserter(exits));
+  std::ranges::copy(MoreAnswersOfPreBind(), std::back_inserter(exits));
+  std::ranges::copy(MoreAnswersOfBind(), std::back_inserter(exits));
   for (const Exit& row : exits) {
     SCOPED_TRACE(row.name);
     {

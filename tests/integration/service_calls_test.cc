@@ -21,7 +21,8 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kSecond = TestClock::kSecond;
 
-// Plugin A calls within Permit of pod "p" or the like. It finds no node for "other", and lets "waiting" wait.
+// Plugin A calls within Permit of pod "p" or the like. It finds no node for "other", and lets
+// "waiting" wait.
 class ServiceCallsTest : public ::testing::Test {
  protected:
   ServiceCallsTest() : a_(stage_.Add("puppet.A", {Point::kFilter, Point::kPermit})) {

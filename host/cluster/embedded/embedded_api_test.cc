@@ -249,8 +249,8 @@ TEST_F(EmbeddedApiTest, ARefusalIsAStatusObject) {
 
 TEST_F(EmbeddedApiTest, PodsAndNodesAreWrittenAndDeleted) {
   const std::string pods = "/api/v1/namespaces/a/pods";
-  const std::string pod =
-      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"u","creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"priority":7}})";
+  const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"u",)"
+                          R"("creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"priority":7}})";
   EXPECT_EQ(Ask("POST", pods, pod),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"u",)"
             R"("creationTimestamp":"2026-01-01T00:00:00Z","namespace":"a","resourceVersion":"1"},)"
@@ -332,13 +332,13 @@ TEST_F(StatusPatchTest, WhatItDoesNotKeepIsRefusedByName) {
 }
 
 TEST_F(StatusPatchTest, WhatIsWrongIsSaid) {
-  for (
-      const char* body :
-      {"", "[]", R"({"status":1})", R"({"metadata":1})", R"({"metadata":{"uid":1}})",
-       R"({"status":{"nominatedNodeName":1}})", R"({"status":{"conditions":[1]}})",
-       R"({"status":{"conditions":[{"type":"PodScheduled"}]}})",
-       R"({"status":{"conditions":[{"type":"PodScheduled","status":"true"}]}})",
-       R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"x"}]}})"}) {
+  for (const char* body :
+       {"", "[]", R"({"status":1})", R"({"metadata":1})", R"({"metadata":{"uid":1}})",
+        R"({"status":{"nominatedNodeName":1}})", R"({"status":{"conditions":[1]}})",
+        R"({"status":{"conditions":[{"type":"PodScheduled"}]}})",
+        R"({"status":{"conditions":[{"type":"PodScheduled","status":"true"}]}})",
+        R"({"status":{"conditions":[{"type":"PodScheduled","status":"True",)"
+        R"("lastTransitionTime":"x"}]}})"}) {
     EXPECT_THAT(Patch(body), StartsWith("400 BadRequest: ")) << body;
   }
   EXPECT_THAT(Ask("PATCH", "/api/v1/namespaces/default/pods/q/status", "{}"),
