@@ -69,7 +69,7 @@ Result<bool> StreamCluster::Put(StreamType type, const AnyObject& object) {
   const auto found = seen_.find(key);
   if (found != seen_.end()) {
     const auto order = CompareVersions(Base(object).resource_version(), found->second.version);
-    if (order <= 0 || WentHere(type, object, found->second)) return false;
+    if (std::is_lteq(order) || WentHere(type, object, found->second)) return false;
   }
   const Result<AnyObject> stored = cluster_.Put(object);
   if (!stored.ok()) return stored.status();
@@ -83,7 +83,7 @@ bool StreamCluster::Delete(const AnyObject& object) {
   Seen& seen = seen_[key];
   const auto order = CompareVersions(base.resource_version(), seen.version);
   // Of the one of that name that was there before.
-  if (order < 0 || (AreDifferent(base.uid(), seen.uid) && !(order > 0))) return false;
+  if (std::is_lt(order) || (AreDifferent(base.uid(), seen.uid) && !std::is_gt(order))) return false;
   const bool was_gone = seen.is_gone;
   Note(object, seen);
   seen.is_gone = true;

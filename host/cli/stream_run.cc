@@ -61,19 +61,7 @@ Status StreamRun::FetchLine() {
   NextLine line;
   while (!stream_ended_) {
     switch (parts_.feed->Take(line.text)) {
-      case EventFeed::Next::kObject: {
-        Result<StreamEvent> event = ReadStreamEvent(line.text, parts_.scheduler->decoder());
-        if (!event.ok()) return parts_.feed->Locate(event.status());
-        line.event = std::move(event).value();
-        if (line.event.after_ns > parts_.log->start_ns() + kLongestRunNs - last_due_ns_) {
-          return parts_.feed->Locate(
-              {ErrorCode::kOutOfRange, std::to_string(line.text.line) +
-                                           ": /after: the stream would be longer than 95 years"});
-        }
-        line.due_ns = last_due_ns_ + line.event.after_ns;
-        next_ = std::move(line);
-        return {};
-      }
+      case EventFeed::Next::kObject: return ReadLine(std::move(line));
       case EventFeed::Next::kEnd: stream_ended_ = true; break;
       case EventFeed::Next::kFailed: return parts_.feed->error();
       case EventFeed::Next::kNothingYet:
@@ -83,6 +71,20 @@ Status StreamRun::FetchLine() {
         parts_.waker->Wait(INT64_MAX);
     }
   }
+  return {};
+}
+
+Status StreamRun::ReadLine(NextLine line) {
+  Result<StreamEvent> event = ReadStreamEvent(line.text, parts_.scheduler->decoder());
+  if (!event.ok()) return parts_.feed->Locate(event.status());
+  line.event = std::move(event).value();
+  if (line.event.after_ns > parts_.log->start_ns() + kLongestRunNs - last_due_ns_) {
+    return parts_.feed->Locate(
+        {ErrorCode::kOutOfRange,
+         std::to_string(line.text.line) + ": /after: the stream would be longer than 95 years"});
+  }
+  line.due_ns = last_due_ns_ + line.event.after_ns;
+  next_ = std::move(line);
   return {};
 }
 
@@ -128,8 +130,9 @@ Status StreamRun::Flush() {
 }
 
 void StreamRun::Wait() {
+  const bool was_stopping = stopping_;
   Note(Flush());
-  if (ShallStop() && !stopping_) return;
+  if (!was_stopping && (stopping_ || ShallStop())) return;  // Run() looks again.
   if (is_virtual() && parts_.scheduler->WaitForThreads(*parts_.waker)) return;
   std::optional<int64_t> until_ns = parts_.scheduler->NextStepNs();
   if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);

@@ -74,6 +74,7 @@ class StreamRun {
 
   Status TakeLines();
   Status FetchLine();
+  Status ReadLine(NextLine line);
   Status ApplyLine(int64_t now_ns);
   // Stops at the first error.
   void Note(Status status);

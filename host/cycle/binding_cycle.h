@@ -62,7 +62,9 @@ class BindingCycle {
   // ---- While it waits on Permit -----------------------------------------------------------------
 
   // And nobody has decided about it.
-  bool is_waiting() const { return state_ == State::kWaiting && !verdict_.has_value(); }
+  bool is_waiting() const {
+    return state_ == State::kWaiting && !waits_.empty() && !verdict_.has_value();
+  }
   // The plugin lets it go; that is decided when all have. The first decision counts, and the time
   // that the plugin had given it does not run out any more.
   void Allow(PluginId plugin);

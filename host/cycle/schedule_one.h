@@ -56,7 +56,6 @@ class Scheduler {
   Scheduler(const Plan& plan, Cache& cache, const HandledFields& fields, const Nominator& nominator,
             uint64_t seed)
       : plan_(plan),
-        cache_(cache),
         fields_(fields),
         nominator_(nominator),
         attempt_(plan, cache.table()),
@@ -83,7 +82,6 @@ class Scheduler {
   Row PickRow();
 
   const Plan& plan_;
-  Cache& cache_;
   const HandledFields& fields_;
   const Nominator& nominator_;
   Attempt attempt_;

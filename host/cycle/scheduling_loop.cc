@@ -107,9 +107,15 @@ Result<std::vector<std::unique_ptr<Plan>>> SchedulingLoop::BuildPlans(
     const std::string& first = QueueSortOf(*plans.front());
     const std::string& sort = QueueSortOf(*plan);
     if (sort == first) continue;
-    note("profile " + plan->scheduler_name() + ": QueueSort: expected \"" + first +
-         "\", as in profile " + plans.front()->scheduler_name() +
-         ", for all profiles share one queue; found \"" + sort + "\"");
+    note(std::string("profile ")
+             .append(plan->scheduler_name())
+             .append(": QueueSort: expected \"")
+             .append(first)
+             .append("\", as in profile ")
+             .append(plans.front()->scheduler_name())
+             .append(", for all profiles share one queue; found \"")
+             .append(sort)
+             .append("\""));
   }
   if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
   return plans;
@@ -150,7 +156,8 @@ void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
     routes.profiles.push_back(name);
     auto scheduler =
         std::make_unique<Scheduler>(*plan, cache_, fields_, queue_->nominator(), options_.seed);
-    profiles_.push_back(std::make_unique<Profile>(std::move(plan), name, std::move(scheduler)));
+    profiles_.push_back(std::unique_ptr<Profile>(
+        new Profile{.plan = std::move(plan), .name = name, .scheduler = std::move(scheduler)}));
   }
   routes.on_assumed_pod_going = [this](std::string_view uid) {
     if (BindingCycle* binding = FindBinding(uid)) binding->OnPodGoing();

@@ -93,7 +93,7 @@ class SchedulingLoop final : private SchedulerRequests {
                                                         const PluginCatalog& catalog,
                                                         std::span<const PlanSpec> profiles,
                                                         Options options);
-  ~SchedulingLoop();
+  ~SchedulingLoop() override;
   SchedulingLoop(const SchedulingLoop&) = delete;
   SchedulingLoop& operator=(const SchedulingLoop&) = delete;
 

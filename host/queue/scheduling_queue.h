@@ -178,6 +178,7 @@ class SchedulingQueue {
   bool IsHeldBack(QueueEntry& entry);
 
   void Offer(const QueueEvent& event, const EntityFilter* which);
+  void Offer(const QueueEvent& event, const EntityFilter* which, const EntityFilter* in_flight);
   void OfferToAll(const QueueEvent& event, const EntityFilter* which);
   Requeueing JudgeEvent(const QueuedEntity& entity, const QueueEvent& event);
   Requeueing JudgeFlight(const QueueEntry& entry);

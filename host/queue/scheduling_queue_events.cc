@@ -52,12 +52,17 @@ void SchedulingQueue::OnEvent(const QueueEvent& event,
 }
 
 void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which) {
+  Offer(event, which, which);
+}
+
+void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which,
+                            const EntityFilter* in_flight) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) {
     OfferToAll(event, which);
   } else {
     interests_.Find(event, matching_);
     if (matching_.empty()) return;
-    log_.Append(event, BitsOf(matching_), which);
+    log_.Append(event, BitsOf(matching_), in_flight);
     parked_.Offer(matching_, which, AskAbout(policy_, event), helped_);
     matching_.clear();
   }
@@ -132,7 +137,7 @@ void SchedulingQueue::OfferArrival(const PodRef& pod) {
          .action = BERTH_ACTION_ADD,
          .before = PodRef(),
          .after = pod},
-        &is_another);
+        &is_another, nullptr);  // It is not in flight.
 }
 
 void SchedulingQueue::Nominate(const PodRef& pod, std::string_view node) {

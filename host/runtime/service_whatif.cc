@@ -13,7 +13,7 @@
 
 namespace berth::host {
 
-struct WhatIfRows::Place {
+struct alignas(WhatIfRows::kUses) WhatIfRows::Place {
   InstanceHost* host;
   uint64_t uses = 0;
   std::unique_ptr<WhatIf> what_if;  // Null: free.

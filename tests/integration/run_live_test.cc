@@ -214,7 +214,10 @@ TEST_F(LiveRunTest, RecordsWhileItWaits) {
 TEST_F(LiveRunTest, StopsWhenTheRecordingCannotBeWritten) {
   for (const char* time : {"real", "virtual"}) {
     Begin({"--time", time, "--record", "/dev/full"});
-    Write(Line("ADDED", PodJson(time, "1")));
+    // The run sleeps when the pod comes, and nothing is left to do after it.
+    Write(Line("BOOKMARK", "{}"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    Write(Line("ADDED", PodJson(time, "99")));
     const Outcome run = End();
     EXPECT_EQ(run.exit_status, 2);
     EXPECT_THAT(run.err, HasSubstr("/dev/full: the recording could not be written"));

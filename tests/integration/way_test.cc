@@ -172,6 +172,24 @@ TEST(WayTest, APodThatIsRejectedOrAllowedWaitsNoLonger) {
   EXPECT_NE(way.harness().cluster().PodScheduledMessage("default", "p"), "");
 }
 
+TEST(WayTest, APodThatNobodyHoldsBackDoesNotWait) {
+  Way way;
+  std::vector<berth_code> codes;
+  std::vector<std::string> seen{"not asked"};
+  way.b().pre_flight = [&](const berth_binding&, berth_status*) -> berth_code {
+    Puppet& b = way.b();
+    seen = NamesOfWaiting(b);
+    codes.push_back(
+        b.waiting->reject(b.host, AsStr(std::string_view("uid-p")), AsStr(std::string_view("no"))));
+    codes.push_back(b.waiting->allow(b.host, AsStr(std::string_view("uid-p"))));
+    return BERTH_SUCCESS;
+  };
+  way.Run();
+  EXPECT_THAT(seen, IsEmpty());
+  EXPECT_THAT(codes, ElementsAre(BERTH_NOT_FOUND, BERTH_NOT_FOUND));
+  EXPECT_EQ(way.Outcome(), "Success");
+}
+
 TEST(WayTest, APodThatTwoHoldBackWaitsUntilBothLetItGo) {
   Way way;
   std::vector<berth_code> codes;

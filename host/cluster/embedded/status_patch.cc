@@ -83,9 +83,10 @@ Status StatusPatch::ReadCondition(const Json& json, int64_t now_ns) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : "";
   };
   for (const auto& [key, value] : json.items()) {
-    if (std::ranges::find(kFields, key) == kFields.end()) return NotKept(place + "/" + key);
+    const std::string path = std::string(place).append(1, '/').append(key);
+    if (std::ranges::find(kFields, key) == kFields.end()) return NotKept(path);
     const bool is_text = value.is_string() || value.is_null();
-    if (!is_text && key != "observedGeneration") return Bad(place + "/" + key, value);
+    if (!is_text && key != "observedGeneration") return Bad(path, value);
   }
   const std::string type = text("type");
   auto* into = type == "PodScheduled"       ? &patch_.pod_scheduled
