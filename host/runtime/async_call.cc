@@ -21,8 +21,9 @@ constexpr int64_t kNotBegun = INT64_MIN;
 // back after two.
 constexpr int64_t kWaitDeadlines = 4;
 
-// Of a call on the pool.
-enum class Run : uint8_t { kNotYet, kRuns, kReturned, kLost };
+// Of a call on the pool: the thread that makes it and who waits for it agree on what has become of
+// it. kDropped: it will not be made.
+enum class Run : uint8_t { kNotYet, kRuns, kReturned, kLost, kDropped };
 
 }  // namespace
 
@@ -34,7 +35,6 @@ struct AsyncCall::Shared {
   const Point point;
   berth_done* done = nullptr;
   std::atomic<int64_t> began_ns = kNotBegun;
-  std::atomic<bool> given_up = false;
   std::atomic<Run> run = Run::kNotYet;
   const berth_binding* const binding;
   uint32_t* const cancel;
@@ -42,6 +42,8 @@ struct AsyncCall::Shared {
   AsyncCall* call;  // The scheduling thread's. Null: nobody waits any more.
 
   bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
+  // False, and nothing: it is not `from`.
+  bool Turn(Run from, Run to) { return run.compare_exchange_strong(from, to); }
   // From here on the plugin's time counts.
   void Begin() {
     const int64_t now = HasDeadline() ? calls.now_ns() : 0;
@@ -80,7 +82,8 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
 
 AsyncCall::~AsyncCall() {
   shared_->call = nullptr;
-  shared_->given_up.store(true, std::memory_order_relaxed);
+  if (shared_->done != nullptr) plugin_.host->promises().Withdraw(shared_->done);
+  Drop();
   if (timer_ != 0) calls_.timers->Cancel(timer_);
 }
 
@@ -128,14 +131,13 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   {
     const HostUse world(host);
     if (!world || host.is_closed()) return host.LeaveBehind(std::move(kept));
-    if (BERTH_CANCELED(shared->binding) || shared->given_up.load(std::memory_order_relaxed)) {
+    if (BERTH_CANCELED(shared->binding) || !shared->Turn(Run::kNotYet, Run::kRuns)) {
       const bool open = host.promises().Close(shared->done);
       return open ? PostAnswer(shared, std::move(kept), BERTH_CANCELLED,
                                {"cancelled before it was called"})
                   : GiveBack(*shared, std::move(kept));
     }
     host.BeginCall();
-    shared->run.store(Run::kRuns, std::memory_order_relaxed);
     shared->Begin();
     call.emplace(shared->plugin, shared->point, shared->binding->pod, CallTerms{.may_block = true});
   }
@@ -151,7 +153,11 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   CallMonitor* monitor = host.services().monitor;
   const bool was_lost = shared->run.exchange(Run::kReturned) == Run::kLost;
   if (was_lost && monitor != nullptr) monitor->EndLost();
-  if (!shared->IsAnswer(code)) return GiveBack(*shared, std::move(kept));
+  if (!shared->IsAnswer(code)) {
+    // Of a closed host, the promise keeps nothing: the plugin may work on with what it was shown.
+    return host.is_closed() ? host.LeaveBehind(std::move(kept))
+                            : GiveBack(*shared, std::move(kept));
+  }
   PostAnswer(shared, std::move(kept), code, {sink.reasons().begin(), sink.reasons().end()});
 }
 
@@ -202,20 +208,21 @@ void AsyncCall::OnTimer() {
 void AsyncCall::OnStillWaiting(int64_t now) {
   const int64_t end = asked_ns_ + kWaitDeadlines * calls_.deadline_ns;
   if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
+  // A thread has come at the last moment.
+  if (!Drop()) return StartTimer(now + calls_.deadline_ns);
   GiveUpThread();
   plugin_.host->promises().Close(shared_->done);
   Finish(PointError(plugin_, shared_->point,
                     "no thread came free within " + FormatDuration(now - asked_ns_)));
 }
 
+bool AsyncCall::Drop() { return shared_->Turn(Run::kNotYet, Run::kDropped); }
+
 void AsyncCall::GiveUpThread() {
-  shared_->given_up.store(true, std::memory_order_relaxed);
+  plugin_.host->promises().Withdraw(shared_->done);
   if (task_ == 0) return;
-  Run runs = Run::kRuns;
   CallMonitor* monitor = plugin_.host->services().monitor;
-  if (shared_->run.compare_exchange_strong(runs, Run::kLost) && monitor != nullptr) {
-    monitor->BeginLost();
-  }
+  if (shared_->Turn(Run::kRuns, Run::kLost) && monitor != nullptr) monitor->BeginLost();
   if (calls_.give_up) calls_.give_up(task_);
 }
 

@@ -74,6 +74,8 @@ class AsyncCall {
   void StartTimer(int64_t at_ns);
   void OnTimer();
   void OnStillWaiting(int64_t now);
+  // False: it has begun, or is over.
+  bool Drop();
   void GiveUpThread();
   void Finish(PluginStatus status);
 

@@ -50,13 +50,20 @@ bool Promises::Close(berth_done* done) {
   return answer != nullptr;
 }
 
-void Promises::CloseAll() {
+std::vector<Promises::Answer> Promises::CloseAll() {
   std::vector<Answer> answers;
   const std::unique_lock answering(answering_);
   const std::scoped_lock lock(mutex_);
   for (const auto& place : places_) {
     if (place->is_open) answers.push_back(Take(HandleOf(*place)));
   }
+  return answers;
+}
+
+void Promises::Withdraw(berth_done* done) {
+  Place& place = PlaceOf(done);
+  const std::scoped_lock lock(mutex_);
+  if (place.is_open && HandleOf(place) == done) place.of = Of::kAny;
 }
 
 void Promises::Complete(berth_done* done, berth_code code, std::string_view reason) {

@@ -50,13 +50,16 @@ class Promises : public std::enable_shared_from_this<Promises> {
   // Whoever completes it from now on is not heard. False: it was completed before, or closed.
   bool Close(berth_done* done);
   // The same for all, when the instance has been quiesced. Waits for answers that are being given;
-  // none is given afterwards.
-  void CloseAll();
+  // none is given afterwards. Returns the answers, with what they keep alive.
+  std::vector<Answer> CloseAll();
+  // Who asked has given up waiting: nobody may bind for it any more. It stays open, so that what
+  // its answer holds lives until whoever has it is done. `done` may be over.
+  void Withdraw(berth_done* done);
 
   // Completes an open promise; otherwise does nothing. `done` may be null.
   // REQUIRES: the table that gave it out is there.
   static void Complete(berth_done* done, berth_code code, std::string_view reason);
-  // Whether it is an open promise of Bind. `done` may be null. REQUIRES: as Complete().
+  // Whether it is an open promise of Bind that was not withdrawn. `done` may be null. REQUIRES: as Complete().
   static bool IsOpenForBind(berth_done* done);
   // Complete() for those who may still want to when the instance is gone.
   // REQUIRES: as Complete(), when it is made.

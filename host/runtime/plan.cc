@@ -93,13 +93,27 @@ Plan::~Plan() {
     const PluginCall call(*plugins_[i].host, kLoad);
     plugins_[i].instance->Quiesce();
   }
-  for (const PlannedPlugin& plugin : plugins_) plugin.host->promises().CloseAll();
-  for (CycleState* state : *cycle_states_) state->Destroy(busy);
+  CloseAllPromises(busy);
   for (size_t i = 0; i < plugins_.size(); ++i) {
     for (const ColumnIndex column : plugins_[i].columns) {
       if (column != kNoColumn) table_.UnpinColumn(column);
     }
     DropInstance(plugins_[i], busy[i]);
+  }
+}
+
+// An answer may be the last to keep a binding. Its slots are given up first where the instance is
+// busy; and what such an instance has not answered, threads of its own may still work with.
+void Plan::CloseAllPromises(const std::vector<bool>& busy) {
+  std::vector<std::vector<Promises::Answer>> answers;
+  for (const PlannedPlugin& plugin : plugins_) {
+    answers.push_back(plugin.host->promises().CloseAll());
+  }
+  for (CycleState* state : *cycle_states_) state->Destroy(busy);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    if (!busy[i] || answers[i].empty()) continue;
+    plugins_[i].host->LeaveBehind(
+        std::make_shared<std::vector<Promises::Answer>>(std::move(answers[i])));
   }
 }
 

@@ -88,6 +88,7 @@ class Plan {
   Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
                    HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
+  void CloseAllPromises(const std::vector<bool>& busy);
   static void DropInstance(PlannedPlugin& plugin, bool is_busy);
   Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
   Status CheckWeights() const;

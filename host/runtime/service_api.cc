@@ -39,8 +39,12 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding,
   if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   if (!Promises::IsOpenForBind(done)) return BERTH_CONFLICT;
   instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
-                                           node = std::string(Text(binding->node_name)),
+                                           node = std::string(Text(binding->node_name)), done,
                                            complete = Promises::Hold(done)](ApiCalls& calls) {
+    // Whoever waited may have given up meanwhile, and the pod be on its way to another node.
+    if (!Promises::IsOpenForBind(done)) {
+      return complete(BERTH_CANCELLED, "nobody waits for it any more");
+    }
     calls.host().services().client->Bind(pod.view(), node, [complete](const Status& status) {
       complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
     });

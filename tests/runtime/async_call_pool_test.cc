@@ -121,6 +121,21 @@ TEST_F(PoolTest, WithoutAThreadItFailsAtLast) {
   EXPECT_EQ(answers_.size(), 1U);
 }
 
+// Who waits gives up in the very moment in which a thread has come.
+TEST_F(PoolTest, WhatAThreadHasTakenIsNotDropped) {
+  Start();
+  bool is_first = true;
+  stage_.calls().now_ns = [&] {
+    if (std::exchange(is_first, false)) stage_.Pass(4 * kDeadline);
+    return stage_.clock().NowNs();
+  };
+  RunTask();
+  EXPECT_NE(shown_, nullptr);
+  stage_.Drain();
+  EXPECT_THAT(answers_, ElementsAre("Success"));
+  EXPECT_THAT(given_up_, IsEmpty());
+}
+
 TEST_F(PoolTest, AThreadThatIsTakenIsGivenUpWithItsCall) {
   Start();
   during_ = [this] {

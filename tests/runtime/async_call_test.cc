@@ -2,10 +2,12 @@
 #include "host/runtime/async_call.h"
 
 #include <deque>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
 #include "tests/runtime/stage.h"
 
@@ -392,6 +394,45 @@ TEST_P(AsyncCallTest, DroppedWhileItsAnswerIsOnTheWay) {
   scene.stage.Drain();
   EXPECT_THAT(scene.answers, IsEmpty());
   EXPECT_EQ(scene.open(), 0U);
+}
+
+// The pod may be on its way to another node by then.
+TEST(AsyncCall, WhoIsGivenUpMayNotBind) {
+  for (const bool is_dropped : {false, true}) {
+    EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 0, .serve = nullptr});
+    Stage stage;
+    stage.services().client = &cluster;
+    stage.services().post = [&](Inbox::Task task) { stage.inbox().Push(std::move(task)); };
+    stage.calls().deadline_ns = kSecond;
+    const berth_binding* shown = nullptr;
+    berth_done* promise = nullptr;
+    Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
+    puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+      shown = &binding;
+      promise = done;
+      return BERTH_PENDING;
+    };
+    stage.Build();
+    auto binding = stage.MakeBinding();
+    auto call = std::make_unique<AsyncCall>(*binding, stage.calls(), 0, Point::kBind,
+                                            [](const PluginStatus&) {});
+    call->Start();
+    berth_code early = BERTH_BUG;
+    std::thread([&] { early = puppet.api->bind(puppet.host, shown, promise); }).join();
+    EXPECT_EQ(early, BERTH_PENDING);  // It is on its way to this thread.
+    if (is_dropped) {
+      call.reset();
+    } else {
+      stage.clock().Advance(kSecond);
+      stage.timers().RunDue(stage.clock().NowNs());
+      stage.clock().Advance(kSecond);
+      stage.timers().RunDue(stage.clock().NowNs());
+    }
+    EXPECT_EQ(puppet.api->bind(puppet.host, shown, promise), BERTH_CONFLICT);
+    stage.Drain();
+    EXPECT_EQ(cluster.waiting(), 0U);  // Nobody has asked it for anything.
+    EXPECT_EQ(stage.HostOf("puppet.A").promises().open_count(), 0U);
+  }
 }
 
 }  // namespace
