@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -60,8 +61,15 @@ std::function<void(Result<std::string>)> ApiCalls::Answerer(CallId call) {
          body = std::string(result.ok() ? std::string_view(*result) : result.status().message())] {
           if (const auto calls = weak.lock()) calls->Answer(call, code, body);
         };
+    const auto calls = weak.lock();
+    if (calls == nullptr) return;
+    // Drop() waits: what is posted to goes after it.
+    std::unique_lock lock(calls->mutex_);
+    if (calls->closed_) return;
     // Always by way of the door: who asked may still be in the middle of asking.
-    post ? post(answer) : answer();
+    if (post) return post(answer);
+    lock.unlock();
+    answer();
   };
 }
 

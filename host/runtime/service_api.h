@@ -26,7 +26,7 @@ class InstanceHost;
 // Close().
 //
 // Lifetime: held by its InstanceHost, and by nobody else for longer than a task takes. The cluster
-//           answers on the scheduling thread, or is stopped before the services go.
+//           may answer when the services are gone: nobody hears it then.
 class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
  public:
   using CallId = uint64_t;  // Never 0.
@@ -47,7 +47,7 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // Carries `task` out on the scheduling thread, at once if that is this one; drops it when the
   // instance is gone.
   void OnSchedulingThread(Task task);
-  // What takes the cluster's answer to the call, on whichever thread it comes.
+  // What takes the cluster's answer to the call, on whichever thread and however late it comes.
   std::function<void(Result<std::string>)> Answerer(CallId call);
 
   // --- the scheduling thread ---

@@ -1,8 +1,10 @@
 // What a thread that a plugin forgot may still do when its instance is gone: ask, and get nothing.
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,6 +18,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Everything that a plugin finds in create() and keeps for good.
@@ -168,6 +171,126 @@ TEST(AfterTheEnd, AThreadMayAskWhileTheInstanceGoes) {
     is_over = true;
     thread.join();
   }
+}
+
+// The cluster outlives who asked it, and what its answers would have been posted to.
+TEST(AfterTheEnd, WhatTheClusterAnswersReachesNobody) {
+  EmbeddedCluster cluster(
+      {.now_ns = [] { return 0; },
+       .max_events = 10,
+       .serve = [](const ApiRequest&) -> Result<std::string> { return {"x"}; }});
+  auto stage = std::make_unique<Stage>();
+  int posted = 0;
+  stage->services().client = &cluster;
+  stage->services().post = [&](const std::function<void()>&) { ++posted; };
+  Puppet& puppet = stage->Add("puppet.A", {Point::kBind});
+  stage->Build();
+  std::vector<berth_code> answers;
+  const auto answer = [](void* to, berth_code code, berth_str) {
+    static_cast<std::vector<berth_code>*>(to)->push_back(code);
+  };
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(puppet.api->request(puppet.host, AsStr("GET"), AsStr("/version"), AsStr(""), 0,
+                                  answer, &answers),
+              BERTH_SUCCESS);
+  }
+  EXPECT_TRUE(cluster.DeliverOne());
+  EXPECT_EQ(posted, 1);
+  stage.reset();
+  EXPECT_THAT(answers, ElementsAre(BERTH_CANCELLED, BERTH_CANCELLED));
+  cluster.Deliver();
+  EXPECT_EQ(posted, 1);
+  EXPECT_EQ(answers.size(), 2U);
+}
+
+// One call of a plugin on a pool that the test plays, and what it is shown.
+struct PoolCalls {
+  PoolCalls() {
+    stage.calls().on_pool = [this](std::function<void()> given) {
+      task = std::move(given);
+      return uint64_t{1};
+    };
+  }
+  // Nobody waits for it any more.
+  void GiveUp() {
+    call.reset();
+    binding.reset();
+  }
+  void Start() {
+    binding = stage.MakeBinding();
+    call = std::make_unique<AsyncCall>(*binding, stage.calls(), plugin, Point::kBind,
+                                       [](const PluginStatus&) {});
+    call->Start();
+  }
+
+  Stage stage;
+  uint32_t plugin = 0;
+  std::function<void()> task;
+  std::unique_ptr<Binding> binding;
+  std::unique_ptr<AsyncCall> call;
+};
+
+void ExpectShown(const berth_binding& binding, const std::weak_ptr<const void>& kept) {
+  ASSERT_FALSE(kept.expired());
+  EXPECT_EQ(Text(binding.pod->meta->name), "p");
+  EXPECT_EQ(*static_cast<int64_t*>(binding.slots[0]), 7);
+}
+
+// One call hangs, another is PENDING: threads of the plugin may go on with that one.
+TEST(AfterTheEnd, WhatABusyInstanceHasNotAnsweredStays) {
+  PoolCalls calls;
+  const berth_binding* pending = nullptr;
+  std::weak_ptr<const void> kept;
+  Puppet& puppet = calls.stage.Add("puppet.Slow", {Point::kBind});
+  puppet.has_slot = true;
+  puppet.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+    if (pending == nullptr) {
+      pending = &binding;
+      return BERTH_PENDING;
+    }
+    calls.GiveUp();
+    calls.stage.Strike();
+    ExpectShown(*pending, kept);
+    return BERTH_SUCCESS;
+  };
+  calls.stage.Build();
+  calls.Start();
+  kept = calls.binding->Keep();
+  std::exchange(calls.task, nullptr)();
+  calls.GiveUp();
+  calls.stage.Drain();
+  calls.Start();
+  std::exchange(calls.task, nullptr)();
+  ExpectShown(*pending, kept);
+}
+
+// It hung when the plan began to go, and answers PENDING before that has gone.
+TEST(AfterTheEnd, WhatIsPendingWhileTheInstanceGoesStays) {
+  PoolCalls calls;
+  calls.plugin = 1;
+  std::thread thread;
+  std::atomic<const berth_binding*> shown = nullptr;
+  std::atomic<bool> goes = false;
+  calls.stage.Add("puppet.A", {Point::kPreBind}).destroy = [&] {
+    goes = true;
+    thread.join();
+  };
+  Puppet& puppet = calls.stage.Add("puppet.Slow", {Point::kBind});
+  puppet.has_slot = true;
+  puppet.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+    shown = &binding;
+    while (!goes) std::this_thread::yield();
+    return BERTH_PENDING;
+  };
+  calls.stage.Build();
+  calls.Start();
+  const std::weak_ptr<const void> kept = calls.binding->Keep();
+  thread = std::thread(std::exchange(calls.task, nullptr));
+  while (shown == nullptr) std::this_thread::yield();
+  calls.GiveUp();
+  calls.stage.Strike();
+  calls.stage.Drain();
+  ExpectShown(*shown, kept);
 }
 
 }  // namespace
