@@ -144,6 +144,7 @@ std::vector<Interest> SchedulingLoop::HostInterests(std::span<const Plan* const>
 
 void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
   std::vector<const Plan*> all;
+  all.reserve(plans.size());
   for (const auto& plan : plans) all.push_back(plan.get());
   policy_.SetPlans(all, HostInterests(all));
   order_ = std::make_unique<PluginQueueOrder>(*all.front());
