@@ -39,7 +39,9 @@ struct AsyncCall::Shared {
   const berth_binding* const binding;
   uint32_t* const cancel;
   int64_t* const binding_deadline;
-  AsyncCall* call;  // The scheduling thread's. Null: nobody waits any more.
+  // The scheduling thread's:
+  AsyncCall* call;                  // Null: nobody waits any more.
+  TimerQueue::Id return_timer = 0;  // It has answered, and is to return. 0: none.
 
   bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
   // False, and nothing: it is not `from`.
@@ -107,13 +109,25 @@ void AsyncCall::Start() {
     });
     return;
   }
+  CallHere();
+}
+
+// On the scheduling thread, where the call itself is soon late, whenever the answer is due.
+void AsyncCall::CallHere() {
   berth_code code = BERTH_PENDING;
   StatusSink sink;
   shared_->Begin();
+  const int64_t answer_due = shared_->binding->deadline_ns;
+  const int64_t call_due = DeadlineNs(plugin_, shared_->point);
+  const bool is_due_first = call_due != 0 && (answer_due == 0 || call_due < answer_due);
+  if (is_due_first) *shared_->binding_deadline = call_due;
   {
     const PluginCall call(plugin_, shared_->point, shared_->binding->pod,
                           {.cancel = shared_->cancel});
     code = shared_->Call(sink.raw());
+  }
+  if (is_due_first && code == BERTH_PENDING) {
+    __atomic_store_n(shared_->binding_deadline, answer_due, __ATOMIC_RELAXED);
   }
   if (!shared_->IsAnswer(code)) return;
   Finish(
@@ -135,7 +149,7 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
       const bool open = host.promises().Close(shared->done);
       return open ? PostAnswer(shared, std::move(kept), BERTH_CANCELLED,
                                {"cancelled before it was called"})
-                  : GiveBack(*shared, std::move(kept));
+                  : GiveBack(shared, std::move(kept));
     }
     host.BeginCall();
     shared->Begin();
@@ -155,15 +169,18 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   if (was_lost && monitor != nullptr) monitor->EndLost();
   if (!shared->IsAnswer(code)) {
     // Of a closed host, the promise keeps nothing: the plugin may work on with what it was shown.
-    return host.is_closed() ? host.LeaveBehind(std::move(kept))
-                            : GiveBack(*shared, std::move(kept));
+    return host.is_closed() ? host.LeaveBehind(std::move(kept)) : GiveBack(shared, std::move(kept));
   }
   PostAnswer(shared, std::move(kept), code, {sink.reasons().begin(), sink.reasons().end()});
 }
 
 // It may be the last to keep it, and slots are destroyed on the scheduling thread.
-void AsyncCall::GiveBack(const Shared& shared, Kept kept) {
-  shared.calls.post([kept = std::move(kept)]() mutable { kept.reset(); });
+void AsyncCall::GiveBack(const std::shared_ptr<Shared>& shared, Kept kept) {
+  shared->calls.post([shared, kept = std::move(kept)]() mutable {
+    kept.reset();
+    if (shared->return_timer == 0) return;
+    shared->calls.timers->Cancel(std::exchange(shared->return_timer, 0));
+  });
 }
 
 // Threading: any.
@@ -226,10 +243,28 @@ void AsyncCall::GiveUpThread() {
   if (calls_.give_up) calls_.give_up(task_);
 }
 
+// It has completed its promise, and keeps its thread: nobody else looks after that.
+void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, uint64_t task) {
+  const AsyncCalls& calls = shared->calls;
+  shared->return_timer = calls.timers->Start(calls.now_ns() + calls.deadline_ns, [shared, task,
+                                                                                  &calls] {
+    shared->return_timer = 0;
+    const InstanceHost& host = *shared->host;
+    if (host.is_buried() || !shared->Turn(Run::kRuns, Run::kLost)) return;
+    if (CallMonitor* monitor = host.services().monitor) monitor->BeginLost();
+    host.NoteFault(shared->point, FaultKind::kDeadline,
+                   "did not return within " + FormatDuration(calls.deadline_ns) + " of its answer");
+    if (calls.give_up) calls.give_up(task);
+  });
+}
+
 // The owner may drop this call within `answered`: nothing of it is touched afterwards.
 void AsyncCall::Finish(PluginStatus status) {
   shared_->call = nullptr;
   if (timer_ != 0) calls_.timers->Cancel(std::exchange(timer_, 0));
+  if (task_ != 0 && shared_->HasDeadline() && shared_->run == Run::kRuns) {
+    AwaitReturn(shared_, task_);
+  }
   const Answered answered = std::exchange(answered_, nullptr);
   answered(std::move(status));
 }

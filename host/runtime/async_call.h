@@ -67,8 +67,9 @@ class AsyncCall {
   using Kept = std::shared_ptr<const void>;
   using Reasons = std::vector<std::string>;
 
+  void CallHere();
   static void RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept);
-  static void GiveBack(const Shared& shared, Kept kept);
+  static void GiveBack(const std::shared_ptr<Shared>& shared, Kept kept);
   static void PostAnswer(const std::shared_ptr<Shared>& shared, Kept kept, berth_code code,
                          Reasons reasons);
   void StartTimer(int64_t at_ns);
@@ -77,6 +78,7 @@ class AsyncCall {
   // False: it has begun, or is over.
   bool Drop();
   void GiveUpThread();
+  static void AwaitReturn(const std::shared_ptr<Shared>& shared, uint64_t task);
   void Finish(PluginStatus status);
 
   Binding& binding_;

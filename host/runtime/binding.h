@@ -44,7 +44,7 @@ class Binding {
   // What BERTH_CANCELED reads of the plugin's calls. Lifetime: that of what Keep() keeps.
   uint32_t* CancelWordOf(uint32_t plugin);
   // berth_binding.deadline_ns as the plugin sees it; 0: none. Written by who calls, before the
-  // call. Lifetime: that of what Keep() keeps.
+  // call and after it. Lifetime: that of what Keep() keeps.
   int64_t* DeadlineFor(uint32_t plugin);
 
   // Keeps alive what AbiFor() shows, cycle state included.

@@ -23,8 +23,9 @@ class PoolTest : public ::testing::Test {
   PoolTest() {
     for (const char* name : {"puppet.Slow", "puppet.A"}) {
       stage_.Add(name, {Point::kPreBind}).pre_bind = [this](const berth_binding& binding,
-                                                            berth_done*, berth_status*) {
+                                                            berth_done* done, berth_status*) {
         shown_ = &binding;
+        done_ = done;
         if (during_) during_();
         return BERTH_SUCCESS;
       };
@@ -61,6 +62,7 @@ class PoolTest : public ::testing::Test {
   std::vector<uint64_t> given_up_;
   std::function<void()> during_;
   const berth_binding* shown_ = nullptr;
+  berth_done* done_ = nullptr;
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<AsyncCall> call_;
   std::vector<std::string> answers_;
@@ -147,6 +149,44 @@ TEST_F(PoolTest, AThreadThatIsTakenIsGivenUpWithItsCall) {
   };
   RunTask();
   EXPECT_EQ(stage_.monitor().lost(), 0U);
+}
+
+// It has answered, and does not give its thread back.
+TEST_F(PoolTest, WhoAnswersAndDoesNotReturnIsGivenUp) {
+  during_ = [this] {
+    Stage::Complete(done_, {BERTH_SUCCESS});
+    stage_.Drain();
+    EXPECT_THAT(answers_, ElementsAre("Success"));
+    call_.reset();
+    binding_.reset();
+    stage_.Pass(kDeadline - 1);
+    EXPECT_THAT(given_up_, IsEmpty());
+    EXPECT_THAT(stage_.Faults(), IsEmpty());
+    stage_.Pass(1);
+    EXPECT_THAT(given_up_, ElementsAre(1));
+    EXPECT_EQ(stage_.monitor().lost(), 1U);
+  };
+  Start();
+  RunTask();
+  stage_.Drain();
+  EXPECT_EQ(stage_.monitor().lost(), 0U);
+  EXPECT_EQ(Stage::slots(), 0);
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
+}
+
+TEST_F(PoolTest, WhoAnswersAndReturnsIsNot) {
+  during_ = [this] {
+    Stage::Complete(done_, {BERTH_SUCCESS});
+    stage_.Drain();
+  };
+  Start();
+  RunTask();
+  stage_.Drain();
+  EXPECT_EQ(stage_.timers().size(), 0U);
+  stage_.Pass(4 * kDeadline);
+  EXPECT_THAT(answers_, ElementsAre("Success"));
+  EXPECT_THAT(given_up_, IsEmpty());
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
 TEST_F(PoolTest, WhoIsGivenUpKeepsWhatItWasShownUntilItReturns) {

@@ -155,6 +155,32 @@ TEST_F(DeadlineTest, ALateCallIsCancelledWhereItRunsOnTheSchedulingThread) {
   }
 }
 
+// The call is late long before its answer is.
+TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldWhenItIsLate) {
+  struct Row {
+    int64_t answer;
+    int64_t told;
+  };
+  for (const Row& row :
+       {Row{0, kSecond}, Row{kSecond - 1, kSecond - 1}, Row{5 * kSecond, kSecond}}) {
+    SCOPED_TRACE(row.answer);
+    Stage stage;
+    const CallWatchdog watchdog(stage.monitor(), stage.faults(), {.call_ns = kSecond});
+    const int64_t now = stage.clock().NowNs();
+    stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+                                                     berth_status*) {
+      EXPECT_EQ(binding.deadline_ns, now + row.told);
+      return BERTH_PENDING;
+    };
+    stage.Build();
+    stage.calls().deadline_ns = row.answer;
+    auto binding = stage.MakeBinding();
+    BindRun run(*binding, stage.calls(), End());
+    run.Start();
+    EXPECT_EQ(binding->AbiFor(0)->deadline_ns, row.answer == 0 ? 0 : now + row.answer);
+  }
+}
+
 TEST_F(DeadlineTest, WhatWasCancelledBeforeStaysSo) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
   stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,

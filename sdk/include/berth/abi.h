@@ -953,7 +953,7 @@ struct berth_binding {
   berth_str node_uid;
   void* const* slots;
   const uint32_t* cancel;
-  int64_t deadline_ns; /* by when the answer must have come, returned or completed; 0: none */
+  int64_t deadline_ns; /* when the call is late; once it answered PENDING: its answer. 0: never */
 };
 
 /* PreBind: what must happen before the pod is bound (attach a volume, write an allocation).
