@@ -62,8 +62,10 @@ EmbeddedScheduler::EmbeddedScheduler(Options options, PlanSpec spec)
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
 
-// Plugins run until both are gone, and may crash until then.
+// Plugins run until both are gone, and may crash until then. The pool waits for those that it runs:
+// they hear first that nobody waits for what they do.
 EmbeddedScheduler::~EmbeddedScheduler() {
+  if (loop_ != nullptr) loop_->CancelBindings();
   pool_.reset();
   loop_.reset();
   if (options_.report_crashes) options_.report_crashes(nullptr);

@@ -85,6 +85,8 @@ class BindingCycle {
   bool Preempt(std::string_view reason);
   // The scheduler stops: what waits is given back; what is on its way ends by itself.
   void Stop();
+  // Nobody will hear what its plugins answer: they are told, and nothing else happens.
+  void Cancel() { reservation_->binding().Cancel(); }
 
   State state() const { return state_; }
   const PodRef& pod() const { return reservation_->pod(); }

@@ -231,6 +231,10 @@ void SchedulingLoop::Stop() {
   for (const auto& [uid, binding] : bindings_) binding->Stop();
 }
 
+void SchedulingLoop::CancelBindings() {
+  for (const auto& [uid, binding] : bindings_) binding->Cancel();
+}
+
 // What plugins asked for in the middle of a cycle; what that leads them to ask waits for the next
 // round.
 bool SchedulingLoop::RunLater() {

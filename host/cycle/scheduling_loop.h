@@ -115,6 +115,8 @@ class SchedulingLoop final : private SchedulerRequests {
   // Begins no attempt any more; pods that wait on Permit go back to the queue; bindings under way
   // end by themselves: go on with Step() until there is none.
   void Stop();
+  // The loop is about to go: plugins that are called for bindings are told that nobody waits.
+  void CancelBindings();
   size_t in_flight() const { return bindings_.size(); }
 
   // ---- Looking at it ----------------------------------------------------------------------------
