@@ -119,8 +119,8 @@ class Harness final : private DecisionSink {
 
   TestClock clock_;
   ThreadWaker waker_;
-  std::vector<AttemptResult> results_;
   TestObjects objects_;
+  std::vector<AttemptResult> results_;
   Decoder decoder_;
   EmbeddedCluster cluster_;
   EmbeddedApi api_{cluster_, decoder_};
