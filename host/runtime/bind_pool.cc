@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,12 +22,14 @@ struct BindPool::Shared {
 
   static void AddThread(const std::shared_ptr<Shared>& shared);
   static void Work(const std::shared_ptr<Shared>& shared, uint64_t thread);
+  static void Replace(const std::shared_ptr<Shared>& shared, TaskId task);
 
   std::mutex mutex;  // Guards what follows.
   std::condition_variable changed;
   std::deque<Task> waiting;
   std::map<uint64_t, std::thread> threads;  // Those that were not given up.
   std::map<TaskId, uint64_t> running;       // On which of them.
+  std::set<TaskId> owed;                    // Given up and running: their threads were too many.
   TaskId last_task = 0;
   uint64_t last_thread = 0;
   size_t lost = 0;
@@ -53,10 +56,24 @@ void BindPool::Shared::Work(const std::shared_ptr<Shared>& shared, uint64_t thre
     lock.lock();
     const bool given_up = shared->running.erase(task.id) == 0;
     if (shared->stop) shared->changed.notify_all();
+    shared->owed.erase(task.id);
     if (!given_up) continue;
     --shared->lost;
+    if (!shared->stop && !shared->owed.empty()) Replace(shared, *shared->owed.begin());
     return;
   }
+}
+
+// REQUIRES: the mutex is held; the task runs on a thread that was not given up.
+void BindPool::Shared::Replace(const std::shared_ptr<Shared>& shared, TaskId task) {
+  const auto runs = shared->running.find(task);
+  const auto thread = shared->threads.find(runs->second);
+  thread->second.detach();
+  shared->threads.erase(thread);
+  shared->running.erase(runs);
+  shared->owed.erase(task);
+  ++shared->lost;
+  AddThread(shared);
 }
 
 BindPool::BindPool(size_t threads, std::chrono::nanoseconds patience)
@@ -102,14 +119,12 @@ void BindPool::GiveUp(TaskId task) {
     shared_->waiting.erase(waits);
     return;
   }
-  const auto runs = shared_->running.find(task);
-  if (runs == shared_->running.end() || shared_->lost == kMaxLost) return;
-  const auto thread = shared_->threads.find(runs->second);
-  thread->second.detach();
-  shared_->threads.erase(thread);
-  shared_->running.erase(runs);
-  ++shared_->lost;
-  Shared::AddThread(shared_);
+  if (!shared_->running.contains(task)) return;
+  if (shared_->lost == kMaxLost) {
+    shared_->owed.insert(task);
+  } else {
+    Shared::Replace(shared_, task);
+  }
 }
 
 }  // namespace berth::host

@@ -22,7 +22,8 @@ class BindPool {
  public:
   using TaskId = uint64_t;  // Never 0.
 
-  // Threads that were given up and have not ended; beyond that they are not replaced any more.
+  // Threads that were given up and have not ended; beyond that one must end before the next is
+  // replaced.
   static constexpr size_t kMaxLost = 64;
 
   // `threads`: at least 1.

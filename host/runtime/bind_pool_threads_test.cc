@@ -151,6 +151,26 @@ TEST(BindPool, ReplacesOnlySoMany) {
   while (*inside < tasks.size()) std::this_thread::yield();
 }
 
+TEST(BindPool, ReplacesTheNextWhenOneOfThemEnds) {
+  const auto first_may_end = std::make_shared<Signal>();
+  const auto may_end = std::make_shared<Signal>();
+  const auto inside = std::make_shared<std::atomic<size_t>>(0);
+  Signal ran;
+  BindPool pool(1, std::chrono::milliseconds(10));
+  for (size_t i = 0; i <= BindPool::kMaxLost; ++i) {
+    const auto task = pool.Run([gate = i == 0 ? first_may_end : may_end, inside] {
+      ++*inside;
+      gate->Await();
+    });
+    while (*inside < i + 1) std::this_thread::yield();
+    pool.GiveUp(task);
+  }
+  pool.Run([&] { ran.Set(); });
+  first_may_end->Set();
+  ran.Await();
+  may_end->Set();
+}
+
 TEST(BindPool, MayEndWithoutATask) { const BindPool pool(2); }
 
 }  // namespace
