@@ -7,17 +7,18 @@ set_target_properties(test_talker PROPERTIES
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
   SOURCES cli_test.cc embedded_scheduler_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc stream_run_test.cc
+          run_process_test.cc stream_run_test.cc ../runtime/stage.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
+  BERTH_PUPPETS="$<TARGET_FILE:puppets>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
              PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
-add_dependencies(cli_test berth ${cli_test_plugins} test_gang test_guest test_probe test_shapes
+add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe test_shapes
                  test_talker)

@@ -1,8 +1,11 @@
 // The scheduler of simulate, explain and run, with a plugin that talks to its API server.
 #include "host/cli/embedded_scheduler.h"
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/virtual_clock.h"
+#include "tests/runtime/stage.h"
 
 namespace berth::host {
 namespace {
@@ -108,6 +112,44 @@ TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   const auto* condition = BERTH_AT(berth_condition, pod->view().conditions, 0);
   EXPECT_EQ(pod->Name(condition->type), "DisruptionTarget");
   EXPECT_EQ(pod->Name(condition->reason), "Acme");
+}
+
+// The pool waits for who blocks: a plugin that asks whether it is still wanted is not waited for long.
+TEST(EmbeddedScheduler, CancelsWhatRunsWhenItEnds) {
+  std::atomic<bool> inside = false;
+  std::atomic<bool> was_cancelled = false;
+  Stage stage;
+  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+                                                      berth_status*) {
+    inside = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (!BERTH_CANCELED(&binding) && std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+    was_cancelled = BERTH_CANCELED(&binding);
+    return BERTH_CANCELLED;
+  };
+  stage.Write();
+  const VirtualClock clock(0);
+  EmbeddedScheduler::Options options;
+  auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
+  ASSERT_TRUE(plugins->AddLibrary(BERTH_PUPPETS).ok());
+  options.plugins = plugins;
+  options.plan = [&](const PluginCatalog&) -> Result<PlanSpec> { return stage.spec(); };
+  options.clock = &clock;
+  options.bind_threads = 1;
+  auto scheduler = EmbeddedScheduler::Create(std::move(options));
+  ASSERT_TRUE(scheduler.ok()) << scheduler.status().ToString();
+  const std::string pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: " +
+                          ("{schedulerName: " + stage.spec().scheduler_name + "}\n");
+  ASSERT_TRUE((*scheduler)->AddText("cluster", kCluster + pod).ok());
+  ASSERT_TRUE((*scheduler)->Start().ok());
+  while ((*scheduler)->Step()) {
+  }
+  ASSERT_EQ((*scheduler)->loop().in_flight(), 1U);
+  while (!inside) std::this_thread::yield();
+  scheduler.value().reset();
+  EXPECT_TRUE(was_cancelled);
 }
 
 }  // namespace
