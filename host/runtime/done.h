@@ -59,7 +59,8 @@ class Promises : public std::enable_shared_from_this<Promises> {
   // Completes an open promise; otherwise does nothing. `done` may be null.
   // REQUIRES: the table that gave it out is there.
   static void Complete(berth_done* done, berth_code code, std::string_view reason);
-  // Whether it is an open promise of Bind that was not withdrawn. `done` may be null. REQUIRES: as Complete().
+  // Whether it is an open promise of Bind that was not withdrawn. `done` may be null.
+  // REQUIRES: as Complete().
   static bool IsOpenForBind(berth_done* done);
   // Complete() for those who may still want to when the instance is gone.
   // REQUIRES: as Complete(), when it is made.

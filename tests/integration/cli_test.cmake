@@ -20,5 +20,5 @@ target_compile_definitions(cli_test PRIVATE
 get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
              PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
-add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe test_shapes
-                 test_talker)
+add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe
+                 test_shapes test_talker)

@@ -114,7 +114,7 @@ TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   EXPECT_EQ(pod->Name(condition->reason), "Acme");
 }
 
-// The pool waits for who blocks: a plugin that asks whether it is still wanted is not waited for long.
+// The pool waits for who blocks, but not long for who asks whether it is still wanted.
 TEST(EmbeddedScheduler, CancelsWhatRunsWhenItEnds) {
   std::atomic<bool> inside = false;
   std::atomic<bool> was_cancelled = false;
