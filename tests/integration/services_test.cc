@@ -148,7 +148,7 @@ class GuestApiTest : public GuestTest {
 };
 
 TEST_F(GuestApiTest, ARequestIsAnsweredOnceWithTheObject) {
-  const auto& red = *harness_.cluster().Find("v1/Namespace", "", "red");
+  const AnyObject red = *harness_.cluster().Find("v1/Namespace", "", "red");
   EXPECT_THAT(Answers({{"requests", {{"GET", "/api/v1/namespaces/red", ""}}}}),
               ElementsAre(AllOf(StartsWith(R"(success {"kind":"Namespace","apiVersion":"v1",)"
                                            R"("metadata":{"name":"red")"),
