@@ -28,6 +28,8 @@ class InterestTable {
 
   void Build(std::span<const Interest> interests);
 
+  // Somebody may hear of events of this resource. REQUIRES: the resource is known.
+  bool HasAny(uint32_t resource) const { return !by_resource_[resource].empty(); }
   // Appends those that the event is for, in the order in which they were given. None for
   // a WILDCARD event, which is for everybody.
   void Find(const QueueEvent& event, std::vector<const Interest*>& out) const;

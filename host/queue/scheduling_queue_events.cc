@@ -130,6 +130,7 @@ void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old) {
 // What waits for a pod like this, as the members of a group do for each other, hears of it.
 // (kube-scheduler: scheduling_queue.go, Add, with the gate GangScheduling)
 void SchedulingQueue::OfferArrival(const PodRef& pod) {
+  if (!interests_.HasAny(BERTH_RESOURCE_UNSCHEDULED_POD)) return;  // Nearly always.
   const EntityFilter is_another = [&pod](const QueuedEntity& entity) {
     return entity.pod->uid() != pod->uid();
   };
