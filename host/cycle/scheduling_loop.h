@@ -102,11 +102,11 @@ class SchedulingLoop final : private SchedulerRequests {
   // Carries out what has come in and what is due, then takes a pod through its attempt; before the
   // attempt, in calls of its own, what that has led plugins to ask for. False: there was nothing to
   // do.
+  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
   bool Step();
   // When Step() next has something to do if nothing comes in; none: never.
   std::optional<int64_t> NextStepNs() const;
-  // The first half of Step(): no attempt. False: there was nothing to do.
-  // Must not: be called by who holds an id without a reference to it; the interner may be swept.
+  // The first half of Step(): no attempt. False: there was nothing to do. Must not: as Step().
   bool Settle();
 
   // Nobody is ready to be tried, nobody backs off from a rejection, nothing is in flight. Pods may

@@ -38,7 +38,7 @@ struct CallDeadlines {
 
 // What one thread is in the middle of. Its words are written by that thread alone.
 struct alignas(64) CallSlot {
-  std::atomic<uint64_t> thread = 0;     // pthread_self(); 0: free.
+  std::atomic<uint64_t> thread = 0;     // pthread_self(); 0: never used.
   std::atomic<CallWord> innermost = 0;  // What runs.
   std::atomic<CallWord> outermost = 0;  // What it was called from; the same, or a what-if's caller.
   std::atomic<const berth_pod*> pod = nullptr;  // Of the innermost call, where it was said.

@@ -36,7 +36,6 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding,
   const HostUse use(host);
   if (!use || use->is_closed()) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   if (!Promises::IsOpenForBind(done)) return BERTH_CONFLICT;
   instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
                                            node = std::string(Text(binding->node_name)), done,
@@ -71,7 +70,6 @@ berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str p
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   const OwnedName name = NameOf(instance, *pod);
   auto body = WithUid(Text(patch), name.uid);
   if (!body.has_value()) return BERTH_BAD_ARGUMENT;
@@ -150,7 +148,6 @@ berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   const HostServices& services = instance.services();
-  if (services.client == nullptr) return BERTH_UNSUPPORTED;
   if (instance.is_closed()) return BERTH_CANCELLED;
   auto about = ReferenceTo(services.interner, regarding);
   const bool bad_type = Text(type) != "Normal" && Text(type) != "Warning";
@@ -180,7 +177,6 @@ berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  if (instance.services().client == nullptr) return BERTH_UNSUPPORTED;
   const bool known = std::ranges::find(kVerbs, Text(verb)) != kVerbs.end();
   if (!known || !Text(path).starts_with('/')) return BERTH_BAD_ARGUMENT;
   ApiRequest request{.verb = std::string(Text(verb)),

@@ -14,6 +14,7 @@ bool HasWaiting(const HostServices& services) {
 bool HasTimers(const HostServices& services) {
   return services.timers != nullptr && services.clock != nullptr;
 }
+bool HasApi(const HostServices& services) { return services.client != nullptr; }
 bool HasMetrics(const HostServices& services) { return services.metrics != nullptr; }
 
 // What berth.log/1 is made of for each instance.
@@ -31,7 +32,7 @@ const std::array<ServiceInfo, 13> kServices{{
     {BERTH_SERVICE_ACTIVATE, ActivateService(), HasScheduler},
     {BERTH_SERVICE_WAITING, WaitingService(), HasWaiting},
     {BERTH_SERVICE_TIMER, TimerService(), HasTimers},
-    {BERTH_SERVICE_API, ApiService(), nullptr},
+    {BERTH_SERVICE_API, ApiService(), HasApi},
     {BERTH_SERVICE_COMPLETION, CompletionService(), nullptr},
 }};
 

@@ -50,18 +50,7 @@ TEST_F(ServicesTest, WithoutASchedulerOrAClusterSomeAreUnsupported) {
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nominator/1", "berth.activate/1",
-                          "berth.waiting/1", "berth.timer/1"));
-  const auto& api = Service<berth_api>(host, BERTH_SERVICE_API);
-  const PodRef pod = test_objects_.Pod({.name = "p"});
-  berth_binding binding{};
-  binding.pod = &pod->view();
-  const berth_str text = AsStr("{}");
-  const berth_host* abi = host.abi();
-  EXPECT_EQ(api.bind(abi, &binding, nullptr), BERTH_UNSUPPORTED);
-  EXPECT_EQ(api.patch_status(abi, &pod->view(), text, nullptr, nullptr), BERTH_UNSUPPORTED);
-  EXPECT_EQ(api.evict(abi, &pod->view(), text, nullptr, nullptr), BERTH_UNSUPPORTED);
-  EXPECT_EQ(api.event(abi, nullptr, nullptr, text, text, text, text), BERTH_UNSUPPORTED);
-  EXPECT_EQ(api.request(abi, text, text, text, 0, nullptr, nullptr), BERTH_UNSUPPORTED);
+                          "berth.waiting/1", "berth.timer/1", "berth.api/1"));
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {

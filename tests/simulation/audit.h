@@ -86,7 +86,6 @@ class Audit final : public LineObserver, public DecisionSink {
   void CheckQueued(const QueuedEntity& entity);
   void CheckCache();
   void CheckCachedPod(Row row, const Pod& pod);
-  void CheckRow(Row row);
   void CheckNodes();
   void CheckSums(std::string_view node, Row row);
   bool IsJudged(const QueuedEntity& entity, const PluginNames& unannounced) const;

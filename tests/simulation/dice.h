@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace berth::host {
 
@@ -39,10 +38,6 @@ class Dice {
     return Between(0, max_ns) >> Below(16);
   }
   // REQUIRES: there is one.
-  template <class T>
-  const T& Pick(std::span<const T> all) {
-    return all[Below(all.size())];
-  }
   template <class Container>
   const auto& OneOf(const Container& all) {
     return *std::next(all.begin(), static_cast<std::ptrdiff_t>(Below(all.size())));

@@ -647,7 +647,7 @@ typedef struct berth_dependence {
   uint64_t pod_parts; /* BERTH_PART(..) | ..; cycle state built from them counts as they do */
   /* What the masks cannot say: a hash of what else the answers depend on, of this pod or of what
    * PreFilter found out for it. NULL: they say all.
-   * Called: once per cycle, after PreFilter. Threading: [cycle]. Returns BERTH_SUCCESS, or
+   * Called: after PreFilter, at most once per cycle. Threading: [cycle]. Returns BERTH_SUCCESS, or
    *         BERTH_SKIP: do not reuse. */
   berth_code (*sign)(void* self, const berth_cycle* cycle, uint64_t* signature) BERTH_NOEXCEPT;
   /* With BERTH_DEPENDS_OTHER: what changed since the change numbered `since` (see
@@ -958,7 +958,7 @@ struct berth_binding {
 
 /* PreBind: what must happen before the pod is bound (attach a volume, write an allocation).
  * Called:    `pre_flight` first, if any: is there anything to do? Then `pre_bind`, after Permit.
- * Threading: [bind].
+ * Threading: [bind]; pre_flight always on the scheduling thread: it must not block.
  * Returns:   pre_flight: SUCCESS, SKIP (pre_bind is not called) or ERROR. pre_bind: SUCCESS;
  *            PENDING: the plugin completes `done` later, exactly once; anything else ends the
  *            binding and the pod backs off.
@@ -1180,8 +1180,8 @@ typedef struct berth_objects {
   berth_code (*list)(const berth_host* host, berth_str kind, berth_str ns,
                      int32_t (*each)(void* to, const berth_object*), void* to) BERTH_NOEXCEPT;
   /* `change` is called for every change of the kind, in order: [event]. What there is already comes
-   * first, as additions. `old` is NULL for an addition, `now` for a deletion. SUCCESS, NOT_FOUND,
-   * UNSUPPORTED. */
+   * first, as additions. `old` is NULL for an addition, `now` for a deletion. SUCCESS, NOT_FOUND;
+   * CONFLICT outside [load]. */
   berth_code (*watch)(const berth_host* host, berth_str kind,
                       void (*change)(void* to, const berth_object* old, const berth_object* now),
                       void* to) BERTH_NOEXCEPT;
@@ -1285,7 +1285,7 @@ typedef struct berth_api {
                       const berth_tagged* related, berth_str type, berth_str reason,
                       berth_str action, berth_str note) BERTH_NOEXCEPT;
   /* `verb`: GET, POST, PUT, PATCH (a JSON merge patch) or DELETE; `path` with its query; `body`:
-   * JSON, or empty. */
+   * JSON, or empty; `timeout_ns`: 0: the host's own. */
   berth_code (*request)(const berth_host* host, berth_str verb, berth_str path, berth_str body,
                         int64_t timeout_ns, berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;

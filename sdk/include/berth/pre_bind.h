@@ -7,7 +7,7 @@
 // Called:    PreBindPreFlight first: is there anything to do? Then PreBind, after Permit. PreBinds
 //            that follow each other run at the same time where both say
 //            `static constexpr bool kPreBindParallel = true`.
-// Threading: [bind].
+// Threading: [bind]; PreBindPreFlight always on the scheduling thread: it must not block.
 // Returns:   PreBindPreFlight: Success, Skip (PreBind is not called) or Error. PreBind: Success;
 //            Pending, with `done` moved away: completed later; anything else ends the binding, the
 //            pod backs off.
