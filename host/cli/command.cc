@@ -9,8 +9,8 @@
 
 #include <berth/abi.h>
 
+#include "host/api/suggest.h"
 #include "host/cli/commands.h"
-#include "host/cli/suggest.h"
 
 namespace berth::host {
 namespace {

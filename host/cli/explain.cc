@@ -1,9 +1,9 @@
 #include <utility>
 
+#include "host/api/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/explain_report.h"
 #include "host/cli/explain_table.h"
-#include "host/cli/suggest.h"
 
 namespace berth::host {
 namespace {

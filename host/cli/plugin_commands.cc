@@ -3,9 +3,9 @@
 #include <system_error>
 #include <utility>
 
+#include "host/api/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
-#include "host/cli/suggest.h"
 #include "host/runtime/point.h"
 #include "host/runtime/services.h"
 

@@ -1,4 +1,4 @@
-#include "host/cli/suggest.h"
+#include "host/api/suggest.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // What somebody may have meant.
-#ifndef BERTH_HOST_CLI_SUGGEST_H_
-#define BERTH_HOST_CLI_SUGGEST_H_
+#ifndef BERTH_HOST_API_SUGGEST_H_
+#define BERTH_HOST_API_SUGGEST_H_
 
 #include <cstddef>
 #include <span>
@@ -22,4 +22,4 @@ std::string DidYouMean(std::string_view wanted, std::span<const std::string> nam
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CLI_SUGGEST_H_
+#endif  // BERTH_HOST_API_SUGGEST_H_

@@ -1,4 +1,4 @@
-#include "host/cli/suggest.h"
+#include "host/api/suggest.h"
 
 #include <string>
 #include <vector>
