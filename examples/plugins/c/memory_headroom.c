@@ -1,0 +1,202 @@
+/* Keeps a share of every node's memory free for bursts, except for pods of high priority, and
+ * prefers nodes where more stays free. Plain C11: <berth/abi.h> is all that it needs. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <berth/abi.h>
+
+/* What the host reads before it runs any code of this library; the entry below says the same. */
+BERTH_NOTE(
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"acme.MemoryHeadroom\","
+    "\"version\":\"1.0.0\","
+    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"]}]}");
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+/* One instance: what a profile made of it. */
+typedef struct Headroom {
+  berth_plugin abi;
+  int64_t percent;
+  int64_t exempt_priority;
+} Headroom;
+
+/* What is remembered of one pod's attempt: one per attempt, made and copied by the host. */
+typedef struct State {
+  int64_t memory;  /* that the pod wants */
+  int64_t percent; /* to keep free around it */
+} State;
+
+/* What is read of every node: one array each, in this order. */
+enum { kAllocMemory, kReqMemory, kColumns };
+static const berth_column_request kColumnRequests[kColumns] = {
+    {sizeof(berth_column_request), 0, "alloc.memory", BERTH_TYPE_I64, 0},
+    {sizeof(berth_column_request), 0, "req.memory", BERTH_TYPE_I64, 0}};
+
+/* Without functions of its own, a slot begins as zeros and is copied byte by byte. */
+static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof(State), 0,
+                                     "acme.MemoryHeadroom.state/1", NULL, NULL, NULL}};
+
+/* Bit i of a verdict stands for entry i. */
+static const char kNoHeadroom[] = "Insufficient memory headroom";
+static const berth_str kReasons[] = {{kNoHeadroom, sizeof kNoHeadroom - 1}};
+
+/* What the answers depend on: the host may use them again until it changes. */
+static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
+                                             BERTH_PART(REQUESTS) | BERTH_PART(PRIORITY), NULL,
+                                             NULL};
+
+/* ---- Extension points ------------------------------------------------------------------------ */
+
+static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
+  const berth_column* from = &block->columns[column];
+  return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
+}
+
+static uint32_t Selected(const berth_block* block, uint32_t k) {
+  return block->selected != NULL ? block->selected[k] : k;
+}
+
+static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
+                            berth_pre_filter_out* out, berth_status* status) {
+  const Headroom* plugin = self;
+  State* state = cycle->slots[0];
+  (void)all, (void)out, (void)status;
+  state->memory = cycle->pod->request->memory;
+  state->percent = cycle->pod->priority >= plugin->exempt_priority ? 0 : plugin->percent;
+  return BERTH_SUCCESS;
+}
+
+/* Runs on several threads at once: neither the instance nor the state may change here. */
+static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
+                         berth_filter_out* out, berth_status* status) {
+  const State* state = cycle->slots[0];
+  (void)self, (void)status;
+  for (uint32_t k = 0; k < block->n_selected; ++k) {
+    const uint32_t i = Selected(block, k);
+    const int64_t alloc = I64(block, kAllocMemory, i);
+    const int64_t left = alloc - I64(block, kReqMemory, i) - state->memory;
+    const int refused = left < alloc / 100 * state->percent;
+    out->codes[i] = refused ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+    out->reasons[i] = refused ? 1u : 0u;
+  }
+  return BERTH_SUCCESS;
+}
+
+/* The share of the memory that stays free, in percent. */
+static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
+                        int64_t* out, berth_status* status) {
+  const int64_t memory = cycle->pod->request->memory;
+  (void)self, (void)status;
+  for (uint32_t k = 0; k < block->n_selected; ++k) {
+    const uint32_t i = Selected(block, k);
+    const int64_t alloc = I64(block, kAllocMemory, i);
+    const int64_t left = alloc - I64(block, kReqMemory, i) - memory;
+    out[i] = left <= 0 || alloc < 100 ? 0 : left / (alloc / 100);
+    if (out[i] > BERTH_SCORE_MAX) out[i] = BERTH_SCORE_MAX;
+  }
+  return BERTH_SUCCESS;
+}
+
+static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, NULL, NULL};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_score kScore = {
+    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
+
+static const void* GetPoint(const berth_plugin* plugin, const char* id) {
+  (void)plugin;
+  if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
+  if (strcmp(id, BERTH_POINT_FILTER) == 0) return &kFilter;
+  if (strcmp(id, BERTH_POINT_SCORE) == 0) return &kScore;
+  return NULL;
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+static const char kSchema[] =
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+    "\"percent\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":90,\"default\":10,"
+    "\"description\":\"Share of a node's memory to keep free.\"},"
+    "\"exemptPriority\":{\"type\":\"integer\",\"minimum\":-2147483648,\"maximum\":2147483647,"
+    "\"default\":1000000000,\"description\":\"Pods of this priority and above may use it all.\"}}}";
+
+static berth_str Str(const char* text) {
+  const berth_str str = {text, strlen(text)};
+  return str;
+}
+
+typedef struct IntArg {
+  const char* path; /* "/percent", as a JSON pointer */
+  int64_t min, max;
+  const char* expected;
+} IntArg;
+static const IntArg kPercent = {"/percent", 0, 90, "expected an integer of 0 to 90"};
+static const IntArg kExemptPriority = {"/exemptPriority", INT32_MIN, INT32_MAX,
+                                       "expected an integer of 32 bits"};
+
+/* Reads an argument into `*out`, which keeps its value where the profile does not name it. */
+static int ReadInt(const berth_values* reader, const berth_value* args, const IntArg* arg,
+                   int64_t* out, berth_status* status) {
+  const berth_value* value = reader->get(args, Str(arg->path + 1));
+  if (value == NULL) return 1;
+  if (reader->kind(value) != BERTH_VALUE_INT || reader->as_int(value) < arg->min ||
+      reader->as_int(value) > arg->max) {
+    status->add_argument_error(status, Str(arg->path), Str(arg->expected));
+    return 0;
+  }
+  *out = reader->as_int(value);
+  return 1;
+}
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+static void Destroy(berth_plugin* plugin) { free(plugin->self); }
+
+static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
+                         const berth_value* args, berth_plugin** out, berth_status* status) {
+  Headroom made = {.percent = 10, .exempt_priority = 1000000000};
+  const void* values = NULL;
+  int good = 0;
+  Headroom* plugin = NULL;
+  (void)name, (void)profile;
+  if (host->get_service(host, BERTH_SERVICE_VALUES, &values) != BERTH_SUCCESS) return BERTH_ERROR;
+  /* Both are read before an answer: all that is wrong is reported at once. */
+  good = ReadInt(values, args, &kPercent, &made.percent, status);
+  good &= ReadInt(values, args, &kExemptPriority, &made.exempt_priority, status);
+  if (!good) return BERTH_BAD_ARGUMENT;
+  plugin = malloc(sizeof *plugin);
+  if (plugin == NULL) return BERTH_ERROR;
+  *plugin = made;
+  plugin->abi.struct_size = sizeof plugin->abi;
+  plugin->abi.self = plugin;
+  plugin->abi.columns = (berth_array){kColumnRequests, kColumns, sizeof kColumnRequests[0]};
+  plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
+  plugin->abi.reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
+  plugin->abi.get_point = GetPoint;
+  plugin->abi.destroy = Destroy;
+  *out = &plugin->abi;
+  return BERTH_SUCCESS;
+}
+
+static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
+                                      NULL};
+static const char* const kServices[] = {BERTH_SERVICE_VALUES, NULL};
+static const berth_plugin_info kInfo = {
+    .struct_size = sizeof(berth_plugin_info),
+    .name = "acme.MemoryHeadroom",
+    .version = "1.0.0",
+    .about = "Keeps a share of every node's memory free, except for pods of high priority.",
+    .points = kPoints,
+    .services = kServices,
+    .args_schema = kSchema};
+static const berth_plugin_info* const kPlugins[] = {&kInfo};
+
+const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
+                                    .struct_size = sizeof(berth_entry),
+                                    .abi_major = BERTH_ABI_MAJOR,
+                                    .abi_minor = BERTH_ABI_MINOR,
+                                    .min_host_minor = 0,
+                                    .pointer_bits = 64,
+                                    .n_plugins = 1,
+                                    .plugins = kPlugins,
+                                    .create = Create};

@@ -1,0 +1,128 @@
+// Keeps every rack below what its breaker carries, and spreads the draw over the racks.
+//
+// Nodes carry the label acme.com/rack and offer watts as an extended resource; pods request them
+// like any other: `requests: {acme.com/watts: 300}`. NodeResourcesFit holds each node to its own
+// supply; this plugin holds the nodes of one rack together to theirs.
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/plugin.h>
+
+namespace {
+
+class RackPower : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "acme.RackPower";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout =
+      "Keeps every rack below its power budget, and spreads the draw over the racks.";
+
+  // Bit i of a verdict stands for entry i.
+  static constexpr berth::Reasons kReasons{"Rack power budget exceeded", "Node is in no rack"};
+  enum Reason : int { kNoPower, kNoRack };
+
+  // What is read of every node: one array each.
+  using Rack = berth::Label<"acme.com/rack">;
+  using Watts = berth::Req<"acme.com/watts">;
+  using Columns = berth::Columns<Rack, Watts>;
+  using Node = berth::NodeRow<Columns>;
+
+  // What a profile may say.
+  struct Args {
+    int64_t watts_per_rack = 0;
+    int64_t reserve_percent = 0;
+  };
+  static constexpr auto kArgs = berth::ArgRows<Args>(
+      berth::Arg("wattsPerRack", &Args::watts_per_rack, berth::Range{1, 1'000'000},
+                 berth::kRequired, "What the breaker of a rack carries."),
+      berth::Arg("reservePercent", &Args::reserve_percent, berth::Range{0, 90},
+                 "The share of it that stays free."));
+
+  // What is remembered of one pod's attempt: its own draw, and that of every rack.
+  struct State {
+    int64_t pod_watts = 0;
+    std::vector<std::pair<berth_id, int64_t>> racks;
+
+    int64_t& Of(berth_id rack) {
+      const auto found = std::ranges::find(racks, rack, &std::pair<berth_id, int64_t>::first);
+      return found != racks.end() ? found->second : racks.emplace_back(rack, 0).second;
+    }
+    int64_t Of(berth_id rack) const {
+      const auto found = std::ranges::find(racks, rack, &std::pair<berth_id, int64_t>::first);
+      return found != racks.end() ? found->second : 0;
+    }
+  };
+
+  // An answer depends on the pods of other nodes too: the host asks again each time.
+  static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
+                                                       .pod_parts = BERTH_PART(REQUESTS)};
+  static constexpr berth::Dependence kScoreDependence = kFilterDependence;
+  // The host turns watts into 0..100; the emptiest rack gets the most.
+  static constexpr berth::Normalize kNormalize = berth::Normalize::kMaxReversed;
+
+  RackPower(const berth::Host& host, const Args& args)
+      : watts_(host.Intern("acme.com/watts")),
+        budget_(args.watts_per_rack * (100 - args.reserve_percent) / 100) {}
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all,
+                          berth::PreFilterOut& /*out*/) {
+    State& state = cycle.State<State>();
+    state.pod_watts = Draw(cycle.pod().scalar_requests());
+    if (state.pod_watts == 0) return berth::Status::Skip();
+    all.ForEach<Columns>([&](const Node& node) { state.Of(node[Rack{}]) += node[Watts{}]; });
+    return berth::Status::Success();
+  }
+
+  // What if that pod were on that node, or gone from it? Asked in preemption, on copies of State.
+  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node) {
+    cycle.State<State>().Of(node[Rack{}]) +=
+        Draw(berth::Span<const berth_quantity>(pod->accounted->scalars));
+    return berth::Status::Success();
+  }
+  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node) {
+    cycle.State<State>().Of(node[Rack{}]) -=
+        Draw(berth::Span<const berth_quantity>(pod->accounted->scalars));
+    return berth::Status::Success();
+  }
+
+  // Called per node; the loop around it is the SDK's, inside this library.
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    const berth_id rack = node[Rack{}];
+    if (rack == BERTH_ID_NONE) return berth::Unresolvable(kNoRack);
+    const State& state = cycle.State<State>();
+    return berth::UnschedulableIf(state.Of(rack) + state.pod_watts > budget_, kNoPower);
+  }
+
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    const bool draws = cycle.State<State>().pod_watts != 0;
+    return draws ? berth::Status::Success() : berth::Status::Skip();
+  }
+  int64_t Score(const berth::Cycle& cycle, const Node& node) const {
+    return cycle.State<State>().Of(node[Rack{}]);
+  }
+
+  // What may make room for a pod that was refused here.
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return {{BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
+            {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};
+  }
+
+ private:
+  int64_t Draw(berth::Span<const berth_quantity> amounts) const {
+    for (const berth_quantity& amount : amounts) {
+      if (amount.name == watts_) return amount.value;
+    }
+    return 0;
+  }
+
+  const berth_id watts_;
+  const int64_t budget_;
+};
+
+}  // namespace
+
+BERTH_PLUGIN(RackPower)

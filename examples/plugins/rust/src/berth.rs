@@ -1,0 +1,514 @@
+//! What this plugin uses of <berth/abi.h>, and a thin layer over it. Copy it, and add what you need:
+//! every struct declared here is compared with the header by the test at the end.
+#![allow(dead_code, non_camel_case_types)]
+
+use std::any::Any;
+use std::os::raw::{c_char, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+pub type berth_code = i32;
+pub const SUCCESS: berth_code = 0;
+pub const ERROR: berth_code = 1;
+pub const UNSCHEDULABLE: berth_code = 2;
+pub const UNSCHEDULABLE_AND_UNRESOLVABLE: berth_code = 3;
+pub const SKIP: berth_code = 5;
+pub const BAD_ARGUMENT: berth_code = 35;
+pub const BUG: berth_code = 37;
+
+pub type berth_id = u32;
+
+pub const MAGIC: u32 = 0x3148_5442;
+pub const TYPE_I64: u32 = 1;
+pub const TYPE_ID: u32 = 3;
+pub const VALUE_INT: u32 = 2;
+pub const DEPENDS_NODE: u32 = 1;
+pub const DEPENDS_NODE_PODS: u32 = 2;
+pub const PART_ANNOTATIONS: u64 = 1 << 3;
+pub const PART_REQUESTS: u64 = 1 << 13;
+pub const NORMALIZE_NONE: u32 = 0;
+pub const NORMALIZE_MAX: u32 = 1;
+pub const NORMALIZE_MAX_REVERSED: u32 = 2;
+
+// Declares the structs, and for the test what C must say of each.
+macro_rules! abi_structs {
+    ($(struct $name:ident { $($field:ident: $type:ty,)* })*) => {
+        $(#[repr(C)] pub struct $name { $(pub $field: $type,)* })*
+
+        #[cfg(test)]
+        fn layout_in_c() -> String {
+            let mut c = String::from("#include <berth/abi.h>\n");
+            $(
+                let name = stringify!($name);
+                let size = std::mem::size_of::<$name>();
+                c += &format!("_Static_assert(sizeof({name}) == {size}, \"{name}\");\n");
+                let place = std::mem::MaybeUninit::<$name>::uninit();
+                $(
+                    let field = stringify!($field).trim_end_matches('_'); // type_ is C's type
+                    let at = unsafe { std::ptr::addr_of!((*place.as_ptr()).$field) } as usize;
+                    let offset = at - place.as_ptr() as usize;
+                    c += &format!("_Static_assert(offsetof({name}, {field}) == {offset}, ");
+                    c += &format!("\"{name}.{field}\");\n");
+                )*
+            )*
+            c
+        }
+    };
+}
+
+abi_structs! {
+    struct berth_str { ptr: *const u8, len: u64, }
+    struct berth_str_pair { key: berth_str, value: berth_str, }
+    struct berth_array { data: *const c_void, count: u32, stride: u32, }
+
+    struct berth_status {
+        struct_size: u32,
+        reserved: u32,
+        impl_: *mut c_void,
+        add_reason: unsafe extern "C" fn(*mut berth_status, berth_str),
+        add_argument_error: unsafe extern "C" fn(*mut berth_status, berth_str, berth_str),
+    }
+
+    struct berth_meta {
+        struct_size: u32,
+        ns: berth_id,
+        name: berth_str,
+        uid: berth_str,
+        resource_version: berth_str,
+        generation: i64,
+        created_ns: i64,
+        deleted_ns: i64,
+        labels: berth_array,
+        annotations: berth_array,
+        owners: berth_array,
+        fields: berth_array,
+    }
+
+    struct berth_resources {
+        struct_size: u32,
+        present: u32,
+        milli_cpu: i64,
+        memory: i64,
+        ephemeral_storage: i64,
+        pods: i64,
+        scalars: berth_array,
+    }
+
+    struct berth_pod {
+        struct_size: u32,
+        flags: u32,
+        meta: *const berth_meta,
+        scheduler_name: berth_id,
+        node_name: berth_id,
+        priority: i32,
+        preemption_policy: u32,
+        priority_class: berth_id,
+        runtime_class: berth_id,
+        os: berth_id,
+        restart_policy: u32,
+        node_selector: berth_array,
+        affinity: *const c_void,
+        tolerations: berth_array,
+        spreads: berth_array,
+        containers: berth_array,
+        init_containers: berth_array,
+        volumes: berth_array,
+        scheduling_gates: berth_array,
+        resource_claims: berth_array,
+        pod_group: berth_str,
+        request: *const berth_resources,
+        request_of_containers: *const berth_resources,
+        accounted: *const berth_resources,
+        nonzero_milli_cpu: i64,
+        nonzero_memory: i64,
+        host_ports: berth_array,
+        overhead: *const berth_resources,
+        nominated_node: berth_id,
+        phase: u32,
+        started_ns: i64,
+        conditions: berth_array,
+        part_hashes: berth_array,
+    }
+
+    struct berth_column { data: *const c_void, type_: u32, stride: u32, }
+
+    struct berth_block {
+        struct_size: u32,
+        count: u32,
+        n_selected: u32,
+        n_columns: u32,
+        selected: *const u32,
+        rows: *const u32,
+        columns: *const berth_column,
+        nodes: *const *const c_void,
+        pods: *const c_void,
+    }
+
+    struct berth_cycle {
+        struct_size: u32,
+        flags: u32,
+        id: u64,
+        pod: *const berth_pod,
+        slots: *const *mut c_void,
+        cancel: *const u32,
+        deadline_ns: i64,
+        host: *const c_void,
+    }
+
+    struct berth_slot {
+        struct_size: u32,
+        size: u32,
+        align: u32,
+        reserved: u32,
+        type_id: *const c_char,
+        construct: Option<unsafe extern "C" fn(*mut c_void)>,
+        clone: Option<unsafe extern "C" fn(*mut c_void, *const c_void) -> berth_code>,
+        destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+    }
+
+    struct berth_dependence {
+        struct_size: u32,
+        cluster: u32,
+        pod_parts: u64,
+        sign: Option<unsafe extern "C" fn(*mut c_void, *const berth_cycle, *mut u64) -> berth_code>,
+        changed: Option<unsafe extern "C" fn()>,
+    }
+
+    struct berth_pre_filter {
+        struct_size: u32,
+        flags: u32,
+        pre_filter: unsafe extern "C" fn(
+            *mut c_void, *const berth_cycle, *const c_void, *mut c_void, *mut berth_status,
+        ) -> berth_code,
+        add_pod: Option<unsafe extern "C" fn()>,
+        remove_pod: Option<unsafe extern "C" fn()>,
+    }
+
+    struct berth_filter_out { struct_size: u32, reserved: u32, codes: *mut u8, reasons: *mut u64, }
+
+    struct berth_filter {
+        struct_size: u32,
+        flags: u32,
+        dependence: *const berth_dependence,
+        filter: unsafe extern "C" fn(
+            *mut c_void, *const berth_cycle, *const berth_block, *mut berth_filter_out,
+            *mut berth_status,
+        ) -> berth_code,
+    }
+
+    struct berth_score {
+        struct_size: u32,
+        flags: u32,
+        normalize_mode: u32,
+        reserved: u32,
+        dependence: *const berth_dependence,
+        score: unsafe extern "C" fn(
+            *mut c_void, *const berth_cycle, *const berth_block, *mut i64, *mut berth_status,
+        ) -> berth_code,
+        normalize: Option<unsafe extern "C" fn()>,
+    }
+
+    struct berth_host {
+        struct_size: u32,
+        abi_major: u16,
+        abi_minor: u16,
+        impl_: *mut c_void,
+        name: berth_str,
+        version: berth_str,
+        get_service: unsafe extern "C" fn(
+            *const berth_host, *const c_char, *mut *const c_void,
+        ) -> berth_code,
+        fault: unsafe extern "C" fn(*const berth_host, berth_str),
+    }
+
+    struct berth_strings {
+        struct_size: u32,
+        reserved: u32,
+        intern: unsafe extern "C" fn(*const berth_host, berth_str) -> berth_id,
+        find: unsafe extern "C" fn(*const berth_host, berth_str) -> berth_id,
+        text: unsafe extern "C" fn(*const berth_host, berth_id) -> berth_str,
+    }
+
+    struct berth_value { reader: *const berth_values, }
+
+    struct berth_values {
+        struct_size: u32,
+        reserved: u32,
+        kind: unsafe extern "C" fn(*const berth_value) -> u32,
+        size: unsafe extern "C" fn(*const berth_value) -> u64,
+        get: unsafe extern "C" fn(*const berth_value, berth_str) -> *const berth_value,
+        at: unsafe extern "C" fn(*const berth_value, u64, *mut berth_str) -> *const berth_value,
+        as_int: unsafe extern "C" fn(*const berth_value) -> i64,
+        as_float: unsafe extern "C" fn(*const berth_value) -> f64,
+        as_string: unsafe extern "C" fn(*const berth_value) -> berth_str,
+        where_: unsafe extern "C" fn(*const berth_value) -> berth_str,
+        as_quantity: unsafe extern "C" fn(*const berth_value, *mut i64, *mut i64) -> berth_code,
+    }
+
+    struct berth_plugin_info {
+        struct_size: u32,
+        flags: u32,
+        name: *const c_char,
+        version: *const c_char,
+        about: *const c_char,
+        points: *const *const c_char,
+        services: *const *const c_char,
+        kinds: *const *const c_char,
+        fields: *const *const c_char,
+        pod_fields: *const *const c_char,
+        args_schema: *const c_char,
+    }
+
+    struct berth_column_request {
+        struct_size: u32,
+        flags: u32,
+        name: *const c_char,
+        type_: u32,
+        reserved: u32,
+    }
+
+    struct berth_plugin {
+        struct_size: u32,
+        flags: u32,
+        self_: *mut c_void,
+        columns: berth_array,
+        slots: berth_array,
+        reasons: berth_array,
+        get_point: unsafe extern "C" fn(*const berth_plugin, *const c_char) -> *const c_void,
+        quiesce: Option<unsafe extern "C" fn(*mut berth_plugin)>,
+        destroy: unsafe extern "C" fn(*mut berth_plugin),
+    }
+
+    struct berth_entry {
+        magic: u32,
+        struct_size: u32,
+        abi_major: u16,
+        abi_minor: u16,
+        min_host_minor: u16,
+        pointer_bits: u16,
+        build_flags: u64,
+        n_plugins: u64,
+        plugins: *const *const berth_plugin_info,
+        init: Option<unsafe extern "C" fn(*const berth_host, *mut berth_status) -> berth_code>,
+        deinit: Option<unsafe extern "C" fn()>,
+        create: unsafe extern "C" fn(
+            *const berth_host, berth_str, berth_str, *const berth_value, *mut *mut berth_plugin,
+            *mut berth_status,
+        ) -> berth_code,
+    }
+}
+
+// ---- What a library is made of -----------------------------------------------------------------
+
+/// Constant data that points to constant data: nobody writes it, on any thread.
+#[repr(transparent)]
+pub struct Constant<T>(pub T);
+unsafe impl<T> Sync for Constant<T> {}
+
+unsafe impl Sync for berth_entry {}
+
+/// The ELF note, for `#[link_section = ".note.berth"] #[used] static`; N: `note_size(json)`.
+#[repr(C, align(4))]
+pub struct Note<const N: usize> {
+    name_size: u32,
+    text_size: u32,
+    kind: u32,
+    name: [u8; 8],
+    text: [u8; N],
+}
+
+pub const fn note_size(json: &str) -> usize {
+    (json.len() + 4) / 4 * 4
+}
+
+pub const fn note<const N: usize>(json: &str) -> Note<N> {
+    let mut text = [0; N];
+    let mut i = 0;
+    while i < json.len() {
+        text[i] = json.as_bytes()[i];
+        i += 1;
+    }
+    Note { name_size: 6, text_size: N as u32, kind: 1, name: *b"Berth\0\0\0", text }
+}
+
+pub const fn size<T>() -> u32 {
+    std::mem::size_of::<T>() as u32
+}
+
+// ---- A thin layer ------------------------------------------------------------------------------
+
+impl berth_str {
+    pub const fn new(text: &'static str) -> Self {
+        berth_str { ptr: text.as_ptr(), len: text.len() as u64 }
+    }
+
+    /// # Safety
+    /// The text lives as long as `'a`, see abi.h.
+    pub unsafe fn text<'a>(&self) -> &'a str {
+        if self.len == 0 {
+            return "";
+        }
+        std::str::from_utf8(std::slice::from_raw_parts(self.ptr, self.len as usize)).unwrap_or("")
+    }
+}
+
+impl berth_array {
+    pub const EMPTY: berth_array = berth_array { data: std::ptr::null(), count: 0, stride: 0 };
+
+    pub const fn of<T>(items: &'static [T]) -> Self {
+        berth_array {
+            data: items.as_ptr() as *const c_void,
+            count: items.len() as u32,
+            stride: size::<T>(),
+        }
+    }
+
+    /// # Safety
+    /// The elements are of type T and live as long as `'a`. They lie `stride` bytes apart.
+    pub unsafe fn items<'a, T: 'a>(&self) -> impl Iterator<Item = &'a T> {
+        let (data, stride) = (self.data as *const u8, self.stride as usize);
+        (0..self.count as usize).map(move |i| &*(data.add(i * stride) as *const T))
+    }
+}
+
+impl berth_block {
+    /// Indices of the nodes that are asked about.
+    pub fn selected(&self) -> impl Iterator<Item = usize> {
+        let selected = self.selected;
+        (0..self.n_selected as usize).map(move |k| {
+            if selected.is_null() {
+                k
+            } else {
+                unsafe { *selected.add(k) as usize }
+            }
+        })
+    }
+
+    /// # Safety
+    /// `column` was asked for with a type that T is, `i` is selected.
+    pub unsafe fn cell<T: Copy>(&self, column: usize, i: usize) -> T {
+        let from = &*self.columns.add(column);
+        *((from.data as *const u8).add(i * from.stride as usize) as *const T)
+    }
+}
+
+impl berth_status {
+    pub fn reason(&mut self, text: &str) {
+        let text = berth_str { ptr: text.as_ptr(), len: text.len() as u64 };
+        unsafe { (self.add_reason)(self, text) } // copied at once
+    }
+
+    pub fn argument_error(&mut self, path: &'static str, text: &'static str) {
+        unsafe { (self.add_argument_error)(self, berth_str::new(path), berth_str::new(text)) }
+    }
+}
+
+impl berth_host {
+    /// # Safety
+    /// T is the struct that abi.h gives for `id`, which ends with a zero byte. In create() alone.
+    pub unsafe fn service<T>(&self, id: &str) -> Option<*const T> {
+        let mut found = std::ptr::null();
+        let code = (self.get_service)(self, id.as_ptr() as *const c_char, &mut found);
+        (code == SUCCESS).then(|| found as *const T)
+    }
+}
+
+/// Every function that the host calls runs in here: a panic must not leave the library.
+pub fn guard(
+    status: *mut berth_status,
+    call: impl FnOnce(&mut berth_status) -> berth_code,
+) -> berth_code {
+    let status = unsafe { &mut *status };
+    let panic = match catch_unwind(AssertUnwindSafe(|| call(status))) {
+        Ok(code) => return code,
+        Err(panic) => panic,
+    };
+    status.reason(&message(&*panic));
+    std::mem::forget(panic); // to drop it could panic again
+    BUG
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("without a text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    fn includes() -> Vec<String> {
+        let asked = Command::new("pkg-config").args(["--cflags", "berth-sdk"]).output().unwrap();
+        assert!(asked.status.success(), "set PKG_CONFIG_PATH to <prefix>/lib/pkgconfig");
+        String::from_utf8(asked.stdout).unwrap().split_whitespace().map(String::from).collect()
+    }
+
+    fn compile(c: &str) -> Result<(), String> {
+        let mut cc = Command::new("cc")
+            .args(["-std=c11", "-fsyntax-only", "-x", "c", "-"])
+            .args(includes())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        cc.stdin.take().unwrap().write_all(c.as_bytes()).unwrap();
+        let done = cc.wait_with_output().unwrap();
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&done.stderr).into())
+        }
+    }
+
+    unsafe extern "C" fn keep(status: *mut berth_status, text: berth_str) {
+        (*((*status).impl_ as *mut Vec<String>)).push(text.text().to_string());
+    }
+    unsafe extern "C" fn ignore(_: *mut berth_status, _: berth_str, _: berth_str) {}
+
+    #[test]
+    fn a_panic_becomes_an_answer() {
+        let mut reasons: Vec<String> = Vec::new();
+        let mut status = berth_status {
+            struct_size: size::<berth_status>(),
+            reserved: 0,
+            impl_: &mut reasons as *mut _ as *mut c_void,
+            add_reason: keep,
+            add_argument_error: ignore,
+        };
+        assert_eq!(guard(&mut status, |_| panic!("node {}", 7)), BUG);
+        assert_eq!(guard(&mut status, |_| SUCCESS), SUCCESS);
+        assert_eq!(reasons, ["panic: node 7"]);
+    }
+
+    #[test]
+    fn structs_lie_in_memory_as_the_header_says() {
+        compile(&layout_in_c()).unwrap();
+    }
+
+    #[test]
+    fn a_difference_is_found() {
+        let wrong = layout_in_c().replace("sizeof(berth_str) == 16", "sizeof(berth_str) == 24");
+        assert!(compile(&wrong).unwrap_err().contains("berth_str"));
+    }
+
+    #[test]
+    fn constants_are_those_of_the_header() {
+        let mut c = String::from("#include <berth/abi.h>\n");
+        for (name, value) in [
+            ("BERTH_MAGIC", u64::from(MAGIC)),
+            ("BERTH_TYPE_I64", u64::from(TYPE_I64)),
+            ("BERTH_TYPE_ID", u64::from(TYPE_ID)),
+            ("BERTH_VALUE_INT", u64::from(VALUE_INT)),
+            ("BERTH_BAD_ARGUMENT", BAD_ARGUMENT as u64),
+            ("BERTH_BUG", BUG as u64),
+            ("BERTH_PART(ANNOTATIONS)", PART_ANNOTATIONS),
+            ("BERTH_PART(REQUESTS)", PART_REQUESTS),
+            ("BERTH_NORMALIZE_MAX_REVERSED", u64::from(NORMALIZE_MAX_REVERSED)),
+        ] {
+            c += &format!("_Static_assert({name} == {value}, \"{name}\");\n");
+        }
+        compile(&c).unwrap();
+    }
+}
