@@ -43,7 +43,7 @@ class AnswersTest : public ::testing::Test {
     SCOPED_TRACE(args);
     Harness harness;
     harness.AddNodes({"n1", "n2"});
-    Profile profile;
+    TestProfile profile;
     profile.Use("test.A", {point}, args.c_str());
     // Nobody prepares for scores that nobody gives.
     if (point == Point::kPreScore) profile.Use("test.B", {Point::kScore}, "{}");
@@ -101,7 +101,7 @@ TEST_F(AnswersTest, AScoreThatIsLeftOut) {
   Harness harness;
   harness.AddNodes({"n1", "n2", "n3"});
   // The second plugin is asked with the memory of the first.
-  EXPECT_EQ(harness.OutcomeOf(Profile()
+  EXPECT_EQ(harness.OutcomeOf(TestProfile()
                                   .Use("test.B", {Point::kScore}, "{}")
                                   .Use("test.A", {Point::kScore}, R"({"score":{"notAt":"n2"}})")),
             std::string(kScore) + "no score for node n2");
@@ -114,10 +114,10 @@ TEST_F(AnswersTest, AReasonThatIsLeftOut) {
   const char* names = R"({"reasons":["it is B"],"filter":{"verdict":2,"bits":1,"onlyAt":"n1"}})";
   const char* silent =
       R"({"reasons":["it is A"],"filter":{"verdict":2,"bits":-1,"silent":1,"onlyAt":"n2"}})";
-  EXPECT_EQ(
-      harness.OutcomeOf(
-          Profile().Use("test.B", {Point::kFilter}, names).Use("test.A", {Point::kFilter}, silent)),
-      "Unschedulable: 0/2 nodes are available: 1 it is B.");
+  EXPECT_EQ(harness.OutcomeOf(TestProfile()
+                                  .Use("test.B", {Point::kFilter}, names)
+                                  .Use("test.A", {Point::kFilter}, silent)),
+            "Unschedulable: 0/2 nodes are available: 1 it is B.");
 }
 
 }  // namespace

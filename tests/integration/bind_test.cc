@@ -20,13 +20,13 @@ class BindTest : public ::testing::Test {
  protected:
   BindTest() { harness_.AddNodes({"n1"}); }
 
-  AttemptResult With(const Profile& profile) {
+  AttemptResult With(const TestProfile& profile) {
     const Status status = harness_.Start(profile);
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
     return harness_.Schedule({.name = "p", .requests = "\"cpu\":\"1\",\"memory\":\"1Gi\""});
   }
   AttemptResult With(const char* args) {
-    return With(Profile().Use("test.A", {Point::kBind}, args));
+    return With(TestProfile().Use("test.A", {Point::kBind}, args));
   }
 
   std::string NodeOf(const std::string& pod) {
@@ -59,7 +59,7 @@ TEST_F(BindTest, WhatThePluginBoundItselfStaysAssumedUntilTheClusterSaysSo) {
     SCOPED_TRACE(args);
     Harness harness;
     harness.AddNodes({"n1"});
-    ASSERT_TRUE(harness.Start(Profile().Use("test.A", {Point::kBind}, args)).ok());
+    ASSERT_TRUE(harness.Start(TestProfile().Use("test.A", {Point::kBind}, args)).ok());
     const auto result = harness.Schedule({.name = "p", .requests = "\"cpu\":\"1\""});
     EXPECT_EQ(Harness::Outcome(result), "Success");
     EXPECT_EQ(result.node, "n1");
@@ -93,7 +93,7 @@ TEST_F(BindTest, AFailureForgetsThePod) {
     SCOPED_TRACE(row.args);
     Harness harness;
     harness.AddNodes({"n1"});
-    ASSERT_TRUE(harness.Start(Profile().Use("test.A", {Point::kBind}, row.args)).ok());
+    ASSERT_TRUE(harness.Start(TestProfile().Use("test.A", {Point::kBind}, row.args)).ok());
     const auto result = harness.Schedule({.name = "p", .requests = "\"cpu\":\"1\""});
     EXPECT_EQ(Harness::Outcome(result), row.outcome);
     EXPECT_EQ(result.node, "");
@@ -106,7 +106,7 @@ TEST_F(BindTest, AFailureForgetsThePod) {
 TEST_F(BindTest, SkipAsksTheNext) {
   const char* skip = R"({"bind":{"code":5}})";
   const AttemptResult result =
-      With(Profile()
+      With(TestProfile()
                .Use("test.A", {Point::kBind}, skip)
                .Use("test.B", {Point::kBind}, R"({"bind":{"how":"complete","code":5}})")
                .Use("test.C", {Point::kBind}, R"({"bind":{"how":"api"}})"));
@@ -117,7 +117,8 @@ TEST_F(BindTest, SkipAsksTheNext) {
 // The cluster's refusal in its own words, as kube-scheduler reports it.
 TEST_F(BindTest, TheClustersRefusalIsReported) {
   ASSERT_TRUE(
-      harness_.Start(Profile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})")).ok());
+      harness_.Start(TestProfile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})"))
+          .ok());
   harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
   // Somebody else is faster, and the scheduler has not heard of it.
   harness_.cluster().Bind({"default", "p", ""}, "elsewhere", nullptr);
@@ -144,7 +145,7 @@ TEST_F(BindTest, APluginThatDoesNotWaitForTheHostsAnswer) {
 
 // Completed on another thread, before or after the call returns.
 TEST_F(BindTest, CompletedByAThreadOfThePlugin) {
-  ASSERT_TRUE(harness_.Start(Profile().Use("cpp.LateBinder", {Point::kBind})).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile().Use("cpp.LateBinder", {Point::kBind})).ok());
   for (int i = 0; i < 50; ++i) {
     const auto result = harness_.Schedule({.name = "p" + std::to_string(i)});
     EXPECT_EQ(Harness::Outcome(result),
@@ -164,7 +165,7 @@ TEST_F(BindTest, AnErrorBacksOffAndIsTriedAgain) {
 }
 
 TEST_F(BindTest, WhatChangedDuringItsBindingIsTriedNext) {
-  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   // The loop hears of it while it waits for the answer to its binding, which the gate refuses.
   ASSERT_TRUE(harness_.cluster()
@@ -180,7 +181,7 @@ TEST_F(BindTest, WhatChangedDuringItsBindingIsTriedNext) {
 }
 
 TEST_F(BindTest, APodThatIsGoneWhenItsBindingFailsStaysAway) {
-  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
   ASSERT_TRUE(harness_.loop().Step());
@@ -192,7 +193,7 @@ TEST_F(BindTest, APodThatIsGoneWhenItsBindingFailsStaysAway) {
 // --- cycle state --------------------------------------------------------------------------------
 
 TEST_F(BindTest, SlotsLiveFromPreFilterToBindAndAreDestroyed) {
-  Profile profile;
+  TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter, Point::kBind}, R"({"say":1,"bind":{"how":"api"}})");
   ASSERT_TRUE(harness_.Start(profile).ok());
   harness_.Schedule({.name = "p"});
@@ -207,7 +208,7 @@ TEST_F(BindTest, SlotsLiveFromPreFilterToBindAndAreDestroyed) {
 // --- services -----------------------------------------------------------------------------------
 
 TEST_F(BindTest, ColumnsAreBoundInPreFilterOnly) {
-  Profile profile;
+  TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter, Point::kFilter},
               R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"}})");
   ASSERT_TRUE(harness_.Start(profile).ok());
@@ -224,7 +225,8 @@ TEST_F(BindTest, ColumnsByAnotherSpellingOrUnknown) {
   for (const auto& [name, lines] : kTable) {
     harness_.lines().clear();
     const std::string args = R"({"preFilter":{"bindColumn":")" + std::string(name) + "\"}}";
-    ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kPreFilter}, args.c_str())).ok());
+    ASSERT_TRUE(
+        harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, args.c_str())).ok());
     harness_.Schedule({.name = std::string("p-") + name[0]});
     EXPECT_EQ(harness_.lines(), lines);
   }
@@ -237,7 +239,8 @@ TEST_F(BindTest, ObjectsOfTheKindsThatWereDeclared) {
   }
   harness_.AddObject(
       R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"x","namespace":"d"}})");
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
+  ASSERT_TRUE(
+      harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
   harness_.Schedule({.name = "p"});
   EXPECT_THAT(harness_.lines(),
               IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
@@ -252,7 +255,7 @@ TEST_F(BindTest, ObjectsOfTheKindsThatWereDeclared) {
 
 TEST_F(BindTest, WrongArgumentsAreReportedByPath) {
   const Status status = harness_.Start(
-      Profile().Use("test.A", {Point::kFilter}, R"({"wrong":"expected nothing, found this"})"));
+      TestProfile().Use("test.A", {Point::kFilter}, R"({"wrong":"expected nothing, found this"})"));
   EXPECT_THAT(status.message(), ::testing::HasSubstr("test.A"));
   EXPECT_THAT(status.message(), ::testing::HasSubstr("/wrong"));
   EXPECT_THAT(status.message(), ::testing::HasSubstr("expected nothing, found this"));
@@ -265,26 +268,26 @@ TEST_F(BindTest, PlansThatAreRefused) {
     return std::string(harness_.Start(spec).message());
   };
   const std::string profile = "profile default-scheduler: ";
-  PlanSpec spec = Profile().Spec();
+  PlanSpec spec = TestProfile().Spec();
   spec.points[static_cast<size_t>(Point::kQueueSort)].clear();
   spec.points[static_cast<size_t>(Point::kBind)].clear();
   EXPECT_EQ(refusal(spec), profile + "expected exactly one QueueSort plugin, found 0\n" + profile +
                                "expected at least one Bind plugin, found none");
-  EXPECT_EQ(refusal(Profile()
+  EXPECT_EQ(refusal(TestProfile()
                         .Use("cpp.ByKey", {Point::kQueueSort})
                         .Use("cpp.ByLess", {Point::kQueueSort})
                         .Spec()),
             profile + "expected exactly one QueueSort plugin, found 2");
-  EXPECT_EQ(refusal(Profile().Use("test.A", {}).Use("test.A", {}).Spec()),
+  EXPECT_EQ(refusal(TestProfile().Use("test.A", {}).Use("test.A", {}).Spec()),
             "plugin \"test.A\" is listed twice");
-  EXPECT_EQ(refusal(Profile().Use("test.A", {Point::kFilter, Point::kFilter}).Spec()),
+  EXPECT_EQ(refusal(TestProfile().Use("test.A", {Point::kFilter, Point::kFilter}).Spec()),
             profile + "Filter: plugin \"test.A\" is listed twice");
-  EXPECT_EQ(refusal(Profile().Use("cpp.ByKey", {Point::kQueueSort, Point::kFilter}).Spec()),
+  EXPECT_EQ(refusal(TestProfile().Use("cpp.ByKey", {Point::kQueueSort, Point::kFilter}).Spec()),
             profile + "Filter: plugin \"cpp.ByKey\" does not implement this extension point");
-  spec = Profile().Spec();
+  spec = TestProfile().Spec();
   spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
   EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
-  EXPECT_THAT(refusal(Profile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
+  EXPECT_THAT(refusal(TestProfile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
               ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }
 

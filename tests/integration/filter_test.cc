@@ -21,10 +21,10 @@ class FilterTest : public ::testing::Test {
 
   // The outcome with one plugin at one point.
   std::string With(Point point, const char* args) {
-    return harness_.OutcomeOf(Profile().Use("test.A", {point}, args));
+    return harness_.OutcomeOf(TestProfile().Use("test.A", {point}, args));
   }
   std::string With(std::initializer_list<const char*> args) {
-    Profile profile;
+    TestProfile profile;
     const char* const names[] = {"test.A", "test.B", "test.C"};
     size_t i = 0;
     for (const char* each : args)
@@ -75,8 +75,8 @@ TEST_F(FilterTest, PreFilterAnswers) {
 
 TEST_F(FilterTest, PreFilterNamesTheOnlyNodes) {
   ASSERT_TRUE(harness_
-                  .Start(Profile().Use("test.A", {Point::kPreFilter},
-                                       R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
+                  .Start(TestProfile().Use("test.A", {Point::kPreFilter},
+                                           R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
                   .ok());
   EXPECT_EQ(harness_.Schedule({.name = "p"}).node, "n2");
 }
@@ -143,7 +143,7 @@ TEST_F(FilterTest, ReasonsAreAddedUpToSixtyFour) {
 }
 
 TEST_F(FilterTest, ReasonsOfOneCycleAreGoneInTheNext) {
-  Profile profile;
+  TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter},
               R"({"say":1,"preFilter":{"addReasons":1,"code":3,"reasons":["no"]}})");
   ASSERT_TRUE(harness_.Start(profile).ok());
@@ -224,7 +224,7 @@ TEST_F(FilterTest, WithoutNodesThereIsNothingToAsk) {
 }
 
 TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
-  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   const auto result =
       harness_.Schedule({.name = "p", .spec = R"("schedulingGroup":{"podGroupName":"g"})"});
   EXPECT_EQ(
@@ -244,7 +244,7 @@ TEST_F(FilterTest, FitErrorEndsWithWhatPostFilterSays) {
 
 TEST_F(FilterTest, TheNominatedNodeIsTakenIfItFits) {
   const TestPod pod{.name = "p", .status = "\"nominatedNodeName\":\"n2\""};
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore})).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   const auto result = harness_.Schedule(pod);
   EXPECT_EQ(result.node, "n2");
   EXPECT_TRUE(harness_.loop().scheduler().attempt().nominated_only);
@@ -257,7 +257,7 @@ TEST_F(FilterTest, ANominatedNodeThatDoesNotFitIsOneOfMany) {
     Harness harness;
     harness.AddNodes({"n1", "n2", "n3"});
     ASSERT_TRUE(
-        harness.Start(Profile().Use("test.A", {Point::kPreFilter, Point::kFilter}, args)).ok());
+        harness.Start(TestProfile().Use("test.A", {Point::kPreFilter, Point::kFilter}, args)).ok());
     const auto result = harness.Schedule({.name = "p", .status = "\"nominatedNodeName\":\"n2\""});
     EXPECT_THAT(result.node, ::testing::AnyOf("n1", "n3"));
     EXPECT_FALSE(harness.loop().scheduler().attempt().nominated_only);

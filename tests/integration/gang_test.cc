@@ -20,7 +20,7 @@ constexpr int64_t kSecond = TestClock::kSecond;
 class GangTest : public ::testing::Test {
  protected:
   void Start(const char* args = nullptr) {
-    Profile profile;
+    TestProfile profile;
     profile.Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions})
         .Use("acme.Gang",
              {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind}, args);

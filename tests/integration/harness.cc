@@ -42,8 +42,8 @@ const PluginCatalog& TestCatalog() {
 
 // --- profiles -----------------------------------------------------------------------------------
 
-Profile& Profile::Use(const std::string& name, std::initializer_list<Point> points,
-                      const char* args, int64_t weight) {
+TestProfile& TestProfile::Use(const std::string& name, std::initializer_list<Point> points,
+                              const char* args, int64_t weight) {
   spec_.plugins.push_back({name, args == nullptr ? nullptr : nlohmann::json::parse(args), ""});
   for (const Point point : points) {
     spec_.points[static_cast<size_t>(point)].push_back({name, weight});
@@ -51,8 +51,8 @@ Profile& Profile::Use(const std::string& name, std::initializer_list<Point> poin
   return *this;
 }
 
-PlanSpec Profile::Spec() const {
-  Profile whole = *this;
+PlanSpec TestProfile::Spec() const {
+  TestProfile whole = *this;
   const auto none = [&](Point point) { return spec_.points[static_cast<size_t>(point)].empty(); };
   if (none(Point::kQueueSort)) whole.Use("cpp.ByKey", {Point::kQueueSort});
   if (none(Point::kBind)) whole.Use("cpp.ApiBinder", {Point::kBind});
@@ -90,7 +90,9 @@ void Harness::AddObject(const std::string& json) {
   cluster_.Deliver();
 }
 
-Status Harness::Start(const Profile& profile, uint64_t seed) { return Start(profile.Spec(), seed); }
+Status Harness::Start(const TestProfile& profile, uint64_t seed) {
+  return Start(profile.Spec(), seed);
+}
 
 Status Harness::Start(const PlanSpec& spec, uint64_t seed) {
   return Start(std::span(&spec, 1), TestCatalog(), seed);
@@ -214,7 +216,7 @@ std::string Harness::Outcome(const AttemptResult& result) {
   return text;
 }
 
-std::string Harness::OutcomeOf(const Profile& profile) {
+std::string Harness::OutcomeOf(const TestProfile& profile) {
   const Status status = Start(profile);
   if (!status.ok()) return status.ToString();
   if (cluster_.FindPod("default", "p") == nullptr) AddPod({.name = "p"});

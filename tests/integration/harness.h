@@ -30,11 +30,11 @@ const PluginCatalog& TestCatalog();
 
 // A profile in the making. Ends with "cpp.ByKey" for QueueSort and "cpp.ApiBinder" for Bind, unless
 // others are named.
-class Profile {
+class TestProfile {
  public:
   // Adds the plugin at these points, behind what is there.
-  Profile& Use(const std::string& name, std::initializer_list<Point> points,
-               const char* args = nullptr, int64_t weight = 1);
+  TestProfile& Use(const std::string& name, std::initializer_list<Point> points,
+                   const char* args = nullptr, int64_t weight = 1);
   PlanSpec Spec() const;
 
  private:
@@ -65,7 +65,7 @@ class Harness final : private DecisionSink {
 
   // --- the scheduler ---
   // Errors: those of the plan.
-  Status Start(const Profile& profile, uint64_t seed = 1);
+  Status Start(const TestProfile& profile, uint64_t seed = 1);
   Status Start(const PlanSpec& spec, uint64_t seed = 1);
   Status Start(const PlanSpec& spec, const PluginCatalog& catalog);
   Status Start(std::span<const PlanSpec> specs, const PluginCatalog& catalog, uint64_t seed);
@@ -83,7 +83,7 @@ class Harness final : private DecisionSink {
   // "Error: text" and the like: the code and the message.
   static std::string Outcome(const AttemptResult& result);
   // The same for a pod "p" that asks for nothing, on a fresh loop with this profile.
-  std::string OutcomeOf(const Profile& profile);
+  std::string OutcomeOf(const TestProfile& profile);
   // Of loops that are started from now on; what the harness sets itself is set again.
   SchedulingLoop::Options& options() { return options_; }
   // Drops the loop.

@@ -17,7 +17,7 @@ constexpr int64_t kSecond = TestClock::kSecond;
 
 class LoopTest : public ::testing::Test {
  protected:
-  void Start(const Profile& profile = Profile()) {
+  void Start(const TestProfile& profile = TestProfile()) {
     const Status status = harness_.Start(profile);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
@@ -47,7 +47,8 @@ TEST_F(LoopTest, ColumnsOfPodsThatComeAndGoDoNotPileUp) {
   constexpr int kPorts = 2000;
   for (int i = 0; i < 10; ++i) harness_.AddNode({.name = "n" + std::to_string(i)});
   harness_.options().idle_columns = 100;
-  Start(Profile().Use("NodePorts", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions}));
+  Start(TestProfile().Use("NodePorts",
+                          {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions}));
   const size_t before = harness_.loop().cache().table().column_count();
   size_t most = 0;
   for (int i = 0; i < kPorts; ++i) {

@@ -133,7 +133,7 @@ TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
   const auto first = Run(spec, 5, 42, 20, 120);
   EXPECT_EQ(Run(spec, 5, 42, 20, 120), first);
   // Without scores all is up to the seed.
-  const PlanSpec bare = Profile().Use("cpp.PerNode", {Point::kFilter}).Spec();
+  const PlanSpec bare = TestProfile().Use("cpp.PerNode", {Point::kFilter}).Spec();
   EXPECT_EQ(Run(bare, 5, 1, 20, 60), Run(bare, 5, 1, 20, 60));
   EXPECT_NE(Run(bare, 5, 1, 20, 60), Run(bare, 5, 2, 20, 60));
 }
@@ -142,7 +142,7 @@ TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
 // rows is the same, so the winners must be.
 TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
   constexpr uint32_t kNodes = 90;
-  const PlanSpec spec = Profile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
+  const PlanSpec spec = TestProfile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
   Harness without;
   ASSERT_TRUE(without.Start(spec, 3).ok());  // First, so that rows are in the order of creation.
   RandomCluster dense(9);
@@ -185,7 +185,7 @@ TEST_F(PlacementTest, PerNodeAndPerBlockByEveryCompilerPlaceAlike) {
   std::vector<std::map<std::string, std::string>> runs;
   for (const std::string& prefix : Prefixes()) {
     for (const char* shape : {".PerNode", ".PerBlock"}) {
-      const PlanSpec spec = Profile()
+      const PlanSpec spec = TestProfile()
                                 .Use(prefix + shape, {Point::kFilter, Point::kScore})
                                 .Use(prefix + ".ByKey", {Point::kQueueSort})
                                 .Use(prefix + ".ApiBinder", {Point::kBind})
@@ -207,7 +207,7 @@ TEST_F(PlacementTest, ReasonsOfPluginsInCpp) {
       harness.AddNode({.name = "a", .allocatable = "\"cpu\":\"1\"", .labels = "\"zone\":\"z\""});
       harness.AddNode({.name = "b", .allocatable = "\"cpu\":\"9\""});
       harness.AddNode({.name = "c", .allocatable = "\"cpu\":\"1\""});
-      ASSERT_TRUE(harness.Start(Profile().Use(prefix + shape, {Point::kFilter})).ok());
+      ASSERT_TRUE(harness.Start(TestProfile().Use(prefix + shape, {Point::kFilter})).ok());
       EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "p", .requests = "\"cpu\":\"2\""})),
                 "Unschedulable: 0/3 nodes are available: 2 Insufficient cpu, 2 node(s) had no "
                 "zone.");
@@ -222,7 +222,7 @@ TEST_F(PlacementTest, ColumnsAndReasonsThatOnlyThePodTells) {
     harness.AddNode({.name = "a", .allocatable = "\"example.com/gpu\":\"2\""});
     harness.AddNode({.name = "b", .allocatable = "\"example.com/fpga\":\"1\""});
     ASSERT_TRUE(
-        harness.Start(Profile().Use(prefix + ".Devices", {Point::kPreFilter, Point::kFilter}))
+        harness.Start(TestProfile().Use(prefix + ".Devices", {Point::kPreFilter, Point::kFilter}))
             .ok());
     const auto pod = [](const std::string& name, const std::string& device) {
       return TestPod{.name = name, .requests = "\"example.com/" + device + "\":\"1\""};
@@ -244,7 +244,7 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
     const auto order = [&](const std::string& sort) {
       Harness harness;
       harness.AddNodes({"n"});
-      EXPECT_TRUE(harness.Start(Profile().Use(prefix + sort, {Point::kQueueSort})).ok());
+      EXPECT_TRUE(harness.Start(TestProfile().Use(prefix + sort, {Point::kQueueSort})).ok());
       harness.AddPod({.name = "a", .spec = "\"priority\":-1"});
       harness.AddPod({.name = "c", .spec = "\"priority\":5"});
       harness.AddPod({.name = "b", .spec = "\"priority\":5"});
@@ -263,7 +263,7 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
 TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
   Harness harness;
   harness.AddNodes({"n"});
-  ASSERT_TRUE(harness.Start(Profile()).ok());
+  ASSERT_TRUE(harness.Start(TestProfile()).ok());
   harness.AddPod({.name = "a", .spec = "\"schedulerName\":\"other\""});
   harness.AddPod({.name = "b", .spec = "\"schedulerName\":\"other\""});
   EXPECT_EQ(harness.loop().router().others_pending(), 2U);
@@ -281,7 +281,7 @@ TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
 TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
   Harness harness;
   harness.AddNodes({"n1"});
-  ASSERT_TRUE(harness.Start(Profile()).ok());
+  ASSERT_TRUE(harness.Start(TestProfile()).ok());
   size_t most = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::string n = std::to_string(i);
@@ -299,7 +299,7 @@ TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
 TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
   Harness harness;
   harness.AddNodes({"n"});
-  ASSERT_TRUE(harness.Start(Profile()).ok());
+  ASSERT_TRUE(harness.Start(TestProfile()).ok());
   const auto result =
       harness.Schedule({.name = "p", .meta = "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""});
   EXPECT_EQ(result.failure.code, BERTH_SKIP);

@@ -29,7 +29,7 @@ class ScoreTest : public ::testing::Test {
     AddNode("n3", 20);
   }
   std::string With(std::initializer_list<Point> points, const char* args) {
-    return harness_.OutcomeOf(Profile().Use("test.A", points, args));
+    return harness_.OutcomeOf(TestProfile().Use("test.A", points, args));
   }
   const Attempt& attempt() { return harness_.loop().scheduler().attempt(); }
 
@@ -82,7 +82,7 @@ TEST_F(ScoreTest, NormalizationByTheHost) {
     SCOPED_TRACE(mode);
     const std::string args =
         R"({"say":1,"normalize":{"to":7,"mode":)" + std::to_string(mode) + "}}";
-    ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
+    ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
     harness_.Schedule({.name = "p" + std::to_string(mode)});
     ASSERT_EQ(attempt().score_columns().size(), 1U);
     const ScoreColumn& column = attempt().score_columns()[0];
@@ -137,7 +137,7 @@ TEST_F(ScoreTest, PreScoreSeesTheFeasibleAndAll) {
 TEST_F(ScoreTest, WeightsAddUpAndTheHighestTotalWins) {
   AddNode("n1", 10);
   AddNode("n2", 20);
-  Profile profile;
+  TestProfile profile;
   profile.Use("test.A", {Point::kScore}, R"({"normalize":{"mode":1}})", 1);         // 50, 100
   profile.Use("test.B", {Point::kScore}, R"({"normalize":{"mode":2}})", 3);         // 50, 0
   profile.Use("test.C", {Point::kScore}, R"({"normalize":{"mode":4,"to":9}})", 0);  // 9, 9
@@ -147,7 +147,7 @@ TEST_F(ScoreTest, WeightsAddUpAndTheHighestTotalWins) {
 }
 
 TEST_F(ScoreTest, WeightsThatCouldOverflowAreRefused) {
-  Profile profile;
+  TestProfile profile;
   constexpr int64_t kMost = INT64_MAX / 100;
   profile.Use("test.A", {Point::kScore}, "{}", kMost - 1).Use("test.B", {Point::kScore}, "{}", 1);
   EXPECT_TRUE(harness_.Start(profile).ok());
@@ -155,7 +155,7 @@ TEST_F(ScoreTest, WeightsThatCouldOverflowAreRefused) {
   EXPECT_EQ(harness_.Start(profile).message(),
             "profile default-scheduler: Score: plugin \"test.C\": total score of Score plugins "
             "could overflow");
-  EXPECT_EQ(harness_.Start(Profile().Use("test.A", {Point::kScore}, "{}", -1)).message(),
+  EXPECT_EQ(harness_.Start(TestProfile().Use("test.A", {Point::kScore}, "{}", -1)).message(),
             "profile default-scheduler: Score: plugin \"test.A\": expected a weight of at least 1, "
             "found -1");
 }
@@ -164,7 +164,7 @@ TEST_F(ScoreTest, WeightsThatCouldOverflowAreRefused) {
 
 TEST_F(ScoreTest, TheBestAreOfferedInRowOrder) {
   for (const char* name : {"a", "b", "c", "d", "e"}) AddNode(name, *name == 'c' ? 1 : 50);
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore})).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   harness_.Schedule({.name = "p"});
   EXPECT_THAT(harness_.Names(harness_.loop().scheduler().BestRows()),
               ElementsAre("a", "b", "d", "e"));
@@ -175,7 +175,7 @@ TEST_F(ScoreTest, TheWinnerIsTheKthOfTheBest) {
   for (const char* name : {"z", "b", "y", "c", "x", "a"}) AddNode(name, *name < 'm' ? 50 : 1);
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     TieBreaker expected(seed);
-    ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore}), seed).ok());
+    ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore}), seed).ok());
     for (int i = 0; i < 20; ++i) {
       const auto result =
           harness_.Schedule({.name = "p" + std::to_string(seed) + "-" + std::to_string(i)});
@@ -188,7 +188,7 @@ TEST_F(ScoreTest, TheWinnerIsTheKthOfTheBest) {
 
 TEST_F(ScoreTest, WithoutScoresEveryFeasibleNodeIsAsGood) {
   AddThree();
-  ASSERT_TRUE(harness_.Start(Profile()).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   std::set<std::string> winners;
   for (int i = 0; i < 40; ++i) {
     winners.insert(harness_.Schedule({.name = "p" + std::to_string(i)}).node);

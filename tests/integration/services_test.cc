@@ -31,7 +31,7 @@ class GuestTest : public ::testing::Test {
   }
   void Start(const char* args) {
     harness_.lines().clear();
-    PlanSpec spec = Profile().Use("test.Guest", {Point::kPermit}, args).Spec();
+    PlanSpec spec = TestProfile().Use("test.Guest", {Point::kPermit}, args).Spec();
     spec.plugins[0].where = "a.toml:7";
     const Status status = harness_.Start(spec);
     EXPECT_TRUE(status.ok()) << status.ToString();  // It cannot do without any service.
@@ -82,7 +82,7 @@ TEST_F(GuestTest, ATimerAllowsThePodThatWaits) {
 
 TEST_F(GuestTest, TheNameOfAMetricIsTaken) {
   Harness harness;
-  EXPECT_TRUE(harness.Start(Profile().Use("test.Guest", {Point::kPermit})).ok());
+  EXPECT_TRUE(harness.Start(TestProfile().Use("test.Guest", {Point::kPermit})).ok());
   EXPECT_THAT(harness.lines(),
               ElementsAre("test.Guest: metric guest_allowed_seconds is defined twice",
                           "test.Guest: taken conflict=guest_allowed_seconds"));
@@ -277,7 +277,7 @@ class QuarantineTest : public ::testing::Test {
 TEST_F(QuarantineTest, ScoreIsPassedOverFromTheTenthBadScoreOn) {
   harness_.AddNode({.name = "n1", .allocatable = "\"pods\":\"110\",\"example.com/score\":\"101\""});
   harness_.AddNode({.name = "n2", .allocatable = "\"pods\":\"110\",\"example.com/score\":\"0\""});
-  ASSERT_TRUE(harness_.Start(Profile().Use("test.A", {Point::kScore})).ok());
+  ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   for (const std::string& outcome : Schedule(10)) {
     EXPECT_THAT(outcome, HasSubstr("invalid score 101"));
   }
@@ -291,7 +291,7 @@ TEST_F(QuarantineTest, ScoreIsPassedOverFromTheTenthBadScoreOn) {
 TEST_F(QuarantineTest, FilterFailsAndNamesTheReason) {
   harness_.AddNodes({"n1"});
   ASSERT_TRUE(
-      harness_.Start(Profile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":9}})"))
+      harness_.Start(TestProfile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":9}})"))
           .ok());
   for (const std::string& outcome : Schedule(10)) EXPECT_THAT(outcome, HasSubstr("verdict 9"));
   EXPECT_THAT(
@@ -305,8 +305,8 @@ TEST_F(QuarantineTest, FilterFailsAndNamesTheReason) {
 TEST_F(QuarantineTest, AnErrorIsNoFault) {
   harness_.AddNodes({"n1"});
   ASSERT_TRUE(harness_
-                  .Start(Profile().Use("test.A", {Point::kFilter},
-                                       R"({"filter":{"code":1,"reasons":["no"]}})"))
+                  .Start(TestProfile().Use("test.A", {Point::kFilter},
+                                           R"({"filter":{"code":1,"reasons":["no"]}})"))
                   .ok());
   Schedule(20);
   EXPECT_THAT(harness_.loop().faults().Counts(), IsEmpty());
