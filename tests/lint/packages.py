@@ -15,7 +15,8 @@ import tree
 
 LIST = ".ci/packages.txt"
 # What the tests' scripts start by name.
-TOOLS = ("clang", "clang++", "clang-format", "clang-tidy", "git", "ldd", "nm", "pkg-config", "python3")
+TOOLS = ("clang", "clang++", "clang-format", "clang-tidy", "git", "ldd", "nm", "pkg-config", "python3",
+         "rustc")
 
 
 def run(*command):

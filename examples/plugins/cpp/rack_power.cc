@@ -3,10 +3,9 @@
 // Nodes carry the label acme.com/rack and offer watts as an extended resource; pods request them
 // like any other: `requests: {acme.com/watts: 300}`. NodeResourcesFit holds each node to its own
 // supply; this plugin holds the nodes of one rack together to theirs.
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <berth/plugin.h>
@@ -44,14 +43,10 @@ class RackPower : public berth::Plugin {
   // What is remembered of one pod's attempt: its own draw, and that of every rack.
   struct State {
     int64_t pod_watts = 0;
-    std::vector<std::pair<berth_id, int64_t>> racks;
+    std::map<berth_id, int64_t> racks;
 
-    int64_t& Of(berth_id rack) {
-      const auto found = std::ranges::find(racks, rack, &std::pair<berth_id, int64_t>::first);
-      return found != racks.end() ? found->second : racks.emplace_back(rack, 0).second;
-    }
     int64_t Of(berth_id rack) const {
-      const auto found = std::ranges::find(racks, rack, &std::pair<berth_id, int64_t>::first);
+      const auto found = racks.find(rack);
       return found != racks.end() ? found->second : 0;
     }
   };
@@ -72,18 +67,18 @@ class RackPower : public berth::Plugin {
     State& state = cycle.State<State>();
     state.pod_watts = Draw(cycle.pod().scalar_requests());
     if (state.pod_watts == 0) return berth::Status::Skip();
-    all.ForEach<Columns>([&](const Node& node) { state.Of(node[Rack{}]) += node[Watts{}]; });
+    all.ForEach<Columns>([&](const Node& node) { state.racks[node[Rack{}]] += node[Watts{}]; });
     return berth::Status::Success();
   }
 
   // What if that pod were on that node, or gone from it? Asked in preemption, on copies of State.
   berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node) {
-    cycle.State<State>().Of(node[Rack{}]) +=
+    cycle.State<State>().racks[node[Rack{}]] +=
         Draw(berth::Span<const berth_quantity>(pod->accounted->scalars));
     return berth::Status::Success();
   }
   berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node) {
-    cycle.State<State>().Of(node[Rack{}]) -=
+    cycle.State<State>().racks[node[Rack{}]] -=
         Draw(berth::Span<const berth_quantity>(pod->accounted->scalars));
     return berth::Status::Success();
   }

@@ -1,0 +1,69 @@
+"""examples/plugins, each built alone against an installation, by compilers that are not the host's.
+
+usage: examples_test.py BUILD_FOLDER
+"""
+
+import json
+import os
+import shutil
+
+import installed
+
+
+class ExamplesTest(installed.InstalledTest):
+    def copy(self, name, to=None):
+        folder = os.path.join(self.folder, to or name)
+        shutil.copytree(os.path.join(installed.ROOT, "examples", "plugins", name), folder,
+                        ignore=shutil.ignore_patterns("build", "target", "Cargo.lock"))
+        return folder
+
+    def check(self, library, name, argument):
+        """What the installed host says of the library."""
+        described = json.loads(self.run_in(self.folder, self.berth, "plugin", "describe", library,
+                                           "--output", "json"))
+        plugin, = described["plugins"]
+        self.assertEqual(plugin["name"], name)
+        self.assertIn(argument, plugin["argsSchema"]["properties"])
+        self.assertTrue({"PreFilter", "Filter", "Score"} <=
+                        {point["name"] for point in plugin["points"]})
+        self.assertEqual(described["warnings"], [])
+
+    def test_cpp(self):
+        folder = self.copy("cpp")
+        self.build(folder)
+        self.check(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
+                   "wattsPerRack")
+        # Another compiler and another standard library than the host's; GoogleTest has not this one.
+        self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++",
+                   tests=False, build="foreign")
+        library = os.path.join(folder, "foreign", "librack_power.so")
+        self.assertIn("libc++", self.run_in(folder, "ldd", library))
+        self.assertNotIn("libstdc++", self.run_in(folder, "ldd", library))
+        self.check(library, "acme.RackPower", "wattsPerRack")
+
+    def test_c(self):
+        folder = self.copy("c")
+        self.build(folder, "-DCMAKE_C_COMPILER=clang")
+        self.check(os.path.join(folder, "build", "libmemory_headroom.so"), "acme.MemoryHeadroom",
+                   "percent")
+
+    def test_rust(self):
+        folder = self.copy("rust")
+        compilers = installed.rust_compilers()
+        self.assertTrue(compilers, "no rustc: see .ci/packages.txt")
+        for number, rustc in enumerate(compilers):
+            with self.subTest(rustc):
+                library = os.path.join(folder, f"libcheapest_node_{number}.so")
+                self.build_rust(folder, rustc, "cheapest_node", library)
+                self.check(library, "acme.CheapestNode", "unlabelledCents")
+
+    @installed.unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
+    def test_rust_by_cargo(self):
+        folder = self.copy("rust", to="rust_by_cargo")
+        self.run_in(folder, "cargo", "build", "--release", "--offline", "--quiet")
+        self.check(os.path.join(folder, "target", "release", "libcheapest_node.so"),
+                   "acme.CheapestNode", "unlabelledCents")
+
+
+if __name__ == "__main__":
+    installed.main()

@@ -1,0 +1,68 @@
+"""An installation of a build folder, for tests that stand outside of the tree."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def rust_compilers():
+    """Debian's, and another one that comes first in PATH."""
+    found = {shutil.which("rustc"), shutil.which("rustc", path="/usr/bin")}
+    return sorted(path for path in found if path)
+
+
+class InstalledTest(unittest.TestCase):
+    """`self.folder` is the tests' own, `self.prefix` the installation in it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="berth_out_of_tree_")
+        cls.folder = cls.temporary.name
+        cls.prefix = os.path.join(cls.folder, "prefix")
+        cls.berth = os.path.join(cls.prefix, "bin", "berth")
+        done = subprocess.run(["cmake", "--install", sys.argv[1], "--prefix", cls.prefix],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        libraries = next(folder for folder, _, files in os.walk(cls.prefix)
+                         if "berth-sdk.pc" in files)
+        # Nothing of the tree is to be found but through the installation.
+        cls.environment = {**os.environ, "PKG_CONFIG_PATH": libraries,
+                           "CMAKE_PREFIX_PATH": cls.prefix}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def run_in(self, folder, *command, status=0, **environment):
+        """What the command wrote to standard output; on another exit status the test fails."""
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                              env={**self.environment, **environment})
+        self.assertEqual(done.returncode, status,
+                         f"{' '.join(command)} in {folder}:\n{done.stdout}\n{done.stderr}")
+        return done.stdout + (done.stderr if status else "")
+
+    def build(self, folder, *options, tests=True, build="build"):
+        """As the README of a plugin says, in `folder`."""
+        self.run_in(folder, "cmake", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                    f"-DBUILD_TESTING={'ON' if tests else 'OFF'}", *options)
+        self.run_in(folder, "cmake", "--build", build)
+        if tests:
+            self.run_in(folder, "ctest", "--test-dir", build, "--output-on-failure",
+                        "--no-tests=error")
+
+    def build_rust(self, folder, rustc, crate, out):
+        """The library and the tests, by the compiler alone."""
+        common = (rustc, "--edition", "2021", "--crate-name", crate, "-D", "warnings", "src/lib.rs")
+        self.run_in(folder, *common, "-O", "--crate-type", "cdylib", "-o", out)
+        self.run_in(folder, *common, "--test", "-o", "tests")
+        self.run_in(folder, os.path.join(folder, "tests"))
+
+
+def main():
+    unittest.main(argv=sys.argv[:1], verbosity=2)
