@@ -1,6 +1,7 @@
 #include "host/config/config_errors.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace berth::host {
@@ -54,15 +55,13 @@ Status ConfigErrors::ToStatus() const {
       return a.error->place.line < b.error->place.line;
     return a.error->place.column < b.error->place.column;
   });
-  std::vector<std::string> texts;
-  for (const Line& line : lines) {
-    std::string text = line.error->ToString();
-    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
-  }
+  std::set<std::string> said;
   std::string all;
-  for (const std::string& text : texts) {
+  for (const Line& line : lines) {
+    const auto [text, is_new] = said.insert(line.error->ToString());
+    if (!is_new) continue;
     if (!all.empty()) all += '\n';
-    all += text;
+    all += *text;
   }
   return Status::InvalidArgument(std::move(all));
 }

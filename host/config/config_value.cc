@@ -1,0 +1,103 @@
+#include "host/config/config_value.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+namespace berth::host {
+namespace {
+
+constexpr size_t kMaxQuoted = 64;
+
+nlohmann::json ToJson(const ConfigValue& value, const std::string& pointer, ProfileArgs& args) {
+  args.places[pointer] = value.place;
+  switch (value.kind) {
+    case ConfigValue::Kind::kBool: return value.boolean;
+    case ConfigValue::Kind::kInt: return value.integer;
+    case ConfigValue::Kind::kFloat: return value.number;
+    case ConfigValue::Kind::kString:
+    case ConfigValue::Kind::kTime: return value.text;
+    case ConfigValue::Kind::kArray: {
+      nlohmann::json array = nlohmann::json::array();
+      for (size_t i = 0; i < value.elements.size(); ++i) {
+        array.push_back(ToJson(value.elements[i], pointer + "/" + std::to_string(i), args));
+      }
+      return array;
+    }
+    case ConfigValue::Kind::kTable: break;
+  }
+  nlohmann::json object = nlohmann::json::object();
+  for (const ConfigMember& member : value.members) {
+    object[member.key] = ToJson(member.value, PointerTo(pointer, member.key), args);
+  }
+  return object;
+}
+
+std::string NumberText(double number) {
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end.ptr};
+}
+
+}  // namespace
+
+const ConfigValue* ConfigValue::Find(std::string_view key) const {
+  const auto found = std::ranges::find(
+      members, key, [](const ConfigMember& member) -> std::string_view { return member.key; });
+  return found == members.end() ? nullptr : &found->value;
+}
+
+std::string ConfigValue::Describe() const {
+  switch (kind) {
+    case Kind::kBool: return boolean ? "true" : "false";
+    case Kind::kInt: return std::to_string(integer);
+    case Kind::kFloat: return NumberText(number);
+    case Kind::kString: return Quoted(text);
+    case Kind::kTime: return "a date or time";
+    case Kind::kArray: return elements.empty() ? "an empty array" : "an array";
+    case Kind::kTable: break;
+  }
+  return "a table";
+}
+
+ProfileArgs ToArgs(const ConfigValue& value) {
+  ProfileArgs args;
+  nlohmann::json json = ToJson(value, "", args);
+  args.value = std::move(json);
+  return args;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text.substr(0, kMaxQuoted)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      quoted += c;
+      continue;
+    }
+    std::array<char, 8> escaped;
+    std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
+    quoted += escaped.data();
+  }
+  if (text.size() > kMaxQuoted) quoted += "...";
+  return quoted += '"';
+}
+
+std::string PointerTo(std::string_view pointer, std::string_view key) {
+  std::string path(pointer);
+  path += '/';
+  for (const char c : key) {
+    if (c == '~') {
+      path += "~0";
+    } else if (c == '/') {
+      path += "~1";
+    } else {
+      path += c;
+    }
+  }
+  return path;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,105 @@
+#include "host/config/toml_document.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::StartsWith;
+
+std::string ErrorOf(std::string_view text) {
+  ConfigErrors errors;
+  static_cast<void>(ParseToml(text, "a.toml", errors));
+  return std::string(errors.ToStatus().message());
+}
+
+TEST(ParseTomlTest, KeepsValuesAndPlaces) {
+  ConfigErrors errors;
+  const auto root = ParseToml(
+      "name = \"x\"\n"
+      "[[plugins]]\n"
+      "  weight = 5\n"
+      "  args.ratio = 0.5\n"
+      "[[plugins]]\n"
+      "  points = [\"Filter\",\n"
+      "            \"Score\"]\n"
+      "  on = true\n",
+      "a.toml", errors);
+  ASSERT_TRUE(errors.empty());
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->Find("name")->text, "x");
+  EXPECT_EQ(root->Find("name")->place, (ConfigPlace{"a.toml", 1, 1}));
+  EXPECT_EQ(root->Find("Name"), nullptr);
+  const ConfigValue& plugins = *root->Find("plugins");
+  ASSERT_EQ(plugins.elements.size(), 2u);
+  EXPECT_EQ(plugins.elements[0].place.line, 2u);
+  EXPECT_EQ(plugins.elements[1].place.line, 5u);
+  EXPECT_EQ(plugins.elements[0].Find("weight")->integer, 5);
+  EXPECT_EQ(plugins.elements[0].Find("weight")->place, (ConfigPlace{"a.toml", 3, 3}));
+  EXPECT_EQ(plugins.elements[0].Find("args")->Find("ratio")->number, 0.5);
+  EXPECT_EQ(plugins.elements[1].Find("points")->elements[1].place, (ConfigPlace{"a.toml", 7, 13}));
+  EXPECT_TRUE(plugins.elements[1].Find("on")->boolean);
+}
+
+TEST(ParseTomlTest, ArgumentsKnowTheirPlaces) {
+  ConfigErrors errors;
+  const auto root = ParseToml("a = 1\n[t]\n\"x/y\" = [2,\n 3]\n", "a.toml", errors);
+  ASSERT_TRUE(root.has_value());
+  const ProfileArgs args = ToArgs(*root);
+  EXPECT_EQ(args.value.dump(), R"({"a":1,"t":{"x/y":[2,3]}})");
+  EXPECT_EQ(args.PlaceOf("/t").line, 2u);
+  EXPECT_EQ(args.PlaceOf("/t/x~1y").line, 3u);
+  EXPECT_EQ(args.PlaceOf("/t/x~1y/1").line, 4u);
+}
+
+TEST(ParseTomlTest, SaysWhereItIsNotToml) {
+  EXPECT_THAT(ErrorOf("a = 1\nb = \n"), StartsWith("a.toml:2: not TOML: "));
+  EXPECT_THAT(ErrorOf("a = 1\na = 2\n"), StartsWith("a.toml:2: not TOML: "));
+  EXPECT_THAT(ErrorOf("a = \"\xff\"\n"), StartsWith("a.toml:1: not TOML: "));
+  EXPECT_THAT(ErrorOf("[[a]\n"), StartsWith("a.toml:1: not TOML: "));
+}
+
+TEST(ParseTomlTest, RefusesWhatHasNoMeaning) {
+  EXPECT_EQ(ErrorOf("a = 1\nb.c = 1979-05-27\nd = [inf, nan, -inf]"),
+            "a.toml:2: c: expected a text, number, truth value, array or table, found a date or "
+            "time\n"
+            "a.toml:3: d: expected a finite number, found inf\n"
+            "a.toml:3: d: expected a finite number, found nan");
+}
+
+TEST(ParseTomlTest, HasLimits) {
+  EXPECT_EQ(ErrorOf(std::string(kMaxConfigBytes, '\n')), "");
+  EXPECT_EQ(ErrorOf(std::string(kMaxConfigBytes + 1, '\n')),
+            "a.toml: expected a file of at most 1048576 bytes, found 1048577");
+  EXPECT_EQ(ErrorOf("a = " + std::string(30, '[') + std::string(30, ']')), "");
+  EXPECT_EQ(ErrorOf("\na = " + std::string(40, '[') + std::string(40, ']')),
+            "a.toml:2: expected at most 32 arrays and tables within each other, found more");
+  std::string key = "a";
+  for (int i = 1; i < 32; ++i) key += ".a";
+  EXPECT_EQ(ErrorOf(key + " = 1"), "");
+  EXPECT_EQ(ErrorOf(key + ".a = 1"), "a.toml:1: expected a key of at most 32 parts, found more");
+}
+
+TEST(ConfigValueTest, DescribesWhatIsFound) {
+  struct Case {
+    const char* toml;
+    const char* text;
+  };
+  const Case cases[] = {{"true", "true"},         {"7", "7"},
+                        {"0.5", "0.5"},           {"\"five\"", "\"five\""},
+                        {"[]", "an empty array"}, {"[1]", "an array"},
+                        {"{}", "a table"},        {"\"a\\nb\"", "\"a\\x0ab\""}};
+  for (const Case& c : cases) {
+    ConfigErrors errors;
+    const auto root = ParseToml(std::string("a = ") + c.toml, "a.toml", errors);
+    ASSERT_TRUE(root.has_value()) << c.toml;
+    EXPECT_EQ(root->Find("a")->Describe(), c.text);
+  }
+  EXPECT_EQ(Quoted(std::string(65, 'x')), "\"" + std::string(64, 'x') + "...\"");
+}
+
+}  // namespace
+}  // namespace berth::host
