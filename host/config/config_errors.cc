@@ -30,7 +30,11 @@ std::string ConfigError::ToString() const {
 }
 
 void ConfigErrors::Add(ConfigPlace place, std::string key, std::string text) {
-  errors_.push_back({std::move(place), std::move(key), std::move(text)});
+  errors_.push_back({std::move(place), std::move(key), std::move(text), false});
+}
+
+void ConfigErrors::AddAlone(ConfigPlace place, std::string text) {
+  errors_.push_back({std::move(place), "", std::move(text), true});
 }
 
 void ConfigErrors::Expected(ConfigPlace place, std::string key, std::string_view expected,
@@ -44,7 +48,9 @@ Status ConfigErrors::ToStatus() const {
   if (errors_.empty()) return {};
   std::vector<std::string_view> files;
   std::vector<Line> lines;
+  const bool alone = std::ranges::any_of(errors_, &ConfigError::is_alone);
   for (const ConfigError& error : errors_) {
+    if (alone && !error.is_alone) continue;
     const auto file = std::ranges::find(files, error.place.file);
     lines.push_back({static_cast<size_t>(file - files.begin()), &error});
     if (file == files.end()) files.push_back(error.place.file);

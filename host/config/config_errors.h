@@ -39,6 +39,8 @@ struct ConfigError {
   ConfigPlace place;
   std::string key;   // "schedulerName", `plugin "ImageLocality": weight`; may be empty.
   std::string text;  // "expected ..., found ..."
+  // The file could not be understood at all: what else was found is of no use beside it.
+  bool is_alone = false;
 
   // "file:line: key: expected ..., found ...", in one line, without what is empty.
   std::string ToString() const;
@@ -53,6 +55,9 @@ class ConfigErrors {
   void Expected(ConfigPlace place, std::string key, std::string_view expected,
                 std::string_view found);
 
+  // An error beside which only others of its kind are said.
+  void AddAlone(ConfigPlace place, std::string text);
+
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
   // In the order in which they were added.
@@ -60,7 +65,7 @@ class ConfigErrors {
 
   // Success when there is none; else InvalidArgument with one error a line, those of a file
   // together and from its top to its bottom, files in the order in which they first erred; the
-  // same line twice is said once.
+  // same line twice is said once. Where some are to be alone, the others are left out.
   Status ToStatus() const;
 
  private:

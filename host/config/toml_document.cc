@@ -80,9 +80,8 @@ class Converter {
 
 bool IsWithinLimits(std::string_view text, const std::string& file, ConfigErrors& errors) {
   if (text.size() > kMaxConfigBytes) {
-    errors.Expected({file, 0, 0}, "",
-                    "a file of at most " + std::to_string(kMaxConfigBytes) + " bytes",
-                    std::to_string(text.size()));
+    errors.AddAlone({file, 0, 0}, "expected a file of at most " + std::to_string(kMaxConfigBytes) +
+                                      " bytes, found " + std::to_string(text.size()));
     return false;
   }
   const auto excess = FindTomlExcess(text, kMaxTomlDepth, kMaxTomlKeyParts);
@@ -91,7 +90,7 @@ bool IsWithinLimits(std::string_view text, const std::string& file, ConfigErrors
       excess->is_key
           ? "a key of at most " + std::to_string(kMaxTomlKeyParts) + " parts"
           : "at most " + std::to_string(kMaxTomlDepth) + " arrays and tables within each other";
-  errors.Expected({file, excess->line, 0}, "", expected, "more");
+  errors.AddAlone({file, excess->line, 0}, "expected " + expected + ", found more");
   return false;
 }
 
@@ -104,9 +103,8 @@ std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& f
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
     const toml::source_position at = error.source().begin;
-    errors.Add({file, at.line, at.column}, "",
-               "not TOML: " + std::string(error.description()) + " (column " +
-                   std::to_string(at.column) + ")");
+    errors.AddAlone({file, at.line, at.column}, "not TOML: " + std::string(error.description()) +
+                                                    " (column " + std::to_string(at.column) + ")");
     return std::nullopt;
   }
   return Converter(file, errors).Table(parsed.table(), {file, 0, 0});

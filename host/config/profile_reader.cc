@@ -1,0 +1,255 @@
+#include "host/config/profile_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "host/api/suggest.h"
+#include "host/config/config_value.h"
+#include "host/config/profile_merge.h"
+#include "host/config/table_reader.h"
+#include "host/config/toml_document.h"
+
+namespace berth::host {
+namespace {
+
+constexpr std::string_view kSuffix = ".toml";
+constexpr size_t kSha256Digits = 64;
+constexpr size_t kMaxOrders = 100;  // More than there are extension points.
+
+bool IsBareName(std::string_view name) {
+  return name.find('/') == std::string_view::npos && !name.ends_with(kSuffix);
+}
+
+std::string FolderOf(const std::string& file) {
+  return std::filesystem::path(file).parent_path().string();
+}
+
+std::string Joined(std::string_view folder, std::string_view path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+bool IsSha256(std::string_view text) {
+  return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+         });
+}
+
+class Reader {
+ public:
+  Reader(const ProfileFiles& files, ConfigErrors& errors) : files_(files), errors_(errors) {}
+
+  // `said` is where the profile is named: nowhere for the first one.
+  std::optional<Profile> Read(const std::string& name, const std::string& path,
+                              const ConfigPlace& said) {
+    if (!CanBeRead(path, said)) return std::nullopt;
+    Result<std::string> text = files_.read(path);
+    if (!text.ok()) {
+      SayMissing(name, path, said, text.status().message());
+      return std::nullopt;
+    }
+    const std::optional<ConfigValue> root = ParseToml(*text, path, errors_);
+    if (!root.has_value()) return std::nullopt;
+    trail_.push_back(path);
+    Profile profile = ReadRoot(*root, path);
+    trail_.pop_back();
+    return profile;
+  }
+
+ private:
+  bool CanBeRead(const std::string& path, const ConfigPlace& said) {
+    if (std::ranges::find(trail_, path) != trail_.end()) {
+      errors_.Expected(said, "extends", "a profile that does not extend this one", Circle(path));
+      return false;
+    }
+    if (trail_.size() <= kMaxExtends) return true;
+    errors_.Expected(said, "extends",
+                     "at most " + std::to_string(kMaxExtends) + " profiles, one extending the next",
+                     "more");
+    return false;
+  }
+
+  // "a.toml, which extends b.toml, which extends a.toml"
+  std::string Circle(const std::string& path) const {
+    std::string circle = path;
+    for (auto file = std::ranges::find(trail_, path) + 1; file != trail_.end(); ++file) {
+      circle += ", which extends " + *file;
+    }
+    return circle + ", which extends " + path;
+  }
+
+  void SayMissing(const std::string& name, const std::string& path, const ConfigPlace& said,
+                  std::string_view why) {
+    std::string found = "none at " + path + ": " + std::string(why);
+    std::string expected = "a profile";
+    if (IsBareName(name)) {
+      expected = "a file *.toml, or the name of a profile that comes with Berth";
+      if (files_.shipped_names.empty()) expected = "a file *.toml, for none comes with Berth here";
+      found = Quoted(name) + DidYouMean(name, files_.shipped_names);
+    }
+    if (trail_.empty()) {
+      errors_.Expected({}, "profile " + name, expected, found);
+    } else {
+      errors_.Expected(said, "extends", expected, found);
+    }
+  }
+
+  Profile ReadRoot(const ConfigValue& root, const std::string& path) {
+    TableReader reader(root, "", errors_);
+    const auto scheduler_name = reader.String("schedulerName", "the name of a scheduler");
+    const auto extends = reader.String("extends", "a profile's file or name");
+    const ConfigValue* plugins = reader.Array("plugins", "tables, each [[plugins]]");
+    const ConfigValue* order = reader.Table("order");
+    reader.End();
+
+    Profile profile;
+    bool complete = true;
+    if (extends.has_value()) {
+      const std::string base = ProfilePath(extends->value, FolderOf(path), files_);
+      std::optional<Profile> read = Read(extends->value, base, extends->place);
+      complete = read.has_value();
+      if (complete) profile = std::move(*read);
+    }
+    profile.file = path;
+    if (scheduler_name.has_value()) profile.scheduler_name = *scheduler_name;
+    for (ProfilePlugin& plugin : profile.plugins) {
+      plugin.before.reset();
+      plugin.after.reset();
+    }
+    if (plugins != nullptr) ReadPlugins(*plugins, complete, profile);
+    if (order != nullptr) ReadOrder(*order, profile);
+    CheckPins(profile);
+    if (complete) CheckOrderNames(profile);
+    return profile;
+  }
+
+  void ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {
+    if (array.elements.size() > kMaxProfilePlugins) {
+      errors_.Expected(array.place, "plugins",
+                       "at most " + std::to_string(kMaxProfilePlugins) + " plugins",
+                       std::to_string(array.elements.size()));
+      return;
+    }
+    std::vector<ProfilePlugin> entries;
+    for (const ConfigValue& element : array.elements) {
+      if (!element.is_table()) {
+        errors_.Expected(element.place, "plugins", "a table, [[plugins]]", element.Describe());
+        continue;
+      }
+      std::optional<ProfilePlugin> entry = ReadPlugin(element, profile.file);
+      if (!entry.has_value()) continue;
+      const auto other = std::ranges::find_if(
+          entries, [&](const ProfilePlugin& p) { return p.name.value == entry->name.value; });
+      if (other == entries.end()) {
+        entries.push_back(std::move(*entry));
+      } else {
+        errors_.Expected(
+            entry->name.place, PluginContext(entry->name.value) + "name", "each plugin once",
+            "it again: the first is in line " + std::to_string(other->name.place.line));
+      }
+    }
+    for (const ProfilePlugin& entry : entries) MergePlugin(profile.plugins, entry);
+    MovePlugins(entries, complete, profile.plugins, errors_);
+  }
+
+  std::optional<ProfilePlugin> ReadPlugin(const ConfigValue& table, const std::string& file) {
+    const ConfigValue* name = table.Find("name");
+    const bool has_name = name != nullptr && name->is_string() && !name->text.empty();
+    TableReader reader(table, has_name ? PluginContext(name->text) : "plugins: ", errors_);
+    ProfilePlugin plugin;
+    const auto read_name = reader.String("name", "the name of a plugin");
+    if (name == nullptr) reader.Expected("name", table.place, "the name of a plugin", "none");
+    plugin.enabled = reader.Bool("enabled");
+    plugin.weight = reader.Int("weight", 0, INT64_MAX);
+    plugin.library = reader.String("library", "the path of a library");
+    plugin.sha256 = reader.String("sha256", "64 hexadecimal digits");
+    plugin.before = reader.String("before", "the name of a plugin");
+    plugin.after = reader.String("after", "the name of a plugin");
+    plugin.points = reader.Strings("points", "names of extension points");
+    const ConfigValue* args = reader.Table("args");
+    reader.End();
+    if (args != nullptr) plugin.args = ToArgs(*args);
+    if (plugin.library.has_value()) {
+      plugin.library->value = Joined(FolderOf(file), plugin.library->value);
+    }
+    if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) {
+      reader.Expected("sha256", plugin.sha256->place, "64 hexadecimal digits",
+                      Quoted(plugin.sha256->value));
+    }
+    if (plugin.points.has_value() && plugin.points->empty() &&
+        table.Find("points")->elements.empty()) {
+      reader.Expected("points", table.Find("points")->place,
+                      "at least one extension point (enabled = false turns a plugin off)", "none");
+    }
+    if (!has_name) return std::nullopt;
+    plugin.name = {read_name->value, table.place};
+    return plugin;
+  }
+
+  void CheckPins(const Profile& profile) {
+    for (const ProfilePlugin& plugin : profile.plugins) {
+      if (!plugin.sha256.has_value() || plugin.library.has_value()) continue;
+      errors_.Expected(plugin.sha256->place, PluginContext(plugin.name.value) + "sha256",
+                       "a `library` beside it, whose content it is", "none");
+    }
+  }
+
+  void ReadOrder(const ConfigValue& table, Profile& profile) {
+    if (table.members.size() > kMaxOrders) {
+      errors_.Expected(table.place, "order", "extension points",
+                       std::to_string(table.members.size()) + " keys");
+      return;
+    }
+    TableReader reader(table, "order.", errors_);
+    for (const ConfigMember& member : table.members) {
+      auto names = reader.Strings(member.key, "names of plugins");
+      if (!names.has_value()) continue;
+      ProfileOrder order{{member.key, member.value.place}, std::move(*names)};
+      const auto found = std::ranges::find_if(profile.order, [&](const ProfileOrder& known) {
+        return known.point.value == member.key;
+      });
+      if (found == profile.order.end()) {
+        profile.order.push_back(std::move(order));
+      } else {
+        *found = std::move(order);
+      }
+    }
+    std::ranges::sort(profile.order, {},
+                      [](const ProfileOrder& order) { return order.point.value; });
+  }
+
+  void CheckOrderNames(const Profile& profile) {
+    std::vector<std::string> names;
+    for (const ProfilePlugin& plugin : profile.plugins) names.push_back(plugin.name.value);
+    for (const ProfileOrder& order : profile.order) {
+      for (const Placed<std::string>& plugin : order.plugins) {
+        if (profile.Find(plugin.value) != nullptr) continue;
+        errors_.Expected(plugin.place, "order." + order.point.value, "a plugin of this profile",
+                         Quoted(plugin.value) + DidYouMean(plugin.value, names));
+      }
+    }
+  }
+
+  const ProfileFiles& files_;
+  ConfigErrors& errors_;
+  std::vector<std::string> trail_;  // The files that are being read, each extending the next.
+};
+
+}  // namespace
+
+std::string ProfilePath(std::string_view name, std::string_view folder, const ProfileFiles& files) {
+  if (!IsBareName(name)) return Joined(folder, name);
+  return Joined(files.shipped_folder, std::string(name).append(kSuffix));
+}
+
+std::optional<Profile> ReadProfile(const std::string& name, const ProfileFiles& files,
+                                   ConfigErrors& errors) {
+  const size_t before = errors.size();
+  std::optional<Profile> profile =
+      Reader(files, errors).Read(name, ProfilePath(name, "", files), {});
+  if (errors.size() != before) return std::nullopt;
+  return profile;
+}
+
+}  // namespace berth::host
