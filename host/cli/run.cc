@@ -100,10 +100,9 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
 
 // ---- The end ------------------------------------------------------------------------------------
 
-std::string WhyPending(const QueuedEntity& entity, const EmbeddedCluster& cluster) {
+std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
   if (entity.gate.has_value()) return Join(entity.gate->reasons, ", ");
-  const std::string_view message =
-      cluster.PodScheduledMessage(entity.pod->ns(), entity.pod->name());
+  const std::string_view message = cluster.PodScheduledMessage(pod.ns(), pod.name());
   if (!message.empty()) return std::string(message);
   return entity.attempts == 0 ? "not tried yet" : "not bound yet";
 }
@@ -137,7 +136,9 @@ void AppendSummary(const Ending& ending, TerminalWidth width, std::string& out) 
 
   std::map<std::string, size_t> count_by_reason;
   loop.queue().ForEach([&](const QueuedEntity& entity) {
-    ++count_by_reason[WhyPending(entity, ending.scheduler.cluster())];
+    entity.ForEachPod([&](const PodRef& pod) {
+      ++count_by_reason[WhyPending(entity, *pod, ending.scheduler.cluster())];
+    });
   });
   if (count_by_reason.empty()) return;
   std::vector<std::pair<std::string, size_t>> reasons(count_by_reason.begin(),

@@ -72,8 +72,11 @@ void Simulation::Note(const PodRef& pod, berth_code code, std::string_view messa
 std::vector<PodOutcome> Simulation::TakeOutcomes() {
   std::vector<PodOutcome> gated;
   loop().queue().ForEach([&](const QueuedEntity& entity) {
-    if (entity.place != QueuePlace::kGated || outcome_of_.contains(entity.pod->uid())) return;
-    gated.push_back({entity.pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""});
+    if (entity.place != QueuePlace::kGated) return;
+    entity.ForEachPod([&](const PodRef& pod) {
+      if (outcome_of_.contains(pod->uid())) return;
+      gated.push_back({pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""});
+    });
   });
   std::ranges::sort(gated, {}, [](const PodOutcome& outcome) { return outcome.pod->Key(); });
   std::ranges::move(gated, std::back_inserter(outcomes_));

@@ -58,6 +58,8 @@ class BindingCycle {
   BindingCycle& operator=(const BindingCycle&) = delete;
 
   void Start();
+  // It has not been started, and will not be: its reservation is withdrawn when it is dropped.
+  void Withdraw() { reservation_->Withdraw(); }
 
   // ---- While it waits on Permit -----------------------------------------------------------------
 

@@ -9,9 +9,13 @@ void FailureHandler::Handle(std::string_view uid, std::string_view node, const F
   const QueuedEntity* entity = queue_.Find(uid);
   BERTH_ASSERT(entity != nullptr && entity->place == QueuePlace::kInFlight);
   const PodRef pod = entity->pod;
-  const bool known = queue_.Return(uid, failure.rejection);
+  queue_.Return(uid, failure.rejection);
+  Tell(pod, node, failure);
+}
+
+void FailureHandler::Tell(const PodRef& pod, std::string_view node, const Failure& failure) {
   sink_.OnFailed(pod, node, failure);
-  if (!known) return;
+  if (queue_.Find(pod->uid()) == nullptr) return;
   Nominate(pod, failure);
   client_.CreateEvent(FailedSchedulingEvent(*pod, failure.message, clock_.NowNs()), nullptr);
   PatchStatus(pod, failure);

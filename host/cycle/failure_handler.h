@@ -35,6 +35,8 @@ class FailureHandler {
   // `node`: the node that it had been given; empty: none.
   // REQUIRES: the pod is in flight.
   void Handle(std::string_view uid, std::string_view node, const Failure& failure);
+  // The same but for the first: the pod has gone back, with its group.
+  void Tell(const PodRef& pod, std::string_view node, const Failure& failure);
 
  private:
   // The pods whose condition was not told: the client says so on a thread of its own, perhaps when

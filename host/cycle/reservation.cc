@@ -44,6 +44,7 @@ Reservation::~Reservation() {
 void Reservation::GiveBack() {
   RunUnreserve(*binding_);
   Forget();
+  if (withdrawn_) return;
   if (failure_.has_value()) {
     env_.failures.Handle(placed_->uid(), node_name(), *failure_);
   } else {

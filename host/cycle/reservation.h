@@ -57,6 +57,9 @@ class Reservation {
   void TellOthers() { tells_others_ = true; }
   // The pod is being deleted, or gone: its place is free at once, whatever becomes of the binding.
   void FreePlace();
+  // It is given back without a word: neither the queue nor others are told. For who tries a group,
+  // and tells of it as a whole.
+  void Withdraw() { withdrawn_ = true; }
   // It is bound: nothing is given back.
   void Commit() { committed_ = true; }
   bool committed() const { return committed_; }
@@ -79,6 +82,7 @@ class Reservation {
   std::unique_ptr<Binding> binding_;
   std::optional<Failure> failure_;
   bool tells_others_ = false;
+  bool withdrawn_ = false;
   bool committed_ = false;
 };
 

@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/cycle/fit_error.h"
-#include "host/cycle/pod_events.h"
-#include "host/runtime/run_reserve.h"
-
 namespace berth::host {
 namespace {
 
@@ -53,6 +49,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginC
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
       fields_(Union(HandledPodFields(catalog), options_.ignored_pod_fields)),
+      has_groups_(HandledPodFields(catalog).contains("/spec/schedulingGroup")),
       changes_(cache_),
       policy_(ids_) {}
 
@@ -148,7 +145,10 @@ void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
   for (const auto& plan : plans) all.push_back(plan.get());
   policy_.SetPlans(all, HostInterests(all));
   order_ = std::make_unique<PluginQueueOrder>(*all.front());
-  queue_ = std::make_unique<SchedulingQueue>(policy_, *order_, calls_.now_ns, options_.queue);
+  // Who answers for the field knows what a group is; otherwise such pods are refused by its name.
+  SchedulingQueue::Options queue = options_.queue;
+  queue.groups = has_groups_;
+  queue_ = std::make_unique<SchedulingQueue>(policy_, *order_, calls_.now_ns, queue);
   failures_ = std::make_unique<FailureHandler>(*queue_, client_, *options_.clock, sink_);
   EventRouter::Options routes;
   for (auto& plan : plans) {
@@ -195,7 +195,11 @@ bool SchedulingLoop::Step() {
   rounds_ = 0;
   const QueuedEntity* entity = queue_->Pop();
   if (entity == nullptr) return did;
-  TryPod(*entity);
+  if (entity->group != nullptr) {
+    TryGroup(*entity->group);
+  } else {
+    TryPod(*entity);
+  }
   return true;
 }
 
@@ -267,102 +271,7 @@ void SchedulingLoop::TidyUp() {
   if (unused >= kWorthASweep && unused >= interner_.size() / 2) interner_.Sweep();
 }
 
-// --- one attempt --------------------------------------------------------------------------------
-
-void SchedulingLoop::TryPod(const QueuedEntity& entity) {
-  const PodRef pod = entity.pod;
-  Profile* profile = ProfileOf(*pod);
-  if (profile == nullptr) {
-    Log(BERTH_LOG_ERROR, pod->Key() + ": no profile has its schedulerName any more");
-    return queue_->Done(pod->uid());
-  }
-  if (pod->terminating()) return Skip(pod);
-  Scheduler& scheduler = *profile->scheduler;
-  const Decision decision = scheduler.Decide(pod);
-  if (decision.row == kNoRow) {
-    scheduler.attempt().End();
-    return failures_->Handle(pod->uid(), "", ToFailure(*profile, decision));
-  }
-  Place(*profile, pod, decision.row);
-  scheduler.attempt().End();
-}
-
-// Nobody keeps room for it any more, and others are told.
-void SchedulingLoop::Skip(const PodRef& pod) {
-  const std::string why = "skip schedule deleting pod: " + pod->Key();
-  queue_->Remove(pod->uid());
-  queue_->Done(pod->uid());
-  sink_.OnSkipped(pod, why);
-  client_.CreateEvent(FailedSchedulingEvent(*pod, why, options_.clock->NowNs()), nullptr);
-}
-
-void SchedulingLoop::Place(Profile& profile, const PodRef& pod, Row row) {
-  Attempt& attempt = profile.scheduler->attempt();
-  const Reservation::Env give_back{cache_, *queue_, *router_, *failures_, attempt};
-  auto binding =
-      std::make_unique<Binding>(*profile.plan, pod, cache_.table().node(row), attempt.TakeState());
-  auto reservation = Reservation::Make(give_back, row, std::move(binding));
-  if (!reservation.ok()) {
-    const Failure failure{.message = std::string(reservation.status().message())};
-    return failures_->Handle(pod->uid(), "", failure);
-  }
-  queue_->Nominate(pod, (*reservation)->node_name());  // Where it was nominated else, that is free.
-  queue_->nominator().Remove(pod->uid());
-  PluginStatus status = RunReserve(attempt, row);
-  PermitResult permit;
-  if (status.ok()) {
-    permit = RunPermit(attempt, row);
-    status = permit.status;
-  }
-  if (!status.ok() && status.code != BERTH_WAIT) {
-    return (*reservation)->Fail(ToFailure(profile, status));
-  }
-  sink_.OnAssumed(pod, (*reservation)->node_name());
-  const BindingCycle::Env env{*queue_,
-                              client_,
-                              *options_.clock,
-                              timers_,
-                              calls_,
-                              ids_,
-                              sink_,
-                              [this](const BindingCycle& ended) {
-                                finished_.emplace_back(ended.pod()->uid()); }};
-  const auto [place, is_new] = bindings_.emplace(
-      pod->uid(),
-      std::make_unique<BindingCycle>(env, std::move(reservation).value(), permit.waits));
-  BERTH_ASSERT(is_new);
-  place->second->Start();
-}
-
-Failure SchedulingLoop::ToFailure(const Profile& profile, const Decision& decision) {
-  Failure failure{.code = decision.code,
-                  .message = decision.message,
-                  .rejection = {},
-                  .overrides_nomination = decision.overrides_nomination,
-                  .nominated_node = decision.nominated_node};
-  for (const std::string& name : decision.rejectors.plugins) {
-    failure.rejection.plugins.push_back(IdOf(profile, name));
-  }
-  for (const std::string& name : decision.rejectors.pending) {
-    failure.rejection.pending.push_back(IdOf(profile, name));
-  }
-  std::ranges::sort(failure.rejection.plugins);
-  std::ranges::sort(failure.rejection.pending);
-  return failure;
-}
-
-// Of Reserve and Permit: a rejection is one by this one node.
-Failure SchedulingLoop::ToFailure(const Profile& profile, const PluginStatus& status) {
-  if (!status.rejected()) return {.message = status.Message()};
-  Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
-  const PluginId plugin = IdOf(profile, status.plugin);
-  (status.code == BERTH_PENDING ? failure.rejection.pending : failure.rejection.plugins) = {plugin};
-  return failure;
-}
-
-PluginId SchedulingLoop::IdOf(const Profile& profile, std::string_view plugin) {
-  return ids_.IdOf(profile.plan->scheduler_name(), plugin);
-}
+// --- profiles ---------------------------------------------------------------------------------
 
 SchedulingLoop::Profile* SchedulingLoop::ProfileOf(const Pod& pod) const {
   const Id name = pod.view().scheduler_name;
@@ -389,9 +298,8 @@ BindingCycle* SchedulingLoop::FindBinding(std::string_view uid) const {
 bool SchedulingLoop::ClearNomination(std::string_view uid) {
   if (queue_->nominator().NodeOf(uid).empty()) return false;
   Later([this, uid = std::string(uid)] {
-    const QueuedEntity* entity = queue_->Find(uid);
-    if (entity == nullptr || queue_->nominator().NodeOf(uid).empty()) return;
-    const PodRef pod = entity->pod;
+    const PodRef pod = queue_->PodOf(uid);
+    if (pod == nullptr || queue_->nominator().NodeOf(uid).empty()) return;
     queue_->Nominate(pod, "");
     if (pod->nominated_node().empty()) return;
     PodStatusPatch patch;

@@ -2,6 +2,8 @@
 //
 //   event -> queue -> [filter -> score -> assume -> reserve -> permit] -> bind
 //
+// A group is tried as one: the brackets for each member, then all binds, or none.
+//
 // The same loop serves simulation and production; only the client behind it, the clock, and who
 // drives it, differ.
 #ifndef BERTH_HOST_CYCLE_SCHEDULING_LOOP_H_
@@ -74,7 +76,7 @@ class SchedulingLoop final : private SchedulerRequests {
     int64_t bind_deadline_ns = 0;  // See AsyncCalls.
     CallMonitor* monitor = nullptr;
     QuarantinePolicy quarantine;
-    SchedulingQueue::Options queue;
+    SchedulingQueue::Options queue;  // `groups`: as a plugin answers for /spec/schedulingGroup.
     // Fields of pods that count as handled although no installed plugin says so: JSON pointers, as
     // HandledFields has them.
     std::set<std::string> ignored_pod_fields;
@@ -156,9 +158,36 @@ class SchedulingLoop final : private SchedulerRequests {
   std::vector<std::string> KindsWanted() const;
   Profile* ProfileOf(const Pod& pod) const;
 
+  // How far a pod got.
+  struct Trial {
+    PodRef pod;
+    std::optional<Failure> failure = {};  // None: it has a place, and Permit lets it go, or wait.
+    std::unique_ptr<Reservation> reservation = nullptr;  // Until it is held, or withdrawn.
+    std::vector<PermitWait> waits = {};
+    std::string nominated = {};  // The nomination that it had until it was given a place.
+    // Of a group's members.
+    BindingCycle* held = nullptr;          // Not started.
+    std::vector<PluginId> waits_for = {};  // Who asked it to wait.
+  };
+
   void TryPod(const QueuedEntity& entity);
-  void Place(Profile& profile, const PodRef& pod, Row row);
-  void Skip(const PodRef& pod);
+  Trial Try(Profile& profile, const PodRef& pod);
+  void Reserve(Profile& profile, Row row, Trial& trial);
+  void EndNomination(const Trial& trial, std::string_view node);
+  BindingCycle& Hold(Trial& trial);
+  void SayDeleting(const PodRef& pod);
+
+  // All members against one state of the cluster, each with those before it. Where none is let go,
+  // all is given back and nobody but they hear of it.
+  void TryGroup(const QueuedGroup& group);
+  std::optional<Failure> WhyNoGroup(const std::vector<PodRef>& pods) const;
+  std::vector<Trial> TryMembers(Profile& profile, const std::vector<PodRef>& pods);
+  static std::optional<Failure> WhyNot(const std::vector<Trial>& trials);
+  void Withdraw(Trial& trial);
+  void Commit(const Trial& trial);
+  void ReturnGroup(const std::string& name, const std::vector<Trial>& trials,
+                   const std::optional<Failure>& failure);
+
   Failure ToFailure(const Profile& profile, const Decision& decision);
   Failure ToFailure(const Profile& profile, const PluginStatus& status);
   PluginId IdOf(const Profile& profile, std::string_view plugin);
@@ -196,6 +225,7 @@ class SchedulingLoop final : private SchedulerRequests {
   MetricStore metrics_;
   HostServices services_;
   HandledFields fields_;
+  bool has_groups_;  // A plugin knows what they are.
   ChangeHub changes_;
   PluginQueuePolicy policy_;
   std::vector<std::unique_ptr<Profile>> profiles_;  // Before what calls their plugins.

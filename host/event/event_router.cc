@@ -207,7 +207,7 @@ Status EventRouter::RemoveFromCache(const PodRef& pod) {
 void EventRouter::OnPlaceFreed(const PodRef& pod) {
   const std::string_view uid = pod->uid();
   queue_.OnEvent(PodEvent(BERTH_ACTION_DELETE, pod, nullptr),
-                 [uid](const QueuedEntity& entity) { return entity.pod->uid() != uid; });
+                 [uid](const QueuedEntity& entity) { return !entity.Has(uid); });
 }
 
 void EventRouter::NoteOthers(const WatchEvent& event) {

@@ -12,6 +12,14 @@ void EventLog::Start(QueueEntry& entry) {
   recorders_.PushBack(entry);
 }
 
+void EventLog::StartLike(QueueEntry& other, QueueEntry& entry) {
+  BERTH_ASSERT(!entry.is_recording);
+  if (!other.is_recording) return;
+  entry.is_recording = true;
+  entry.log_start = other.log_start;
+  recorders_.InsertAfter(other, entry);
+}
+
 void EventLog::Stop(QueueEntry& entry) {
   if (!entry.is_recording) return;
   entry.is_recording = false;

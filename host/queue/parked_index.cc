@@ -71,12 +71,6 @@ void ParkedIndex::Remove(QueueEntry& entry) {
   entries_.Remove(entry);
 }
 
-void ParkedIndex::Update(QueueEntry& entry, PodRef pod) {
-  Leave(entry);
-  entry.entity.pod = std::move(pod);
-  Join(entry);
-}
-
 void ParkedIndex::Rebuild() {
   groups_.clear();
   groups_of_.clear();
@@ -85,7 +79,7 @@ void ParkedIndex::Rebuild() {
 
 void ParkedIndex::Join(QueueEntry& entry) {
   RejectionGroup& group = GroupOf(entry);
-  const auto found = group.classes.try_emplace(ShapeOf(group, *entry.entity.pod)).first;
+  const auto found = group.classes.try_emplace(ShapeOf(group, entry.entity)).first;
   ParkedClass& parked = found->second;
   parked.group = &group;
   parked.shape = &found->first;
@@ -130,8 +124,11 @@ RejectionGroup& ParkedIndex::GroupOf(const QueueEntry& entry) {
   return group;
 }
 
-PodShape ParkedIndex::ShapeOf(const RejectionGroup& group, const Pod& pod) {
-  return group.each_pod ? PodShape{++shapes_} : HashesOf(pod, group.parts);
+PodShape ParkedIndex::ShapeOf(const RejectionGroup& group, const QueuedEntity& entity) {
+  if (!group.each_pod && entity.group == nullptr) return HashesOf(*entity.pod, group.parts);
+  PodShape shape(static_cast<size_t>(std::popcount(group.parts)) + 1);  // No pod's.
+  shape.back() = ++shapes_;
+  return shape;
 }
 
 // --- events -------------------------------------------------------------------------------------
@@ -187,7 +184,11 @@ void ParkedIndex::CheckEntry(const QueueEntry& entry) const {
   BERTH_ASSERT(parked.pods[entry.index_in_class] == &entry);
   BERTH_ASSERT(group.key->is_gated == (entity.place == QueuePlace::kGated));
   BERTH_ASSERT(group.key->rejection == entity.rejection);
-  if (!group.each_pod) BERTH_ASSERT(*parked.shape == HashesOf(*entity.pod, group.parts));
+  if (group.each_pod || entity.group != nullptr) {
+    BERTH_ASSERT(parked.pods.size() == 1);
+  } else {
+    BERTH_ASSERT(*parked.shape == HashesOf(*entity.pod, group.parts));
+  }
 }
 
 size_t ParkedIndex::CheckGroup(const RejectionGroup& group) const {
@@ -198,7 +199,6 @@ size_t ParkedIndex::CheckGroup(const RejectionGroup& group) const {
   size_t count = 0;
   for (const auto& [shape, parked] : group.classes) {
     BERTH_ASSERT(parked.group == &group && parked.shape == &shape && !parked.pods.empty());
-    BERTH_ASSERT(!group.each_pod || parked.pods.size() == 1);
     count += parked.pods.size();
   }
   return count;

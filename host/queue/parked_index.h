@@ -22,8 +22,8 @@ enum class Requeueing : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 struct RejectionGroup;
 
-// What rejectors look at in a pod: hashes of its parts. A number of its own where they look at each
-// pod.
+// What rejectors look at in a pod: hashes of its parts. With a number of its own where they look at
+// each pod, and of a group.
 using PodShape = std::vector<uint64_t>;
 
 struct PodShapeHash {
@@ -75,8 +75,14 @@ class ParkedIndex {
   void Add(QueueEntry& entry, int64_t now_ns);
   // REQUIRES: it is here.
   void Remove(QueueEntry& entry);
-  // As the cluster says now. It has not been parked anew. REQUIRES: it is here.
-  void Update(QueueEntry& entry, PodRef pod);
+  // Calls `change`, which makes it as the cluster says now. It has not been parked anew.
+  // REQUIRES: it is here.
+  template <class F>
+  void Update(QueueEntry& entry, F change) {
+    Leave(entry);
+    change();
+    Join(entry);
+  }
   // The interests have changed.
   void Rebuild();
 
@@ -95,7 +101,7 @@ class ParkedIndex {
   void Join(QueueEntry& entry);
   void Leave(QueueEntry& entry);
   RejectionGroup& GroupOf(const QueueEntry& entry);
-  PodShape ShapeOf(const RejectionGroup& group, const Pod& pod);
+  PodShape ShapeOf(const RejectionGroup& group, const QueuedEntity& entity);
   void CheckEntry(const QueueEntry& entry) const;
   // How many are in it.
   size_t CheckGroup(const RejectionGroup& group) const;

@@ -44,6 +44,9 @@ class ParkedIndexTest : public ::testing::Test {
                          .spec = "\"priority\":" + std::to_string(priority),
                          .meta = R"("labels":{"v":")" + label + "\"}"});
   }
+  void Update(QueueEntry& entry, PodRef pod) {
+    index_.Update(entry, [&] { entry.entity.pod = std::move(pod); });
+  }
   QueueEntry& Park(const std::string& name, const std::string& label, Rejection rejection,
                    int32_t priority = 0, QueuePlace place = QueuePlace::kUnschedulable) {
     QueueEntry& entry = entries_.emplace_back();
@@ -194,11 +197,11 @@ TEST_F(ParkedIndexTest, JudgesByWhoSaysYes) {
 TEST_F(ParkedIndexTest, AChangedPodChangesItsClass) {
   QueueEntry& a = Park("a", "x", {.plugins = {1}});
   Park("b", "x", {.plugins = {1}});
-  index_.Update(a, MakePod("a", "y"));
+  Update(a, MakePod("a", "y"));
   index_.CheckInvariants();
   EXPECT_THAT(Offer({"1:b"}), ElementsAre("b"));
   EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "1:b"));
-  index_.Update(a, MakePod("a", "x"));
+  Update(a, MakePod("a", "x"));
   EXPECT_THAT(Offer({"1:b"}), UnorderedElementsAre("a", "b"));
 }
 
@@ -221,7 +224,7 @@ TEST_F(ParkedIndexTest, NothingIsLeftOfWhoWasRemoved) {
 TEST_F(ParkedIndexTest, KeepsTheOrderInWhichTheyWereParked) {
   QueueEntry& a = Park("a", "x", {.plugins = {1}});
   QueueEntry& b = Park("b", "y", {.plugins = {2}});
-  index_.Update(a, MakePod("a", "z"));
+  Update(a, MakePod("a", "z"));
   EXPECT_EQ(index_.entries().front(), &a);
   EXPECT_EQ(a.next, &b);
   index_.Remove(a);

@@ -51,6 +51,14 @@ class EntryList {
     back_ = &entry;
     ++size_;
   }
+  // REQUIRES: `before` is in the list.
+  void InsertAfter(QueueEntry& before, QueueEntry& entry) {
+    if (&before == back_) return PushBack(entry);
+    entry.previous = &before;
+    entry.next = before.next;
+    entry.next->previous = before.next = &entry;
+    ++size_;
+  }
   void Remove(QueueEntry& entry) {
     BERTH_ASSERT(size_ > 0);
     (entry.previous != nullptr ? entry.previous->next : front_) = entry.next;

@@ -2,10 +2,14 @@
 #ifndef BERTH_HOST_QUEUE_QUEUED_ENTITY_H_
 #define BERTH_HOST_QUEUE_QUEUED_ENTITY_H_
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
@@ -35,10 +39,22 @@ enum class QueuePlace : uint8_t {
   kInFlight,       // Being tried, waiting on Permit, or being bound.
 };
 
-// A pod, with what the queue knows of it. The view that plugins get is made from it, so that object
-// data and queue data never mix.
+// The pods of one spec.schedulingGroup: they wait together, and are tried in one cycle.
+struct QueuedGroup {
+  struct Member {
+    PodRef pod = nullptr;
+    uint64_t reported = 0;  // As of an entity.
+  };
+
+  std::string name = {};             // "<namespace>/<name>".
+  std::vector<Member> members = {};  // The highest priority first, then as they came.
+};
+
+// A pod or a group, with what the queue knows of it. The view that plugins get is made from it, so
+// that object data and queue data never mix.
 struct QueuedEntity {
-  PodRef pod = nullptr;  // As the cluster last said it is, in flight too.
+  PodRef pod = nullptr;  // As the cluster last said it is, in flight too; of a group the first.
+  std::unique_ptr<QueuedGroup> group = nullptr;  // Null: a pod.
   QueuePlace place = QueuePlace::kActive;
   uint32_t attempts = 0;
   uint32_t rejected_count = 0;    // Attempts that ended in a rejection: of backoff.
@@ -51,7 +67,26 @@ struct QueuedEntity {
   bool was_flushed = false;       // Nothing but time brought it back last.
   uint64_t reported = 0;          // Hash of what the pod's condition was last told; 0: nothing.
 
+  // Calls each(pod) for the pod, or every member.
+  template <class F>
+  void ForEachPod(F each) const {
+    if (group == nullptr) return each(pod);
+    for (const QueuedGroup::Member& member : group->members) each(member.pod);
+  }
+  // Whether `is` holds for the pod, or for any member.
+  template <class F>
+  bool AnyPod(F is) const {
+    if (group == nullptr) return is(pod);
+    return std::ranges::any_of(group->members, is, &QueuedGroup::Member::pod);
+  }
+  bool Has(std::string_view uid) const {
+    return AnyPod([uid](const PodRef& one) { return one->uid() == uid; });
+  }
+
+  // What QueueSort sees.
   berth_queued View() const;
+  // What hints see, which are asked about each member by itself.
+  berth_queued ViewOf(const PodRef& member) const;
 };
 
 }  // namespace berth::host

@@ -15,7 +15,8 @@ constexpr int64_t kFlushEveryNs = 30 * kSecondNs;
 
 constexpr size_t IndexOf(QueuePlace place) { return static_cast<size_t>(place); }
 
-// Whether an entity may go from `from` to `to`. A pod enters at active or gated.
+// Whether an entity may go from `from` to `to`. A pod enters at active or gated; a group that its
+// members found or change, anywhere.
 constexpr bool MayMove(QueuePlace from, QueuePlace to) {
   constexpr auto kBit = [](QueuePlace place) { return 1U << IndexOf(place); };
   constexpr uint32_t kReady = kBit(QueuePlace::kActive) | kBit(QueuePlace::kGated);
@@ -37,10 +38,10 @@ void SortUnique(std::vector<PluginId>& plugins) {
 
 }  // namespace
 
-size_t SchedulingQueue::UidHash::operator()(std::string_view uid) const { return HashBytes(uid); }
+size_t SchedulingQueue::KeyHash::operator()(std::string_view key) const { return HashBytes(key); }
 
-size_t SchedulingQueue::UidHash::operator()(const std::unique_ptr<QueueEntry>& entry) const {
-  return HashBytes(entry->entity.pod->uid());
+size_t SchedulingQueue::KeyHash::operator()(const std::unique_ptr<QueueEntry>& entry) const {
+  return HashBytes(KeyOf(entry));
 }
 
 SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order,
@@ -63,7 +64,10 @@ SchedulingQueue::~SchedulingQueue() = default;
 
 QueueEntry* SchedulingQueue::Entry(std::string_view uid) const {
   const auto found = entries_.find(uid);
-  return found != entries_.end() ? found->get() : nullptr;
+  if (found != entries_.end()) return found->get();
+  if (members_.empty()) return nullptr;
+  const auto group = members_.find(uid);
+  return group != members_.end() ? group->second : nullptr;
 }
 
 QueueEntry& SchedulingQueue::EntryInFlight(std::string_view uid) const {
@@ -73,12 +77,31 @@ QueueEntry& SchedulingQueue::EntryInFlight(std::string_view uid) const {
   return *entry;
 }
 
+QueueEntry& SchedulingQueue::PodInFlight(std::string_view uid) const {
+  QueueEntry& entry = EntryInFlight(uid);
+  BERTH_ASSERT(entry.entity.group == nullptr);
+  return entry;
+}
+
 const QueuedEntity* SchedulingQueue::Find(std::string_view uid) const {
   const QueueEntry* entry = Entry(uid);
   return entry != nullptr ? &entry->entity : nullptr;
 }
 
+PodRef SchedulingQueue::PodOf(std::string_view uid) const {
+  PodRef found;
+  if (const QueueEntry* entry = Entry(uid)) {
+    entry->entity.ForEachPod([&found, uid](const PodRef& pod) {
+      if (pod->uid() == uid) found = pod;
+    });
+  }
+  return found;
+}
+
 void SchedulingQueue::Create(PodRef pod) {
+  if (std::string group = GroupNameOf(*pod); !group.empty()) {
+    return CreateInGroup(std::move(pod), std::move(group));
+  }
   auto owned = std::make_unique<QueueEntry>();
   QueueEntry& entry = *owned;
   entry.entity.pod = std::move(pod);
@@ -92,7 +115,11 @@ void SchedulingQueue::Create(PodRef pod) {
 
 void SchedulingQueue::Forget(QueueEntry& entry) {
   Leave(entry);
-  entries_.erase(entries_.find(entry.entity.pod->uid()));
+  if (entry.entity.group != nullptr) {
+    groups_.erase(groups_.find(std::string_view(entry.entity.group->name)));
+  } else {
+    entries_.erase(entries_.find(entry.entity.pod->uid()));
+  }
 }
 
 // --- places -------------------------------------------------------------------------------------
@@ -111,7 +138,8 @@ void SchedulingQueue::Move(QueueEntry& entry, QueuePlace to) {
     BERTH_ASSERT_MSG(MayMove(from, to), "from place %zu to %zu", IndexOf(from), IndexOf(to));
     Leave(entry);
   } else {
-    BERTH_ASSERT(to == QueuePlace::kActive || to == QueuePlace::kGated);
+    BERTH_ASSERT(to == QueuePlace::kActive || to == QueuePlace::kGated ||
+                 entry.entity.group != nullptr);
   }
   Enter(entry, to);
 }
@@ -173,8 +201,12 @@ bool SchedulingQueue::IsHeldBack(QueueEntry& entry) {
   QueuedEntity& entity = entry.entity;
   std::optional<PluginId> first;
   if (entity.gate.has_value()) first = entity.gate->plugin;
-  std::optional<Gate> gate = policy_.PreEnqueue(entity.pod, first);
-  if (!gate.has_value()) return false;
+  std::optional<Gate> gate;
+  const bool is_held = entity.AnyPod([&](const PodRef& pod) {
+    gate = policy_.PreEnqueue(pod, first);
+    return gate.has_value();
+  });
+  if (!is_held) return false;
   entity.was_flushed = false;
   entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
   entity.gate = std::move(gate);
@@ -192,30 +224,35 @@ void SchedulingQueue::Add(PodRef pod) {
 void SchedulingQueue::Update(PodRef pod) {
   QueueEntry* entry = Entry(pod->uid());
   if (entry == nullptr) return Create(std::move(pod));
-  const PodRef old = entry->entity.pod;
-  const std::string node(nominator_.NodeOf(pod->uid()));
+  const PodRef old = PodOf(pod->uid());
   const QueuePlace place = entry->entity.place;
+  const bool is_alone_in_flight = place == QueuePlace::kInFlight && entry->entity.group == nullptr;
+  if (!is_alone_in_flight && GroupNameOf(*old) != GroupNameOf(*pod)) {
+    Remove(pod->uid());
+    return Create(std::move(pod));
+  }
+  const std::string node(nominator_.NodeOf(pod->uid()));
   // Who is in flight has been assumed, and is nominated no more.
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
   switch (place) {
     case QueuePlace::kActive:
     case QueuePlace::kBackoff:
     case QueuePlace::kErrorBackoff:
-      entry->entity.pod = pod;
+      SetPod(*entry, pod);
       HeapOf(place).Update(*entry);
       break;
     case QueuePlace::kUnschedulable:
-      parked_.Update(*entry, pod);
-      OfferChange(*entry, old);
+      parked_.Update(*entry, [&] { SetPod(*entry, pod); });
+      OfferChange(*entry, old, pod);
       break;
     case QueuePlace::kGated:
-      parked_.Update(*entry, pod);
+      parked_.Update(*entry, [&] { SetPod(*entry, pod); });
       Requeue(*entry, Requeueing::kAfterBackoff);
       break;
     case QueuePlace::kInFlight:
       entry->is_removed = false;
-      entry->entity.pod = pod;
-      OfferChange(*entry, old);
+      SetPod(*entry, pod);
+      OfferChange(*entry, old, pod);
       break;
   }
   const std::string_view named = old->nominated_node();
@@ -229,10 +266,12 @@ void SchedulingQueue::Update(PodRef pod) {
 bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
   QueueEntry* entry = Entry(uid);
   if (entry == nullptr || entry->is_removed) return false;
-  const PodRef pod = entry->entity.pod;
+  const PodRef pod = PodOf(uid);
   const std::string nominated(nominator_.NodeOf(uid));
   nominator_.Remove(pod->uid());
-  if (entry->entity.place == QueuePlace::kInFlight) {
+  if (entry->entity.group != nullptr) {
+    RemoveFromGroup(*entry, pod->uid());
+  } else if (entry->entity.place == QueuePlace::kInFlight) {
     entry->is_removed = true;
   } else {
     Forget(*entry);
@@ -258,11 +297,21 @@ const QueuedEntity* SchedulingQueue::Pop() {
 }
 
 bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
-  QueueEntry& entry = EntryInFlight(uid);
+  QueueEntry& entry = PodInFlight(uid);
   if (entry.is_removed) {
     Forget(entry);
     return false;
   }
+  const Requeueing how = EndAttempt(entry, std::move(rejection));
+  if (GroupNameOf(*entry.entity.pod).empty()) {
+    Resume(entry, how);
+  } else {
+    Rejoin(entry, how);
+  }
+  return true;
+}
+
+Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   QueuedEntity& entity = entry.entity;
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
@@ -276,19 +325,18 @@ bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
   entity.queued_ns = now_ns_();
   entity.was_flushed = false;
   entry.sequence = ++sequence_;
-  const Requeueing how = JudgeFlight(entry);
-  if (how == Requeueing::kSkip) {
-    Move(entry, QueuePlace::kUnschedulable);
-  } else {
-    Requeue(entry, how);
-  }
-  return true;
+  return JudgeFlight(entry);
+}
+
+void SchedulingQueue::Resume(QueueEntry& entry, Requeueing how) {
+  if (how == Requeueing::kSkip) return Move(entry, QueuePlace::kUnschedulable);
+  Requeue(entry, how);
 }
 
 void SchedulingQueue::StopRecording(std::string_view uid) { log_.Stop(EntryInFlight(uid)); }
 
 void SchedulingQueue::Done(std::string_view uid) {
-  QueueEntry& entry = EntryInFlight(uid);
+  QueueEntry& entry = PodInFlight(uid);
   nominator_.Remove(entry.entity.pod->uid());
   Forget(entry);
 }
@@ -311,11 +359,11 @@ bool SchedulingQueue::NoteReported(std::string_view uid, std::string_view reason
   text.append(1, '\0').append(reason).append(1, '\0').append(message);
   uint64_t hash = HashBytes(text);
   if (hash == 0) hash = 1;
-  return std::exchange(entry->entity.reported, hash) != hash;
+  return std::exchange(ReportedOf(*entry, uid), hash) != hash;
 }
 
 void SchedulingQueue::ForgetReported(std::string_view uid) {
-  if (QueueEntry* entry = Entry(uid)) entry->entity.reported = 0;
+  if (QueueEntry* entry = Entry(uid)) ReportedOf(*entry, uid) = 0;
 }
 
 // --- time ---------------------------------------------------------------------------------------
@@ -371,33 +419,28 @@ void SchedulingQueue::PolicyChanged() {
   parked_.Rebuild();
 }
 
-size_t SchedulingQueue::size() const { return entries_.size(); }
+size_t SchedulingQueue::size() const { return entries_.size() + members_.size(); }
 
 size_t SchedulingQueue::CountIn(QueuePlace place) const { return counts_[IndexOf(place)]; }
 
 void SchedulingQueue::ForEach(const std::function<void(const QueuedEntity&)>& each) const {
-  for (const auto& entry : entries_) each(entry->entity);
+  for (const Entries* entries : {&entries_, &groups_}) {
+    for (const auto& entry : *entries) each(entry->entity);
+  }
 }
 
 void SchedulingQueue::CheckInvariants() const {
   std::array<size_t, 6> counts{};
-  for (const auto& owned : entries_) {
-    const QueueEntry& entry = *owned;
-    const QueuedEntity& entity = entry.entity;
-    BERTH_ASSERT(entry.is_placed);
-    ++counts[IndexOf(entity.place)];
-    const bool is_parked =
-        entity.place == QueuePlace::kUnschedulable || entity.place == QueuePlace::kGated;
-    BERTH_ASSERT(active_.Contains(entry) == (entity.place == QueuePlace::kActive));
-    BERTH_ASSERT(backing_off_.Contains(entry) == (entity.place == QueuePlace::kBackoff));
-    BERTH_ASSERT(error_backing_off_.Contains(entry) == (entity.place == QueuePlace::kErrorBackoff));
-    BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
-    BERTH_ASSERT(entity.gate.has_value() == (entity.place == QueuePlace::kGated));
-    BERTH_ASSERT(entity.place == QueuePlace::kInFlight ||
-                 (!entry.is_recording && !entry.is_removed));
-    BERTH_ASSERT(entity.first_attempt_ns != 0 || entity.attempts == 0);
-  }
+  ForEach([&counts](const QueuedEntity& entity) { ++counts[IndexOf(entity.place)]; });
   BERTH_ASSERT(counts == counts_);
+  size_t members = 0;
+  for (const auto& entry : entries_) CheckEntry(*entry);
+  for (const auto& entry : groups_) {
+    CheckEntry(*entry);
+    CheckGroup(*entry);
+    members += entry->entity.group->members.size();
+  }
+  BERTH_ASSERT(members == members_.size());
   BERTH_ASSERT(active_.size() == CountIn(QueuePlace::kActive));
   BERTH_ASSERT(backing_off_.size() == CountIn(QueuePlace::kBackoff));
   BERTH_ASSERT(error_backing_off_.size() == CountIn(QueuePlace::kErrorBackoff));
@@ -409,6 +452,20 @@ void SchedulingQueue::CheckInvariants() const {
   parked_.CheckInvariants();
   log_.CheckInvariants();
   BERTH_ASSERT(helped_.empty() && matching_.empty());
+}
+
+void SchedulingQueue::CheckEntry(const QueueEntry& entry) const {
+  const QueuedEntity& entity = entry.entity;
+  const bool is_parked =
+      entity.place == QueuePlace::kUnschedulable || entity.place == QueuePlace::kGated;
+  BERTH_ASSERT(entry.is_placed);
+  BERTH_ASSERT(active_.Contains(entry) == (entity.place == QueuePlace::kActive));
+  BERTH_ASSERT(backing_off_.Contains(entry) == (entity.place == QueuePlace::kBackoff));
+  BERTH_ASSERT(error_backing_off_.Contains(entry) == (entity.place == QueuePlace::kErrorBackoff));
+  BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
+  BERTH_ASSERT(entity.gate.has_value() == (entity.place == QueuePlace::kGated));
+  BERTH_ASSERT(entity.place == QueuePlace::kInFlight || (!entry.is_recording && !entry.is_removed));
+  BERTH_ASSERT(entity.first_attempt_ns != 0 || entity.attempts == 0);
 }
 
 }  // namespace berth::host

@@ -1,4 +1,5 @@
-// The scheduling queue: every pod of ours that has no node, in exactly one place.
+// The scheduling queue: every pod of ours that has no node, in exactly one place, by itself or with
+// its group.
 //
 //                    PreEnqueue says no
 //     Add ---------------------------------------> gated
@@ -20,11 +21,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/api/string_map.h"
 #include "host/queue/backoff.h"
 #include "host/queue/entity_heap.h"
 #include "host/queue/event_log.h"
@@ -54,6 +57,10 @@ class SchedulingQueue {
     bool pop_from_backoff = true;  // An idle scheduler does not wait for a backoff to end.
     // Events kept for pods in flight. Beyond, the pods that have missed some are tried again.
     size_t max_logged_events = 10'000;
+    // Pods of one spec.schedulingGroup are one entity: gated until PreEnqueue lets every member
+    // pass, popped, parked and backing off together. An event helps them that helps one of them.
+    // When members come or go, it is tried again. (KEP-4671)
+    bool groups = false;
   };
 
   // `now_ns`: since 1970-01-01T00:00:00Z; must never go back.
@@ -92,18 +99,27 @@ class SchedulingQueue {
   // of the backoff queue, whatever time it has left, when nothing is active.
   // Lifetime: until Return() or Done() for it.
   const QueuedEntity* Pop();
-  // Null: not here; one that was removed in flight still is. Lifetime: until the next call of
-  // anything that is not const.
+  // Null: not here; one that was removed in flight still is, but for a member of a group. Of a
+  // member its group. Lifetime: until the next call of anything that is not const.
   const QueuedEntity* Find(std::string_view uid) const;
+  // As the cluster last said it is; null: not here.
+  PodRef PodOf(std::string_view uid) const;
   // The attempt ended without a node. To the error backoff without a rejection; otherwise what
   // happened since Pop() decides: backoff, active, or parked. A pod that was removed meanwhile is
-  // dropped. False: it was dropped. REQUIRES: in flight.
+  // dropped. False: it was dropped. One of a group founds it anew, or joins it, which is then tried
+  // again after the longer of both backoffs. REQUIRES: a pod in flight, by itself.
   bool Return(std::string_view uid, Rejection rejection);
+  // The same for a group, with the members that it has left. REQUIRES: in flight.
+  bool ReturnGroup(std::string_view name, Rejection rejection);
+  // The member has a node: it goes on in flight, by itself. Without members there is no group.
+  // REQUIRES: a member of a group in flight.
+  void TakeFromGroup(std::string_view uid);
   // It waits for nothing any more that an event could help: keeps no more events for it. Should it
   // be rejected all the same, it is tried again after its backoff: it may have missed something.
   // REQUIRES: in flight.
   void StopRecording(std::string_view uid);
-  // It is bound, or nobody's business any more; nor is it nominated. REQUIRES: in flight.
+  // It is bound, or nobody's business any more; nor is it nominated. REQUIRES: a pod in flight, by
+  // itself.
   void Done(std::string_view uid);
   // Parked or backing off: to the active queue, if PreEnqueue allows. In flight: as if an event
   // had come that helps it. Otherwise nothing.
@@ -134,9 +150,9 @@ class SchedulingQueue {
   Nominator& nominator() { return nominator_; }
   const Nominator& nominator() const { return nominator_; }
 
-  bool has_ready() const;  // Pop() would return one.
-  size_t size() const;     // Everywhere.
-  size_t CountIn(QueuePlace place) const;
+  bool has_ready() const;                  // Pop() would return one.
+  size_t size() const;                     // Pods, everywhere.
+  size_t CountIn(QueuePlace place) const;  // Entities.
   // In no order.
   void ForEach(const std::function<void(const QueuedEntity&)>& each) const;
   // Asserts that every entity is in exactly the one place that it says, and that every index
@@ -144,34 +160,54 @@ class SchedulingQueue {
   void CheckInvariants() const;
 
  private:
-  // Entities are found by the uid of their pod.
-  struct UidHash {
+  // Pods are found by their uid, groups by their name.
+  struct KeyHash {
     using is_transparent = void;
-    size_t operator()(std::string_view uid) const;
+    size_t operator()(std::string_view key) const;
     size_t operator()(const std::unique_ptr<QueueEntry>& entry) const;
   };
-  struct UidEqual {
+  struct KeyEqual {
     using is_transparent = void;
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
-      return UidOf(a) == UidOf(b);
-    }
-    static std::string_view UidOf(std::string_view uid) { return uid; }
-    static std::string_view UidOf(const std::unique_ptr<QueueEntry>& entry) {
-      return entry->entity.pod->uid();
+      return KeyOf(a) == KeyOf(b);
     }
   };
+  using Entries = std::unordered_set<std::unique_ptr<QueueEntry>, KeyHash, KeyEqual>;
+  static std::string_view KeyOf(std::string_view key) { return key; }
+  static std::string_view KeyOf(const std::unique_ptr<QueueEntry>& entry) {
+    const QueuedEntity& entity = entry->entity;
+    return entity.group != nullptr ? std::string_view(entity.group->name) : entity.pod->uid();
+  }
 
   QueueEntry* Entry(std::string_view uid) const;
   QueueEntry& EntryInFlight(std::string_view uid) const;
+  QueueEntry& PodInFlight(std::string_view uid) const;
   void Create(PodRef pod);
   void Forget(QueueEntry& entry);
+  void SetPod(QueueEntry& entry, const PodRef& pod);
+  uint64_t& ReportedOf(QueueEntry& entry, std::string_view uid);
+
+  // Empty: it is of none.
+  std::string GroupNameOf(const Pod& pod) const;
+  QueueEntry* Group(std::string_view name) const;
+  void CreateInGroup(PodRef pod, std::string name);
+  void Rejoin(QueueEntry& entry, Requeueing how);
+  void RemoveFromGroup(QueueEntry& group, std::string_view uid);
+  void AddMember(QueueEntry& group, QueuedGroup::Member member);
+  QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
+  // Members come or go by `change`.
+  void Regroup(QueueEntry& group, const std::function<void()>& change);
 
   // The one way from place to place.
   void Move(QueueEntry& entry, QueuePlace to);
   void Enter(QueueEntry& entry, QueuePlace to);
   void Leave(QueueEntry& entry);
 
+  // The attempt is over; what has become of it since.
+  Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
+  // Parked, or as Requeue() has it.
+  void Resume(QueueEntry& entry, Requeueing how);
   // Not parked any more: active, in a backoff, or gated. `was_flushed`: for time alone.
   void Requeue(QueueEntry& entry, Requeueing how, bool was_flushed = false);
   // Asks PreEnqueue, and gates the entity where it says no.
@@ -182,7 +218,7 @@ class SchedulingQueue {
   void OfferToAll(const QueueEvent& event, const EntityFilter* which);
   Requeueing JudgeEvent(const QueuedEntity& entity, const QueueEvent& event);
   Requeueing JudgeFlight(const QueueEntry& entry);
-  void OfferChange(QueueEntry& entry, const PodRef& old);
+  void OfferChange(QueueEntry& entry, const PodRef& old, const PodRef& pod);
   void OfferArrival(const PodRef& pod);
   // The room that the pod was promised there is free.
   void OnNominationGone(const PodRef& pod, std::string_view node);
@@ -190,13 +226,17 @@ class SchedulingQueue {
   void MoveReady(EntityHeap& heap, int64_t at_ns);
   void Flush(int64_t now_ns);
   EntityHeap& HeapOf(QueuePlace place);
+  void CheckEntry(const QueueEntry& entry) const;
+  void CheckGroup(const QueueEntry& entry) const;
 
   QueuePolicy& policy_;
   const std::function<int64_t()> now_ns_;
   const Options options_;
   const Backoff backoff_;
   InterestTable interests_;
-  std::unordered_set<std::unique_ptr<QueueEntry>, UidHash, UidEqual> entries_;
+  Entries entries_;                 // Pods by themselves.
+  Entries groups_;                  // Without members only in flight.
+  StringMap<QueueEntry*> members_;  // Groups, by the uids of their members.
   std::array<size_t, 6> counts_{};  // By QueuePlace.
   EntityHeap active_;
   EntityHeap backing_off_;  // Windows: when the backoff ends.

@@ -28,17 +28,23 @@ PluginBits BitsOf(const std::vector<const Interest*>& interests) {
   return bits;
 }
 
-// Asks the hint of an interest about the event.
+// Asks the hint of an interest about the event: of a group for each member, until one says yes; what
+// happened to a pod itself is asked for that pod alone.
 auto AskAbout(QueuePolicy& policy, const QueueEvent& event) {
+  const PodRef* target =
+      event.resource == BERTH_RESOURCE_TARGET_POD ? std::get_if<PodRef>(&event.after) : nullptr;
   berth_event seen{.struct_size = sizeof(berth_event),
                    .resource = event.resource,
                    .actions = event.action,
                    .interest = 0,
                    .before = Tag(event.before),
                    .after = Tag(event.after)};
-  return [&policy, seen](const Interest& interest, const QueuedEntity& entity) mutable {
+  return [&policy, seen, target](const Interest& interest, const QueuedEntity& entity) mutable {
     seen.interest = interest.index;
-    return policy.Hint(interest, entity.View(), seen);
+    return entity.AnyPod([&](const PodRef& pod) {
+      return (target == nullptr || pod->uid() == (*target)->uid()) &&
+             policy.Hint(interest, entity.ViewOf(pod), seen);
+    });
   };
 }
 
@@ -73,8 +79,7 @@ void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which,
 void SchedulingQueue::OfferToAll(const QueueEvent& event, const EntityFilter* which) {
   const Pod* only = OnlyFor(event);
   const EntityFilter is_meant = [only, which](const QueuedEntity& entity) {
-    return (only == nullptr || entity.pod->uid() == only->uid()) &&
-           (which == nullptr || (*which)(entity));
+    return (only == nullptr || entity.Has(only->uid())) && (which == nullptr || (*which)(entity));
   };
   log_.Append(event, kAllPlugins, &is_meant);
   for (QueueEntry* entry = parked_.entries().front(); entry != nullptr; entry = entry->next) {
@@ -105,8 +110,7 @@ Requeueing SchedulingQueue::JudgeFlight(const QueueEntry& entry) {
 }
 
 // The pod itself has changed: one event after the other, until one helps. In flight they are kept.
-void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old) {
-  const PodRef& pod = entry.entity.pod;
+void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old, const PodRef& pod) {
   const uint32_t change = PodChange(*old, *pod);
   // Upstream offers this too, and tries a pod once more for having said that it was refused.
   if (change == BERTH_ACTION_UPDATE && ChangedInStatusAlone(*old, *pod)) return;
@@ -132,7 +136,7 @@ void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old) {
 void SchedulingQueue::OfferArrival(const PodRef& pod) {
   if (!interests_.HasAny(BERTH_RESOURCE_UNSCHEDULED_POD)) return;  // Nearly always.
   const EntityFilter is_another = [&pod](const QueuedEntity& entity) {
-    return entity.pod->uid() != pod->uid();
+    return !entity.Has(pod->uid());
   };
   Offer({.resource = BERTH_RESOURCE_UNSCHEDULED_POD,
          .action = BERTH_ACTION_ADD,
@@ -157,7 +161,9 @@ void SchedulingQueue::OnNominationGone(const PodRef& pod, std::string_view node)
   PodRef nominated = is_told ? pod : WithStatus(pod, patch, pod->resource_version());
   const int32_t priority = pod->view().priority;
   const EntityFilter is_lower = [priority, &pod](const QueuedEntity& entity) {
-    return entity.pod->view().priority <= priority && entity.pod->uid() != pod->uid();
+    return entity.AnyPod([&](const PodRef& other) {
+      return other->view().priority <= priority && other->uid() != pod->uid();
+    });
   };
   Offer({.resource = BERTH_RESOURCE_ASSIGNED_POD,
          .action = BERTH_ACTION_DELETE,

@@ -106,10 +106,12 @@ inline std::string_view PlaceName(QueuePlace place) {
 // Tells a queue a story, in statements separated by ";":
 //
 //   add a [7] [on n]       a pod, its priority, status.nominatedNodeName
+//   join a g [7]           a pod of a group; leave a: it is in none any more
 //   label a x              its label v; touch a: its annotation; nominate a n, nominate a -
 //   remove a
 //   pop a                  a is next; pop -: there is none
-//   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3
+//   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; of a group: its name
+//   take a                 a member goes on by itself
 //   fail a, done a, stop a, activate a
 //   node helps-1           a node came; freed x: a pod left its node; came x: one was bound
 //   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without a
@@ -172,17 +174,27 @@ class TestQueue {
     }
   }
 
-  // "a=active b=parked", by name. "a=flight(gone)" is not told apart.
+  // "a=active b=parked g(c,d)=gated", by name. "a=flight(gone)" is not told apart.
   std::string Places() const {
     std::map<std::string, std::string_view> places;
     queue->ForEach([&](const QueuedEntity& entity) {
-      places.emplace(entity.pod->name(), PlaceName(entity.place));
+      places.emplace(NameOf(entity), PlaceName(entity.place));
     });
     std::string text;
     for (const auto& [name, place] : places) {
       text.append(text.empty() ? "" : " ").append(name).append("=").append(place);
     }
     return text;
+  }
+
+  static std::string NameOf(const QueuedEntity& entity) {
+    if (entity.group == nullptr) return std::string(entity.pod->name());
+    std::string members;
+    entity.ForEachPod([&members](const PodRef& pod) {
+      members.append(members.empty() ? "" : ",").append(pod->name());
+    });
+    const std::string& name = entity.group->name;
+    return name.substr(name.find('/') + 1).append(1, '(').append(members).append(1, ')');
   }
 
   const QueuedEntity& Entity(const std::string& name) const {
@@ -194,13 +206,16 @@ class TestQueue {
   // A pod that the story has told of, as it is now.
   PodRef Pod(const std::string& name) {
     const Told& told = pods_[name];
-    return objects.Pod({.name = name,
-                        .spec = "\"priority\":" + std::to_string(told.priority),
-                        .meta = R"("labels":{"v":")" + told.label + R"("},"annotations":{"n":")" +
-                                std::to_string(told.touches) + "\"}",
-                        .status = told.nominated.empty()
-                                      ? ""
-                                      : R"("nominatedNodeName":")" + told.nominated + '"'});
+    return objects.Pod(
+        {.name = name,
+         .spec =
+             "\"priority\":" + std::to_string(told.priority) +
+             (told.group.empty() ? ""
+                                 : R"(,"schedulingGroup":{"podGroupName":")" + told.group + "\"}"),
+         .meta = R"("labels":{"v":")" + told.label + R"("},"annotations":{"n":")" +
+                 std::to_string(told.touches) + "\"}",
+         .status =
+             told.nominated.empty() ? "" : R"("nominatedNodeName":")" + told.nominated + '"'});
   }
   QueueEvent NodeEvent(const std::string& name, uint32_t action = BERTH_ACTION_ADD) {
     return {.resource = BERTH_RESOURCE_NODE,
@@ -237,6 +252,7 @@ class TestQueue {
     std::string label = "x";
     int32_t touches = 0;
     std::string nominated;
+    std::string group;
   };
 
   static std::vector<PluginId> Plugins(const std::string& text) {
@@ -262,6 +278,14 @@ class TestQueue {
         told.priority = std::stoi(more);
       }
       queue->Add(Pod(name));
+    } else if (verb == "join") {
+      told = Told();
+      told.group = more;
+      if (!last.empty()) told.priority = std::stoi(last);
+      queue->Update(Pod(name));
+    } else if (verb == "leave") {
+      told.group.clear();
+      queue->Update(Pod(name));
     } else if (verb == "label" || verb == "touch" || verb == "nominate") {
       if (verb == "label") told.label = more;
       if (verb == "touch") ++told.touches;
@@ -280,11 +304,13 @@ class TestQueue {
     const std::string uid = "uid-" + name;
     if (verb == "pop") {
       const QueuedEntity* entity = queue->Pop();
-      EXPECT_EQ(entity == nullptr ? "-" : std::string(entity->pod->name()), name);
+      EXPECT_EQ(entity == nullptr ? "-" : NameOf(*entity), name);
     } else if (verb == "return") {
-      queue->Return(uid, {.plugins = Plugins(more), .pending = Plugins(last)});
+      End(name, {.plugins = Plugins(more), .pending = Plugins(last)});
     } else if (verb == "fail") {
-      queue->Return(uid, {});
+      End(name, {});
+    } else if (verb == "take") {
+      queue->TakeFromGroup(uid);
     } else if (verb == "done") {
       queue->Done(uid);
     } else if (verb == "stop") {
@@ -299,6 +325,14 @@ class TestQueue {
       return false;
     }
     return true;
+  }
+
+  void End(const std::string& name, Rejection rejection) {
+    if (queue->Find("uid-" + name) != nullptr) {
+      queue->Return("uid-" + name, std::move(rejection));
+    } else {
+      queue->ReturnGroup("default/" + name, std::move(rejection));
+    }
   }
 
   bool TellOfEvent(const std::string& verb, const std::string& name) {

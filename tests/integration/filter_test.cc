@@ -226,10 +226,10 @@ TEST_F(FilterTest, WithoutNodesThereIsNothingToAsk) {
 TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   const auto result =
-      harness_.Schedule({.name = "p", .spec = R"("schedulingGroup":{"podGroupName":"g"})"});
+      harness_.Schedule({.name = "p", .spec = R"("resourceClaims":[{"name":"c"}])"});
   EXPECT_EQ(
       Harness::Outcome(result),
-      "UnschedulableAndUnresolvable: pod uses spec.schedulingGroup, which no installed plugin "
+      "UnschedulableAndUnresolvable: pod uses spec.resourceClaims, which no installed plugin "
       "handles");
   EXPECT_EQ(result.node, "");
 }

@@ -19,18 +19,27 @@ constexpr int64_t kSecond = TestClock::kSecond;
 
 class GangTest : public ::testing::Test {
  protected:
-  void Start(const char* args = nullptr) {
+  static TestProfile GangProfile(const char* args = nullptr) {
     TestProfile profile;
-    profile.Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions})
+    return profile
+        .Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions})
         .Use("acme.Gang",
              {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind}, args);
-    const Status status = harness_.Start(profile);
+  }
+  void Start(const char* args = nullptr) {
+    const Status status = harness_.Start(GangProfile(args));
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   static TestPod Member(const std::string& name, int size = 3) {
     return {.name = name,
             .requests = "\"cpu\":\"1\"",
             .meta = R"("labels":{"gang":"g","gang-size":")" + std::to_string(size) + "\"}"};
+  }
+  // The same by its spec.
+  static TestPod GroupMember(const std::string& name) {
+    TestPod pod = Member(name);
+    pod.spec = R"("schedulingGroup":{"podGroupName":"g"})";
+    return pod;
   }
   std::string NodeOf(const std::string& pod) {
     return std::string(harness_.cluster().FindPod("default", pod)->node_name());
@@ -171,6 +180,59 @@ TEST_F(GangTest, WhoNeedsTheRoomOfAGangIsTriedOnceWhenItIsFree) {
                                            event.reason == "FailedScheduling";
                                   }),
             1);
+}
+
+// --- as a group of the queue ---------------------------------------------------------------------
+
+TEST_F(GangTest, AGroupThatDoesNotFitHoldsNoPlaces) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
+  Start(R"({"timeoutMs":60000})");
+  for (const char* pod : {"a", "b", "c"}) harness_.AddPod(GroupMember(pod));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
+  EXPECT_THAT(Message("c"), HasSubstr("Insufficient cpu"));
+  EXPECT_EQ(Message("a"), "pod group is unschedulable");
+  harness_.AddPod({.name = "single", .requests = "\"cpu\":\"1\""});
+  harness_.Run();
+  EXPECT_EQ(NodeOf("single"), "n1");
+
+  harness_.AddNode({.name = "n2", .allocatable = R"("cpu":"2","pods":"10")"});
+  harness_.Advance(20 * kSecond);
+  for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
+}
+
+TEST_F(GangTest, AGroupIsTriedAgainWithEachMemberThatComes) {
+  harness_.AddNode({.name = "n1"});
+  Start();
+  for (const char* pod : {"a", "b"}) harness_.AddPod(GroupMember(pod));
+  harness_.Run();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
+  harness_.AddPod(GroupMember("c"));
+  harness_.Advance(2 * kSecond);
+  for (const char* pod : {"a", "b", "c"}) EXPECT_EQ(NodeOf(pod), "n1") << pod;
+  EXPECT_EQ(harness_.loop().queue().size(), 0U);
+}
+
+TEST_F(GangTest, MembersOfTwoProfilesAreAnErrorOfEach) {
+  harness_.AddNode({.name = "n1"});
+  PlanSpec mine = GangProfile().Spec();
+  PlanSpec other = mine;
+  other.scheduler_name = "other";
+  const Status status = harness_.Start(std::vector{mine, other}, TestCatalog(), 1);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  TestPod pod = GroupMember("b");
+  pod.spec += R"(,"schedulerName":"other")";
+  harness_.AddObject(TestObjects::Json(GroupMember("a")));
+  harness_.AddObject(TestObjects::Json(pod));
+  harness_.Advance(20 * kSecond);
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(harness_.PlaceOf(name), QueuePlace::kErrorBackoff);
+    EXPECT_EQ(Message(name),
+              "all pods in a single pod group should have the same .spec.schedulerName set, got: "
+              "\"default-scheduler\" and \"other\"");
+  }
 }
 
 }  // namespace

@@ -37,11 +37,12 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
                                       BERTH_POINT_POST_BIND,
                                       NULL};
 static const char* const kNone[] = {NULL};
+static const char* const kPodFields[] = {"/spec/schedulingGroup", NULL};
 
 #define PUPPET(name, flags)                                                                      \
   {                                                                                              \
     sizeof(berth_plugin_info), flags, name, "1.0.0", "Does what the test does.", kPoints, kNone, \
-        kNone, kNone, kNone, NULL                                                                \
+        kNone, kNone, kPodFields, NULL                                                           \
   }
 static const berth_plugin_info kA = PUPPET("puppet.A", 0);
 static const berth_plugin_info kB = PUPPET("puppet.B", 0);

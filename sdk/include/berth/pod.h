@@ -82,6 +82,8 @@ class Pod {
     return Span<const berth_resource_claim>(pod_->resource_claims);
   }
   Span<const berth_port> host_ports() const { return Span<const berth_port>(pod_->host_ports); }
+  // spec.schedulingGroup.podGroupName, in its namespace; empty: none.
+  std::string_view group() const { return Str(pod_->pod_group); }
   const berth_resources& request() const { return *pod_->request; }
   Span<const berth_quantity> scalar_requests() const {
     return Span<const berth_quantity>(pod_->request->scalars);

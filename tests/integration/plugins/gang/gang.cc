@@ -1,6 +1,6 @@
 // Holds the pods of a gang until all of them have a node, as a third party would write it: nothing
-// but the SDK. A pod belongs to the gang that its label "gang" names; "gang-size" says how many it
-// is of. When one member falls out, the others give their places back.
+// but the SDK. A pod belongs to the gang that its spec.schedulingGroup or its label "gang" names;
+// "gang-size" says how many it is of. When one member falls out, the others give their places back.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -18,6 +18,7 @@ class Gang : public berth::Plugin {
   static constexpr std::string_view kName = "acme.Gang";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout = "Holds the pods of a gang until all have a node.";
+  static constexpr std::array kPodFields{"/spec/schedulingGroup"};
   static constexpr std::array kServices{BERTH_SERVICE_WAITING, BERTH_SERVICE_STRINGS};
   struct Args {
     int64_t timeout_ms = 60'000;
@@ -37,16 +38,15 @@ class Gang : public berth::Plugin {
   }
 
   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& /*target*/) {
-    if (const berth_id gang = cycle.pod().Label(gang_); gang != BERTH_ID_NONE) {
-      members_[gang].emplace(cycle.pod().uid());
-    }
+    const std::string gang = GangOf(cycle.pod());
+    if (!gang.empty()) members_[gang].emplace(cycle.pod().uid());
     return berth::Status::Success();
   }
 
   // The first that falls out takes the others along; they call this too and find nothing to do.
   void Unreserve(const berth::Binding& binding) {
     const berth::Pod pod = binding.pod();
-    const auto gang = members_.find(pod.Label(gang_));
+    const auto gang = members_.find(GangOf(pod));
     if (gang == members_.end() || gang->second.erase(std::string(pod.uid())) == 0) return;
     const std::set<std::string> others = std::move(gang->second);
     members_.erase(gang);
@@ -57,7 +57,7 @@ class Gang : public berth::Plugin {
 
   berth::Status Permit(berth::Cycle& cycle, const berth::Target& /*target*/,
                        std::chrono::nanoseconds& timeout) {
-    const auto gang = members_.find(cycle.pod().Label(gang_));
+    const auto gang = members_.find(GangOf(cycle.pod()));
     if (gang == members_.end()) return berth::Status::Success();
     if (static_cast<int64_t>(gang->second.size()) < SizeOf(cycle.pod())) {
       timeout = timeout_;
@@ -68,13 +68,19 @@ class Gang : public berth::Plugin {
   }
 
   void PostBind(const berth::Binding& binding) {
-    const auto gang = members_.find(binding.pod().Label(gang_));
+    const auto gang = members_.find(GangOf(binding.pod()));
     if (gang == members_.end()) return;
     gang->second.erase(std::string(binding.pod().uid()));
     if (gang->second.empty()) members_.erase(gang);
   }
 
  private:
+  std::string GangOf(berth::Pod pod) const {
+    if (!pod.group().empty()) {
+      return std::string(host_.Text(pod.ns())).append(1, '/').append(pod.group());
+    }
+    return std::string(host_.Text(pod.Label(gang_)));
+  }
   int64_t SizeOf(berth::Pod pod) const {
     const std::string_view text = host_.Text(pod.Label(size_));
     int64_t size = 0;
@@ -86,7 +92,7 @@ class Gang : public berth::Plugin {
   std::chrono::nanoseconds timeout_;
   berth_id gang_;
   berth_id size_;
-  std::unordered_map<berth_id, std::set<std::string>> members_;  // uids by gang.
+  std::unordered_map<std::string, std::set<std::string>> members_;  // uids by gang.
 };
 
 }  // namespace
