@@ -1,0 +1,243 @@
+#include "host/config/args_schema.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/api/suggest.h"
+#include "host/api/text.h"
+#include "host/config/config_value.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json* Find(const Json& schema, const char* key) {
+  if (!schema.is_object()) return nullptr;
+  const auto found = schema.find(key);
+  return found == schema.end() ? nullptr : &*found;
+}
+
+// nullptr: the schema has no such table.
+const Json* FindTable(const Json& schema, const char* key) {
+  const Json* table = Find(schema, key);
+  return table != nullptr && table->is_object() ? table : nullptr;
+}
+
+std::string Describe(const Json& value) {
+  if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
+  if (value.is_array()) return "an array of " + std::to_string(value.size());
+  return value.is_object() ? "a table" : value.dump();
+}
+
+std::string TypeName(const std::string& type) {
+  if (type == "integer") return "a whole number";
+  if (type == "number") return "a number";
+  if (type == "string") return "a text";
+  if (type == "boolean") return "true or false";
+  return type == "array" ? "an array" : "a table";
+}
+
+bool HasType(const Json& value, const std::string& type) {
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "array") return value.is_array();
+  return type != "object" || value.is_object();
+}
+
+std::optional<std::string> TypeOf(const Json& schema) {
+  const Json* type = Find(schema, "type");
+  if (type == nullptr || !type->is_string()) return std::nullopt;
+  return type->get<std::string>();
+}
+
+class Checker {
+ public:
+  Checker(const ProfileArgs& args, std::string context, const ConfigPlace& plugin,
+          ConfigErrors& errors)
+      : args_(args), context_(std::move(context)), plugin_(plugin), errors_(errors) {}
+
+  void Check(const Json& schema, const Json& value, const std::string& pointer) {
+    if (const Json* words = Find(schema, "enum"); words != nullptr && words->is_array()) {
+      CheckEnum(*words, value, pointer);
+      return;
+    }
+    if (const auto type = TypeOf(schema); type.has_value() && !HasType(value, *type)) {
+      Expected(pointer, TypeName(*type) + Range(schema, "minimum", "maximum"), Describe(value));
+    } else if (value.is_number()) {
+      CheckLimits(schema, value, pointer);
+    } else if (value.is_object()) {
+      CheckTable(schema, value, pointer);
+    } else if (value.is_array()) {
+      CheckArray(schema, value, pointer);
+    } else if (value.is_string()) {
+      CheckText(schema, value.get_ref<const std::string&>(), pointer);
+    }
+  }
+
+ private:
+  void CheckEnum(const Json& words, const Json& value, const std::string& pointer) {
+    if (std::ranges::find(words, value) != words.end()) return;
+    std::vector<std::string> names;
+    std::vector<std::string> quoted;
+    for (const Json& word : words) {
+      quoted.push_back(Describe(word));
+      if (word.is_string()) names.push_back(word.get<std::string>());
+    }
+    std::string found = Describe(value);
+    if (value.is_string()) found += DidYouMean(value.get_ref<const std::string&>(), names);
+    Expected(pointer, "one of " + Join(quoted, ", "), found);
+  }
+
+  // " from 0 to 100", " of at least 0"
+  static std::string Range(const Json& schema, const char* min_key, const char* max_key) {
+    const Json* min = Find(schema, min_key);
+    const Json* max = Find(schema, max_key);
+    const bool has_min = min != nullptr && min->is_number();
+    const bool has_max = max != nullptr && max->is_number();
+    if (has_min && has_max) return " from " + min->dump() + " to " + max->dump();
+    if (has_min) return " of at least " + min->dump();
+    return has_max ? " of at most " + max->dump() : "";
+  }
+
+  static bool IsWithin(const Json& schema, const char* min_key, const char* max_key,
+                       const Json& number) {
+    const Json* min = Find(schema, min_key);
+    const Json* max = Find(schema, max_key);
+    const bool too_small = min != nullptr && min->is_number() && number < *min;
+    const bool too_large = max != nullptr && max->is_number() && number > *max;
+    return !too_small && !too_large;
+  }
+
+  void CheckLimits(const Json& schema, const Json& value, const std::string& pointer) {
+    if (IsWithin(schema, "minimum", "maximum", value)) return;
+    Expected(pointer,
+             TypeName(TypeOf(schema).value_or("number")) + Range(schema, "minimum", "maximum"),
+             Describe(value));
+  }
+
+  void CheckText(const Json& schema, const std::string& text, const std::string& pointer) {
+    if (IsWithin(schema, "minLength", "maxLength", text.size())) return;
+    Expected(pointer, "a text with a length" + Range(schema, "minLength", "maxLength"),
+             "one of " + std::to_string(text.size()));
+  }
+
+  void CheckArray(const Json& schema, const Json& array, const std::string& pointer) {
+    if (!IsWithin(schema, "minItems", "maxItems", array.size())) {
+      Expected(pointer, "an array with a length" + Range(schema, "minItems", "maxItems"),
+               "one of " + std::to_string(array.size()));
+    }
+    const Json* items = Find(schema, "items");
+    if (items == nullptr) return;
+    for (size_t i = 0; i < array.size(); ++i) {
+      Check(*items, array[i], pointer + "/" + std::to_string(i));
+    }
+  }
+
+  void CheckTable(const Json& schema, const Json& table, const std::string& pointer) {
+    const Json* properties = FindTable(schema, "properties");
+    const Json* others = Find(schema, "additionalProperties");
+    std::vector<std::string> known;
+    if (properties != nullptr) {
+      for (const auto& [key, property] : properties->items()) known.push_back(key);
+    }
+    for (const auto& [key, value] : table.items()) {
+      const std::string below = PointerTo(pointer, key);
+      if (properties != nullptr && properties->contains(key)) {
+        Check((*properties)[key], value, below);
+      } else if (others != nullptr && others->is_object()) {
+        Check(*others, value, below);
+      } else if (others != nullptr && *others == false) {
+        SayUnknown(key, below, known);
+      }
+    }
+    CheckRequired(schema, table, pointer);
+  }
+
+  void SayUnknown(const std::string& key, const std::string& pointer,
+                  const std::vector<std::string>& known) {
+    const std::string suggestion = DidYouMean(key, known);
+    std::string expected = "no arguments";
+    if (!known.empty()) expected = "one of " + Join(known, ", ");
+    if (!suggestion.empty()) expected = "a known key";
+    Expected(pointer, expected, Quoted(key) + suggestion);
+  }
+
+  void CheckRequired(const Json& schema, const Json& table, const std::string& pointer) {
+    const Json* required = Find(schema, "required");
+    if (required == nullptr || !required->is_array()) return;
+    for (const Json& key : *required) {
+      if (!key.is_string() || table.contains(key.get_ref<const std::string&>())) continue;
+      const std::string& name = key.get_ref<const std::string&>();
+      const Json* properties = FindTable(schema, "properties");
+      const Json* property = properties == nullptr ? nullptr : Find(*properties, name.c_str());
+      std::string what = "a value";
+      if (property != nullptr) what = TypeName(TypeOf(*property).value_or("string"));
+      Expected(PointerTo(pointer, name), what, "none");
+    }
+  }
+
+  void Expected(const std::string& pointer, const std::string& expected, const std::string& found) {
+    const ConfigPlace place = args_.value.is_null() ? plugin_ : args_.PlaceOf(pointer);
+    errors_.Expected(place, context_ + ArgsKey(pointer), expected, found);
+  }
+
+  const ProfileArgs& args_;
+  std::string context_;
+  const ConfigPlace& plugin_;
+  ConfigErrors& errors_;
+};
+
+bool IsIndex(std::string_view part) {
+  return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string ArgsKey(std::string_view pointer) {
+  std::string key = "args";
+  while (!pointer.empty()) {
+    const size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::string_view part = pointer.substr(1, end - 1);
+    pointer.remove_prefix(end);
+    if (IsIndex(part)) {
+      key.append("[").append(part).append("]");
+      continue;
+    }
+    key += '.';
+    for (size_t i = 0; i < part.size(); ++i) {
+      const bool escaped = part[i] == '~' && i + 1 < part.size();
+      if (escaped) ++i;
+      key += !escaped ? part[i] : part[i] == '1' ? '/' : '~';
+    }
+  }
+  return key;
+}
+
+void CheckArgs(const Json& schema, const ProfileArgs& args, const std::string& context,
+               const ConfigPlace& plugin, ConfigErrors& errors) {
+  const Json none = Json::object();
+  Checker(args, context, plugin, errors)
+      .Check(schema, args.value.is_null() ? none : args.value, "");
+}
+
+Json WithDefaults(const Json& schema, const Json& args) {
+  Json whole = args.is_object() ? args : Json::object();
+  const Json* properties = FindTable(schema, "properties");
+  if (properties == nullptr) return whole;
+  for (const auto& [key, property] : properties->items()) {
+    const auto said = whole.find(key);
+    if (said != whole.end()) {
+      if (said->is_object()) *said = WithDefaults(property, *said);
+    } else if (const Json* value = Find(property, "default")) {
+      whole[key] = *value;
+    }
+  }
+  return whole;
+}
+
+}  // namespace berth::host
