@@ -10,7 +10,8 @@
 
 namespace berth::host {
 
-// How many characters must be inserted, removed or replaced to get from `a` to `b`.
+// How many characters must be inserted, removed or replaced, or neighbours swapped, to get from `a`
+// to `b`.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // Up to three of `names` that resemble `wanted`, the nearest first, equals sorted: at most a third

@@ -16,7 +16,10 @@ TEST(EditDistance, CountsChanges) {
   EXPECT_EQ(EditDistance("", "abc"), 3u);
   EXPECT_EQ(EditDistance("simulate", "simulte"), 1u);
   EXPECT_EQ(EditDistance("web-0", "web-1"), 1u);
-  EXPECT_EQ(EditDistance("ab", "ba"), 2u);
+  EXPECT_EQ(EditDistance("ab", "ba"), 1u);
+  EXPECT_EQ(EditDistance("name", "nmae"), 1u);
+  EXPECT_EQ(EditDistance("abc", "cab"), 2u);
+  EXPECT_EQ(EditDistance("abab", "baba"), 2u);
 }
 
 TEST(NearMisses, GivesTheNearestFirst) {
