@@ -196,6 +196,7 @@ class SchedulingQueue {
   void RemoveFromGroup(QueueEntry& group, std::string_view uid);
   void AddMember(QueueEntry& group, QueuedGroup::Member member);
   QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
+  void OnRoomLost(const PodRef& pod);
   // Members come or go by `change`.
   void Regroup(QueueEntry& group, const std::function<void()>& change);
 

@@ -153,7 +153,7 @@ void SchedulingQueue::Nominate(const PodRef& pod, std::string_view node) {
 
 // To pods of the same or a lower priority, which counted with it, it is as if an assigned pod were
 // gone: it is shown as one that was nominated, whether or not its status had said so yet. Its own
-// place is no news to itself.
+// place is no news to itself, but to its group.
 void SchedulingQueue::OnNominationGone(const PodRef& pod, std::string_view node) {
   const bool is_told = pod->nominated_node() == node;
   PodStatusPatch patch;
@@ -170,6 +170,7 @@ void SchedulingQueue::OnNominationGone(const PodRef& pod, std::string_view node)
          .before = std::move(nominated),
          .after = PodRef()},
         &is_lower);
+  OnRoomLost(pod);
 }
 
 }  // namespace berth::host

@@ -85,6 +85,17 @@ void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& ch
   Requeue(group, was_ready ? Requeueing::kImmediately : Requeueing::kAfterBackoff);
 }
 
+// Members that fit may wait for the room that another was promised, and is not any more.
+void SchedulingQueue::OnRoomLost(const PodRef& pod) {
+  QueueEntry* entry = Entry(pod->uid());
+  if (entry == nullptr || entry->entity.group == nullptr) return;
+  if (entry->entity.place == QueuePlace::kUnschedulable) {
+    Requeue(*entry, Requeueing::kAfterBackoff);
+  } else {
+    log_.AppendFor(*entry, QueueEvent(), kAllPlugins);  // In flight.
+  }
+}
+
 // --- in and out ---------------------------------------------------------------------------------
 
 void SchedulingQueue::CreateInGroup(PodRef pod, std::string name) {

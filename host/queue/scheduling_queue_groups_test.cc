@@ -66,6 +66,11 @@ TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
       {"in flight too, when its attempt ends", "join a g; pop g(a); remove a; return g 5", ""},
       {"one that comes back in flight is of the group",
        "join a g; pop g(a); remove a; join a g; return g 5", "g(a)=backoff"},
+      {"a member that loses the room that it was promised takes the group along",
+       "join a g; join b g; nominate a n; pop g(a,b); return g 5; wait 3; nominate a -",
+       "g(a,b)=active"},
+      {"in flight too", "join a g; join b g; nominate a n; pop g(a,b); nominate a -; return g 5",
+       "g(a,b)=backoff"},
       {"a flush takes a parked group along", "join a g; pop g(a); return g 5; wait 331",
        "g(a)=active"},
 

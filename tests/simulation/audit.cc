@@ -261,18 +261,13 @@ void Audit::CheckPending(const Pod& pod) {
   if (is_in_cache && entity->place != QueuePlace::kInFlight) {
     Complain(Described(pod) + " is assumed, and is in the queue: " + PlaceName(entity->place));
   }
-  if (entity->pod->resource_version() != pod.resource_version()) {
+  if (loop_->queue().PodOf(pod.uid())->resource_version() != pod.resource_version()) {
     Complain(Described(pod) + " has changed, and the queue has not noticed");
   }
 }
 
 void Audit::CheckQueued(const QueuedEntity& entity) {
-  const std::string_view uid = entity.pod->uid();
-  // Gates and labels that hold a pod are there from the start, and only ever taken off.
-  if (entity.place != QueuePlace::kGated && IsHeld(*entity.pod)) {
-    Complain(Described(*entity.pod) +
-             " is held back by PreEnqueue, and is in the queue: " + PlaceName(entity.place));
-  }
+  entity.ForEachPod([&](const PodRef& pod) { CheckQueuedPod(entity, *pod); });
   // It entered the queue when it was parked.
   const int64_t parked_ns = clock_.NowNs() - entity.queued_ns;
   if (entity.place == QueuePlace::kUnschedulable &&
@@ -280,11 +275,30 @@ void Audit::CheckQueued(const QueuedEntity& entity) {
     Complain(Described(*entity.pod) + " is parked for " + std::to_string(parked_ns / kSecond) +
              " s, and nothing flushes it");
   }
+}
+
+void Audit::CheckQueuedPod(const QueuedEntity& entity, const Pod& pod) {
+  const std::string_view uid = pod.uid();
+  // Gates and labels that hold a pod are there from the start, and only ever taken off.
+  // A group may get such a member while it backs off; without early pops it is asked when that ends.
+  const bool is_asked_later =
+      entity.group != nullptr && !scenario_.queue.pop_from_backoff &&
+      (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
+  if (entity.place != QueuePlace::kGated && IsHeld(pod) && !is_asked_later) {
+    Complain(Described(pod) +
+             " is held back by PreEnqueue, and is in the queue: " + PlaceName(entity.place));
+  }
+  const bool is_alone = entity.group == nullptr;
+  const std::string_view group = Text(pod.view().pod_group);
+  if (is_alone ? !group.empty() && entity.place != QueuePlace::kInFlight
+               : entity.group->name != "default/" + std::string(group)) {
+    Complain(Described(pod) + " is not with its group " + std::string(group));
+  }
   const auto told = told_pods_.find(uid);
   const bool is_pending = told != told_pods_.end() && told->second->node_name().empty();
   if (is_pending) return;  // CheckPending.
   if (entity.place == QueuePlace::kInFlight && loop_->bindings().contains(uid)) return;
-  Complain(Described(*entity.pod) + " is in the queue (" + PlaceName(entity.place) +
+  Complain(Described(pod) + " is in the queue (" + PlaceName(entity.place) +
            "), and should be nowhere");
 }
 

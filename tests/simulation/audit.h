@@ -84,6 +84,7 @@ class Audit final : public LineObserver, public DecisionSink {
   void CheckToldPod(const Pod& pod);
   void CheckPending(const Pod& pod);
   void CheckQueued(const QueuedEntity& entity);
+  void CheckQueuedPod(const QueuedEntity& entity, const Pod& pod);
   void CheckCache();
   void CheckCachedPod(Row row, const Pod& pod);
   void CheckNodes();

@@ -95,7 +95,9 @@ void Audit::CompareWithFresh(SchedulingLoop& fresh) {
   if (!loop_->faults().InQuarantine().empty()) return;
   std::map<std::string, PodRef> pods;
   loop_->queue().ForEach([&](const QueuedEntity& entity) {
-    if (!HearsChaos(*entity.pod)) pods.emplace(entity.pod->uid(), entity.pod);
+    entity.ForEachPod([&](const PodRef& pod) {
+      if (!HearsChaos(*pod)) pods.emplace(pod->uid(), pod);
+    });
   });
   for (const auto& [uid, pod] : pods) {
     const std::set<std::string> ours = NodesFor(*loop_, pod);
@@ -106,13 +108,17 @@ void Audit::CompareWithFresh(SchedulingLoop& fresh) {
   }
 }
 
-// What the chaos plugins hold against a pod is no statement about nodes.
+// What the chaos plugins hold against a pod is no statement about nodes. Nor is a group that waits
+// for the room that one of its members was promised.
 bool Audit::IsJudged(const QueuedEntity& entity, const PluginNames& unannounced) const {
   const auto is_excused = [&](PluginId plugin) {
     const std::string_view name = loop_->plugin_ids().NameOf(plugin);
     return name.starts_with("test.Chaos") || unannounced.contains(name);
   };
-  return !std::ranges::any_of(entity.rejection.plugins, is_excused) &&
+  const bool waits_for_room = entity.group != nullptr && entity.AnyPod([this](const PodRef& pod) {
+    return !loop_->queue().nominator().NodeOf(pod->uid()).empty();
+  });
+  return !waits_for_room && !std::ranges::any_of(entity.rejection.plugins, is_excused) &&
          !std::ranges::any_of(entity.rejection.pending, is_excused);
 }
 
@@ -120,11 +126,14 @@ void Audit::CheckParked(const char* when, SchedulingLoop& fresh, const PluginNam
   std::map<std::string, PodRef> parked;
   std::map<std::string, PodRef> gated;
   loop_->queue().ForEach([&](const QueuedEntity& entity) {
-    if (entity.place == QueuePlace::kGated && !IsHeld(*entity.pod)) {
-      gated.emplace(entity.pod->uid(), entity.pod);
-    } else if (entity.place == QueuePlace::kUnschedulable && IsJudged(entity, unannounced)) {
-      parked.emplace(entity.pod->uid(), entity.pod);
-    }
+    const bool is_held = entity.AnyPod([](const PodRef& pod) { return IsHeld(*pod); });
+    const bool is_gated = entity.place == QueuePlace::kGated && !is_held;
+    const bool is_parked =
+        entity.place == QueuePlace::kUnschedulable && IsJudged(entity, unannounced);
+    entity.ForEachPod([&](const PodRef& pod) {
+      if (is_gated) gated.emplace(pod->uid(), pod);
+      if (is_parked) parked.emplace(pod->uid(), pod);
+    });
   });
   size_t missed = 0;
   // Who is in quarantine holds everybody back.

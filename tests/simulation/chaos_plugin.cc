@@ -70,8 +70,10 @@ class Chaos : public berth::Plugin {
                                         BERTH_SERVICE_WAITING,  BERTH_SERVICE_ACTIVATE,
                                         BERTH_SERVICE_API,      BERTH_SERVICE_COMPLETION,
                                         BERTH_SERVICE_NOMINATOR};
-  // Nothing here binds claims: they are as users make them, and that is that.
-  static constexpr std::array kPodFields{"/spec/volumes/persistentVolumeClaim"};
+  // Nothing here binds claims: they are as users make them, and that is that. Nor does a group need
+  // a quorum: those of its members go that fit.
+  static constexpr std::array kPodFields{"/spec/schedulingGroup",
+                                         "/spec/volumes/persistentVolumeClaim"};
   static constexpr berth::Reasons kReasons{"chaos refuses the node", "chaos cannot say yet"};
   enum Reason : int { kRefused, kNotYet };
   using Node = berth::NodeRow<Columns>;

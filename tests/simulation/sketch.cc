@@ -45,6 +45,7 @@ std::string PodSketch::Json(const Pod* stored) const {
     spec["tolerations"].push_back({{"key", key}, {"operator", "Exists"}});
   }
   for (const std::string& gate : gates) spec["schedulingGates"].push_back({{"name", gate}});
+  if (!group.empty()) spec["schedulingGroup"]["podGroupName"] = group;
   for (const std::string& claim : claims) {
     spec["volumes"].push_back({{"name", claim}, {"persistentVolumeClaim", {{"claimName", claim}}}});
   }

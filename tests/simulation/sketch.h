@@ -24,6 +24,7 @@ struct PodSketch {
   int32_t host_port = 0;                 // 0: none.
   std::vector<std::string> tolerations;  // Keys of taints, tolerated whatever their effect.
   std::vector<std::string> gates;
+  std::string group;             // spec.schedulingGroup; empty: none.
   std::set<std::string> claims;  // Of volumes, by name.
   std::set<std::string> disks;   // For one pod on a node, by name.
   std::map<std::string, std::string> node_selector;

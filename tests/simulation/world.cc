@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kNs = "default";
 constexpr const char* kForeign = "other-scheduler";
 constexpr std::array kTaints{"t0", "t1", "t2"};
+constexpr std::array kGroups{"trio", "band"};
 constexpr std::array kZones{"a", "b", "c"};
 constexpr const char* kCordonTaint = "node.kubernetes.io/unschedulable";
 
@@ -86,6 +87,8 @@ PodSketch World::MakePod(std::string name) {
   for (size_t gates = dice_.OneIn(6) ? 1 + dice_.Below(2) : 0; gates > 0; --gates) {
     pod.gates.push_back("gate-" + std::to_string(gates));
   }
+  // Members of two profiles would be an error for ever.
+  if (dice_.OneIn(5)) pod.group = dice_.OneOf(kGroups) + ("-of-" + pod.scheduler);
   pod.labels["color"] = dice_.OneIn(2) ? "red" : "blue";
   MakeVolumes(pod);
   if (scenario_.has_chaos && dice_.OneIn(2)) MakeChaos(pod);
