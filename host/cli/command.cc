@@ -114,7 +114,22 @@ constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list --plugin-dir /opt/acme/plugins --output yaml
   berth plugin describe NodeResourcesFit
   berth plugin describe build/plugins/libnode_name.so
+Write one of your own:
+  berth plugin new acme.RackPower
 )";
+
+constexpr std::string_view kPluginNewExamples = R"(Examples:
+  berth plugin new acme.RackPower
+  berth plugin new acme.Quota --points PreEnqueue,Reserve,PostBind
+  berth plugin new acme.MemoryHeadroom --language c --points Filter
+  berth plugin new acme.CheapestNode --language rust --dir ~/plugins/cheapest
+
+Writes a folder with a plugin, its tests, a README, a profile that names it and a cluster to try it
+on. It builds against an installed SDK and passes its tests as it is: the points have bodies to be
+replaced. In C++ there is a body for every extension point, in C and Rust for Filter and Score.
+Nothing is overwritten.
+
+Exit status: 0 done, 2 bad input, or the folder is there already.)";
 
 std::string Version() {
   return "berth " BERTH_VERSION " (plugin ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
@@ -128,6 +143,7 @@ struct CommandLine {
   ExplainFlags explain;
   PluginFlags list;
   PluginFlags describe;
+  PluginNewFlags new_plugin;
 };
 
 void AddOutput(CLI::App& command, OutputFormat& output) {
@@ -211,8 +227,25 @@ CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
   return command;
 }
 
+void AddPluginNew(CLI::App& plugin, PluginNewFlags& flags) {
+  CLI::App* command = plugin.add_subcommand("new", "Write a plugin to begin with");
+  command->add_option("name", flags.name, "What profiles call it, as vendor.CamelCase")
+      ->type_name("NAME")
+      ->required();
+  command
+      ->add_option("--points", flags.points,
+                   "Its extension points, separated by commas [" + flags.points + "]")
+      ->type_name("POINTS");
+  command->add_option("--language", flags.language, "cpp, c or rust [" + flags.language + "]")
+      ->type_name("LANGUAGE");
+  command
+      ->add_option("--dir", flags.directory, "The folder to make [./ and the name in snake_case]")
+      ->type_name("DIR");
+  command->footer(std::string(kPluginNewExamples));
+}
+
 CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
-  CLI::App* plugin = app.add_subcommand("plugin", "Look at plugins");
+  CLI::App* plugin = app.add_subcommand("plugin", "Look at plugins, or begin one");
   plugin->require_subcommand(1);
   plugin->footer(std::string(kPluginExamples));
   CLI::App* list = plugin->add_subcommand("list", "List the plugins of a directory");
@@ -226,6 +259,7 @@ CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
   AddPluginDirectory(*describe, line.describe.plugin_directory);
   AddOutput(*describe, line.describe.output);
   for (CLI::App* command : {list, describe}) command->footer(std::string(kPluginExamples));
+  AddPluginNew(*plugin, line.new_plugin);
   return plugin;
 }
 
@@ -262,8 +296,10 @@ int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& e
   if (app.got_subcommand("run")) return RunRun(line.run, env);
   if (app.got_subcommand("simulate")) return RunSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return RunExplain(line.explain, env);
-  const bool list = app.get_subcommand("plugin")->got_subcommand("list");
-  return list ? RunPluginList(line.list, env) : RunPluginDescribe(line.describe, env);
+  const CLI::App& plugin = *app.get_subcommand("plugin");
+  if (plugin.got_subcommand("list")) return RunPluginList(line.list, env);
+  if (plugin.got_subcommand("new")) return RunPluginNew(line.new_plugin, env);
+  return RunPluginDescribe(line.describe, env);
 }
 
 }  // namespace

@@ -49,11 +49,19 @@ struct PluginFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+struct PluginNewFlags {
+  std::string name;                     // "acme.RackPower"
+  std::string points = "Filter,Score";  // Separated by commas.
+  std::string language = "cpp";         // Or c, or rust.
+  std::string directory;                // The folder to make; empty: called after the plugin.
+};
+
 int RunRun(const RunFlags& flags, CommandEnvironment& env);
 int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int RunExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
 int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
+int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 
 // `given`, or the default directory when it is empty.
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);

@@ -1,0 +1,246 @@
+// `berth plugin new`: a folder with a plugin that builds and passes its tests.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "host/api/suggest.h"
+#include "host/cli/commands.h"
+#include "host/cli/plugin_template.h"
+#include "host/runtime/point.h"
+
+namespace berth::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Language {
+  std::string_view name;     // Of the flag, and of the templates' folder.
+  std::string_view library;  // Where its build leaves lib<file>.so.
+  bool all_points;           // Else Filter and Score alone.
+};
+constexpr std::array<Language, 3> kLanguages{{
+    {"cpp", "build", true},
+    {"c", "build", false},
+    {"rust", "target/release", false},
+}};
+
+// Names that the parts of a new plugin have already, in one language or the other.
+constexpr auto kTakenClasses = std::to_array<std::string_view>(
+    {"AddPod", "Args", "Columns", "EventsToRegister", "Hint", "Key", "Less", "Node",
+     "NormalizeScore", "OnChange", "Plugin", "Reason", "RemovePod", "State", "Unreserve"});
+constexpr auto kTakenFiles = std::to_array<std::string_view>(
+    {"abstract", "all",     "alloc",   "as",       "async", "await",  "become", "berth",  "box",
+     "break",    "clean",   "const",   "continue", "core",  "crate",  "do",     "dyn",    "else",
+     "enum",     "extern",  "false",   "final",    "fn",    "for",    "help",   "if",     "impl",
+     "in",       "install", "let",     "loop",     "macro", "match",  "mod",    "move",   "mut",
+     "override", "package", "priv",    "pub",      "ref",   "return", "self",   "static", "std",
+     "struct",   "super",   "test",    "trait",    "true",  "try",    "type",   "typeof", "unsafe",
+     "unsized",  "use",     "virtual", "where",    "while", "yield"});
+
+struct NewPlugin {
+  std::string name;    // "acme.RackPower"
+  std::string vendor;  // "acme"; "example" where the name has none
+  std::string type;    // "RackPower"
+  std::string file;    // "rack_power"
+};
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// "GPUShare" is gpu_share.
+std::string SnakeCase(std::string_view type) {
+  std::string snake;
+  for (size_t i = 0; i < type.size(); ++i) {
+    const bool ends_word = i > 0 && !IsUpper(type[i - 1]);
+    const bool begins_word = i > 0 && i + 1 < type.size() && IsLower(type[i + 1]);
+    if (IsUpper(type[i]) && (ends_word || begins_word)) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
+  }
+  return snake;
+}
+
+bool IsVendor(std::string_view vendor) {
+  return !vendor.empty() && IsLower(vendor.front()) && vendor.back() != '.' &&
+         vendor.find("..") == std::string_view::npos && std::ranges::all_of(vendor, [](char c) {
+           return IsLower(c) || IsDigit(c) || c == '-' || c == '.';
+         });
+}
+
+Result<NewPlugin> ParseName(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  NewPlugin plugin{name, dot == std::string::npos ? "example" : name.substr(0, dot),
+                   dot == std::string::npos ? name : name.substr(dot + 1), ""};
+  const bool is_type = plugin.type.size() > 1 && IsUpper(plugin.type.front()) &&
+                       std::ranges::all_of(plugin.type, [](char c) {
+                         return IsLower(c) || IsUpper(c) || IsDigit(c);
+                       });
+  if (!is_type || !IsVendor(plugin.vendor) || name.size() > 60) {
+    return Status::InvalidArgument(
+        "NAME: expected a vendor in lower case and a name in CamelCase, as acme.RackPower, of at "
+        "most 60 characters; found \"" +
+        name + "\"");
+  }
+  plugin.file = SnakeCase(plugin.type);
+  const bool taken = std::ranges::find(kTakenClasses, plugin.type) != kTakenClasses.end() ||
+                     std::ranges::find(kTakenFiles, plugin.file) != kTakenFiles.end() ||
+                     std::ranges::find(kPoints, plugin.type, &PointInfo::name) != kPoints.end();
+  if (taken) {
+    return Status::InvalidArgument("NAME: " + plugin.type +
+                                   " means something else in a plugin already; choose another");
+  }
+  return plugin;
+}
+
+Result<Language> ParseLanguage(const std::string& name) {
+  const auto found = std::ranges::find(kLanguages, name, &Language::name);
+  if (found != kLanguages.end()) return *found;
+  return Status::InvalidArgument("--language: expected cpp, c or rust, found \"" + name + "\"");
+}
+
+Result<TemplatePoints> ParsePoints(const std::string& text, const Language& language) {
+  TemplatePoints points;
+  std::string_view rest = text;
+  do {
+    const size_t end = std::min(rest.find(','), rest.size());
+    const std::string name(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::vector<std::string> names;
+    for (const PointInfo& point : kPoints) names.emplace_back(point.name);
+    if (std::ranges::find(names, name) == names.end()) {
+      std::string all;
+      for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
+      return Status::InvalidArgument("--points: there is no extension point \"" + name + "\"" +
+                                     DidYouMean(name, names) + "\nthere are " + all);
+    }
+    if (!language.all_points && name != "Filter" && name != "Score") {
+      return Status::InvalidArgument("--points: in " + std::string(language.name) +
+                                     " a new plugin begins with Filter, Score or both; add " +
+                                     name + " by hand, see <berth/abi.h>");
+    }
+    points.insert(name);
+  } while (!rest.empty());
+  return points;
+}
+
+// "Filter and Score", in the order in which a pod meets them.
+std::string JoinPoints(const TemplatePoints& points) {
+  std::string joined;
+  size_t left = points.size();
+  for (const PointInfo& point : kPoints) {
+    if (!points.contains(point.name)) continue;
+    joined += point.name;
+    --left;
+    joined += left == 0 ? "" : left == 1 ? " and " : ", ";
+  }
+  return joined;
+}
+
+// "rust/src/lib.rs.in" is "src/lib.rs", "cpp/plugin_test.cc.in" is "rack_power_test.cc".
+std::string PathOf(std::string_view path, const NewPlugin& plugin) {
+  path.remove_prefix(path.find('/') + 1);
+  if (path.ends_with(".in")) path.remove_suffix(3);
+  if (path == "gitignore") return ".gitignore";
+  constexpr std::string_view kStem = "plugin";
+  return path.starts_with(kStem) ? plugin.file + std::string(path.substr(kStem.size()))
+                                 : std::string(path);
+}
+
+Status WriteFile(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  return file ? Status() : Status::Unavailable(path.string() + ": cannot be written");
+}
+
+// The names of the files that were written, sorted.
+Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPlugin& plugin,
+                                             const Language& language,
+                                             const TemplatePoints& points) {
+  const std::string library = std::string(language.library) + "/lib" + plugin.file + ".so";
+  const TemplateVariables variables{
+      {"NAME", plugin.name},          {"VENDOR", plugin.vendor},
+      {"CLASS", plugin.type},         {"FILE", plugin.file},
+      {"POINTS", JoinPoints(points)}, {"COUNT", std::to_string(points.size())},
+      {"LIBRARY", library},           {"ABOUT", "A new plugin: " + JoinPoints(points) + "."}};
+  std::vector<std::string> written;
+  for (const PluginTemplate& file : PluginTemplates()) {
+    const std::string_view owner = file.path.substr(0, file.path.find('/'));
+    if (owner != language.name && owner != "common") continue;
+    const bool is_template = file.path.ends_with(".in");
+    const std::string path = PathOf(file.path, plugin);
+    const Status status =
+        WriteFile(folder / path, is_template ? RenderTemplate(file.text, variables, points)
+                                             : std::string(file.text));
+    if (!status.ok()) return status;
+    written.push_back(path);
+  }
+  std::ranges::sort(written);
+  return written;
+}
+
+// Where the SDK is that belongs to this program.
+std::string InstallationOf(const std::string& executable) {
+  const fs::path prefix = fs::path(executable).parent_path().parent_path();
+  std::error_code error;
+  return fs::exists(prefix / "include" / "berth" / "abi.h", error) ? prefix.string()
+                                                                   : "<where Berth is installed>";
+}
+
+// What to do next, as a person would type it.
+std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const Language& language,
+                      const CommandEnvironment& env) {
+  const std::string prefix = InstallationOf(env.executable);
+  const std::string library = std::string(language.library) + "/lib" + plugin.file + ".so";
+  std::string text = "\nNext:\n  cd " + Printable(folder) + "\n";
+  if (language.name == "rust") {
+    text += "  export PKG_CONFIG_PATH=" + (fs::path(prefix) / BERTH_LIBDIR / "pkgconfig").string() +
+            "\n  cargo build --release && cargo test\n";
+  } else {
+    text += "  cmake -B build -DCMAKE_PREFIX_PATH=" + prefix +
+            "\n  cmake --build build && ctest --test-dir build\n";
+  }
+  return text + "  berth plugin describe " + library + "\n";
+}
+
+}  // namespace
+
+int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
+  const auto plugin = ParseName(flags.name);
+  if (!plugin.ok()) return Fail(env, plugin.status());
+  const auto language = ParseLanguage(flags.language);
+  if (!language.ok()) return Fail(env, language.status());
+  const auto points = ParsePoints(flags.points, *language);
+  if (!points.ok()) return Fail(env, points.status());
+
+  const fs::path folder = flags.directory.empty() ? plugin->file : flags.directory;
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(folder, error))) {
+    return Fail(env, Status::InvalidArgument(folder.string() +
+                                             " exists already, and nothing is overwritten; name "
+                                             "another folder with --dir"));
+  }
+  fs::create_directories(folder.parent_path(), error);
+  // Not create_directories: who came first has it.
+  if (!fs::create_directory(folder, error)) {
+    return Fail(env, Status::Unavailable(folder.string() + ": cannot be made: " + error.message()));
+  }
+  const auto written = WriteFolder(folder, *plugin, *language, *points);
+  if (!written.ok()) {
+    fs::remove_all(folder, error);
+    return Fail(env, written.status());
+  }
+  std::string out = plugin->name + ", at " + JoinPoints(*points) + ":\n";
+  for (const std::string& path : *written) {
+    out += "  " + Printable((folder / path).string()) + "\n";
+  }
+  return Print(env, out + NextSteps(folder.string(), *plugin, *language, env), kExitDone);
+}
+
+}  // namespace berth::host

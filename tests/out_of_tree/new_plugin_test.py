@@ -1,0 +1,120 @@
+"""`berth plugin new`: what it writes builds and passes its tests at once, in every language.
+
+usage: new_plugin_test.py BUILD_FOLDER
+"""
+
+import concurrent.futures
+import json
+import os
+
+import installed
+
+POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter", "Filter", "PostFilter",
+          "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Changes")
+
+
+class NewPluginTest(installed.InstalledTest):
+    def new(self, name, *options, status=0):
+        return self.run_in(self.folder, self.berth, "plugin", "new", name, *options, status=status)
+
+    def expect_points(self, library, name, points):
+        described = json.loads(self.run_in(self.folder, self.berth, "plugin", "describe", library,
+                                           "--output", "json"))
+        plugin, = described["plugins"]
+        self.assertEqual(plugin["name"], name)
+        self.assertEqual([point["name"] for point in plugin["points"]], list(points))
+
+    def test_cpp(self):
+        said = self.new("acme.RackPower")
+        folder = os.path.join(self.folder, "rack_power")
+        for file in sorted(os.listdir(folder)):
+            self.assertIn(os.path.join("rack_power", file), said)
+        self.assertIn(f"-DCMAKE_PREFIX_PATH={self.prefix}", said)
+        self.build(folder, "-DCMAKE_CXX_FLAGS=-Werror")
+        self.expect_points(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
+                           ("Filter", "Score"))
+
+    def test_cpp_with_every_point_at_once(self):
+        self.new("acme.Everything", "--points", ",".join(POINTS))
+        folder = os.path.join(self.folder, "everything")
+        self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-Werror")
+
+    def test_cpp_with_each_point(self):
+        def try_point(point):
+            folder = os.path.join(self.folder, "points", point)
+            self.new(f"acme.Only{point}", "--points", point, "--dir", folder)
+            sources = [file for file in sorted(os.listdir(folder)) if file.endswith(".cc")]
+            self.assertEqual(len(sources), 2)
+            self.run_in(folder, "clang++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra",
+                        "-Werror", "-I", os.path.join(self.prefix, "include"), sources[0])
+            for source in sources:
+                self.run_in(folder, "clang-format", "--dry-run", "-Werror", source,
+                            f"--style=file:{os.path.join(installed.ROOT, '.clang-format')}")
+            with open(os.path.join(folder, sources[0]), encoding="utf-8") as file:
+                return point, file.read()
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            texts = dict(pool.map(try_point, POINTS))
+        self.assertIn("berth::Status Permit(", texts["Permit"])
+        self.assertNotIn("berth::Status Permit(", texts["Filter"])
+
+    def test_c(self):
+        self.new("acme.Headroom", "--language", "c", "--dir", "in_c")
+        folder = os.path.join(self.folder, "in_c")
+        self.build(folder, "-DCMAKE_C_FLAGS=-Werror")
+        self.expect_points(os.path.join(folder, "build", "libheadroom.so"), "acme.Headroom",
+                           ("Filter", "Score"))
+
+    def test_c_with_one_point(self):
+        for point in ("Filter", "Score"):
+            folder = os.path.join(self.folder, "c_" + point)
+            self.new("acme.One", "--language", "c", "--points", point, "--dir", folder)
+            self.build(folder, "-DCMAKE_C_FLAGS=-Werror", tests=False)
+            self.expect_points(os.path.join(folder, "build", "libone.so"), "acme.One", (point,))
+            self.run_in(folder, "clang-format", "--dry-run", "-Werror", "one_test.cc",
+                        f"--style=file:{os.path.join(installed.ROOT, '.clang-format')}")
+
+    def test_rust(self):
+        compilers = installed.rust_compilers()
+        self.assertTrue(compilers, "no rustc: see .ci/packages.txt")
+        for points in ("Filter,Score", "Filter", "Score"):
+            folder = os.path.join(self.folder, "rust_" + points.replace(",", "_"))
+            self.new("acme.Cheap", "--language", "rust", "--points", points, "--dir", folder)
+            # One point less is a matter of the template, not of the compiler.
+            for number, rustc in enumerate(compilers if "," in points else compilers[:1]):
+                with self.subTest(points=points, compiler=rustc):
+                    library = os.path.join(folder, f"libcheap_{number}.so")
+                    self.build_rust(folder, rustc, "cheap", library)
+                    self.expect_points(library, "acme.Cheap", points.split(","))
+
+    def test_says_what_is_wrong(self):
+        os.mkdir(os.path.join(self.folder, "taken"))
+        for what, options, expected in (
+                ("lower case", ["rack_power"], "expected a vendor in lower case and a name in "
+                                               "CamelCase"),
+                ("a vendor in capitals", ["Acme.RackPower"], 'found "Acme.RackPower"'),
+                ("no name", ["acme."], 'found "acme."'),
+                ("a path", ["../RackPower"], 'found "../RackPower"'),
+                ("quotes", ['acme.A"B'], "CamelCase"),
+                ("a word of the SDK", ["acme.State"], "means something else in a plugin already"),
+                ("a point", ["acme.Filter"], "means something else in a plugin already"),
+                ("a target of CMake", ["acme.Test"], "means something else in a plugin already"),
+                ("a folder that is there", ["acme.Taken"], "taken exists already"),
+                ("a folder that --dir names", ["acme.Rack", "--dir", "taken"],
+                 "taken exists already, and nothing is overwritten"),
+                ("an unknown point", ["acme.Rack", "--points", "Filter,Scores"],
+                 'there is no extension point "Scores"; did you mean Score?'),
+                ("no point", ["acme.Rack", "--points", ""], 'there is no extension point ""'),
+                ("an unknown language", ["acme.Rack", "--language", "go"],
+                 'expected cpp, c or rust, found "go"'),
+                ("a point that C has not", ["acme.Rack", "--language", "c", "--points", "Permit"],
+                 "in c a new plugin begins with Filter, Score or both"),
+        ):
+            with self.subTest(what):
+                self.assertIn(expected, self.new(*options, status=2))
+        self.assertEqual(os.listdir(os.path.join(self.folder, "taken")), [])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "rack")))
+
+
+if __name__ == "__main__":
+    installed.main()
