@@ -496,14 +496,16 @@ typedef struct berth_tagged {
   const void* object; /* berth_pod, berth_node or berth_object */
 } berth_tagged;
 
-/* What the queue holds and QueueSort orders: a pod, or a group that is placed as one. */
+/* What the queue holds and QueueSort orders: a pod, or the pods of one spec.schedulingGroup where a
+ * plugin answers for that field. A group waits, backs off and is tried as one: PreEnqueue and hints
+ * see each member by itself, and one that says no, or yes, speaks for all. */
 enum { BERTH_QUEUED_POD = 1, BERTH_QUEUED_GROUP };
 typedef struct berth_queued {
   uint32_t struct_size;
   uint32_t kind;
-  const berth_pod* pod; /* the pod, or the group's first member */
+  const berth_pod* pod; /* the pod, or the group's first member: one of the highest priority */
   berth_str group;      /* "<namespace>/<name>" of the group; empty for a pod */
-  int32_t priority;     /* of the pod, or of the group */
+  int32_t priority;     /* of `pod` */
   uint32_t attempts;
   int64_t queued_ns;        /* when it last entered the queue, since 1970 as all times of objects */
   int64_t first_attempt_ns; /* when it first became ready to be tried; 0: not yet */
@@ -934,7 +936,10 @@ typedef struct berth_reserve {
  * Threading: [cycle].
  * Returns:   SUCCESS; WAIT with a time-out in nanoseconds (15 minutes at most): the pod keeps its
  *            place until every waiting plugin allows it (service berth.waiting/1), one rejects it,
- *            or time runs out; a rejection parks the pod; ERROR: it backs off. */
+ *            or time runs out; a rejection parks the pod; ERROR: it backs off.
+ * Of a group every member has its cycle, one after the other, before any is bound. When for none of
+ * them all plugins say SUCCESS, all is given back and the group is parked: say WAIT until there are
+ * enough, and allow those that wait with the SUCCESS of the last. */
 #define BERTH_POINT_PERMIT "berth.permit/1"
 typedef struct berth_permit {
   uint32_t struct_size;
