@@ -1,11 +1,10 @@
 #include "host/config/profile_reader.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
 #include <utility>
 
 #include "host/api/suggest.h"
+#include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/profile_merge.h"
 #include "host/config/table_reader.h"
@@ -14,21 +13,8 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kSuffix = ".toml";
 constexpr size_t kSha256Digits = 64;
 constexpr size_t kMaxOrders = 100;  // More than there are extension points.
-
-bool IsBareName(std::string_view name) {
-  return name.find('/') == std::string_view::npos && !name.ends_with(kSuffix);
-}
-
-std::string FolderOf(const std::string& file) {
-  return std::filesystem::path(file).parent_path().string();
-}
-
-std::string Joined(std::string_view folder, std::string_view path) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
-}
 
 bool IsSha256(std::string_view text) {
   return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
@@ -83,7 +69,7 @@ class Reader {
                   std::string_view why) {
     std::string found = "none at " + path + ": " + std::string(why);
     std::string expected = "a profile";
-    if (IsBareName(name)) {
+    if (IsBareProfileName(name)) {
       expected = "a file *.toml, or the name of a profile that comes with Berth";
       if (files_.shipped_names.empty()) expected = "a file *.toml, for none comes with Berth here";
       found = Quoted(name) + DidYouMean(name, files_.shipped_names);
@@ -106,7 +92,7 @@ class Reader {
     Profile profile;
     bool complete = true;
     if (extends.has_value()) {
-      const std::string base = ProfilePath(extends->value, FolderOf(path), files_);
+      const std::string base = ProfilePath(extends->value, path, files_);
       std::optional<Profile> read = Read(extends->value, base, extends->place);
       complete = read.has_value();
       if (complete) profile = std::move(*read);
@@ -171,7 +157,7 @@ class Reader {
     reader.End();
     if (args != nullptr) plugin.args = ToArgs(*args);
     if (plugin.library.has_value()) {
-      plugin.library->value = Joined(FolderOf(file), plugin.library->value);
+      plugin.library->value = Beside(file, plugin.library->value);
     }
     if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) {
       reader.Expected("sha256", plugin.sha256->place, "64 hexadecimal digits",
@@ -238,18 +224,14 @@ class Reader {
 
 }  // namespace
 
-std::string ProfilePath(std::string_view name, std::string_view folder, const ProfileFiles& files) {
-  if (!IsBareName(name)) return Joined(folder, name);
-  return Joined(files.shipped_folder, std::string(name).append(kSuffix));
+std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files) {
+  if (!IsBareProfileName(name)) return Beside(file, name);
+  return InFolder(files.shipped_folder, std::string(name).append(kProfileSuffix));
 }
 
 std::optional<Profile> ReadProfile(const std::string& name, const ProfileFiles& files,
                                    ConfigErrors& errors) {
-  const size_t before = errors.size();
-  std::optional<Profile> profile =
-      Reader(files, errors).Read(name, ProfilePath(name, "", files), {});
-  if (errors.size() != before) return std::nullopt;
-  return profile;
+  return Reader(files, errors).Read(name, ProfilePath(name, "", files), {});
 }
 
 }  // namespace berth::host

@@ -27,9 +27,9 @@ struct ProfileFiles {
   std::vector<std::string> shipped_names;
 };
 
-// The path of a profile that is called `name`: a bare name, without a slash and without ".toml", is
-// that of a shipped profile; all else is a path, relative to `folder`.
-std::string ProfilePath(std::string_view name, std::string_view folder, const ProfileFiles& files);
+// The path of what `file` calls the profile `name`: a bare name, without a slash and without
+// ".toml", is that of a shipped profile; all else is a path, relative to the folder of `file`.
+std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files);
 
 // Reads the profile that is called `name`, and all that it extends. The rules:
 //   - What a profile does not say, it has from the one that it extends: schedulerName, plugins in
@@ -38,8 +38,10 @@ std::string ProfilePath(std::string_view name, std::string_view folder, const Pr
 //     tables merge, all else is replaced. A new library forgets the sha256 of the old one.
 //   - A plugin that is new stands last. `before` and `after` move a plugin directly before or
 //     after another; they are carried out in the order of the file, and must all hold then.
-// Errors: everything that is wrong, in `errors`; then nothing is returned. What only the plugins
-//         know is not looked at: see Profile.
+// Returns: what could be read, so that more errors can be found in it; nothing where the file could
+//          not be read at all, or is not TOML.
+// Errors: everything that is wrong, in `errors`. What only the plugins know is not looked at: see
+//         Profile.
 std::optional<Profile> ReadProfile(const std::string& name, const ProfileFiles& files,
                                    ConfigErrors& errors);
 

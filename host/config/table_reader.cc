@@ -19,6 +19,11 @@ const ConfigValue* TableReader::Any(std::string_view key) {
   return table_.Find(key);
 }
 
+const ConfigValue* TableReader::AnyUnsuggested(std::string_view key) {
+  refused_.emplace_back(key);
+  return table_.Find(key);
+}
+
 std::optional<Placed<bool>> TableReader::Bool(std::string_view key) {
   const ConfigValue* value = Any(key);
   if (value == nullptr) return std::nullopt;
@@ -92,6 +97,7 @@ const ConfigValue* TableReader::Array(std::string_view key, std::string_view wha
 void TableReader::End() {
   for (const ConfigMember& member : table_.members) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
+    if (std::ranges::find(refused_, member.key) != refused_.end()) continue;
     const std::string suggestion = DidYouMean(member.key, known_);
     std::string expected = "no key at all";
     if (!known_.empty()) expected = "one of " + Join(known_, ", ");

@@ -35,6 +35,9 @@ class TableReader {
   // Whatever it is.
   const ConfigValue* Any(std::string_view key);
 
+  // The same of what is refused wherever it is: it is no suggestion for anything.
+  const ConfigValue* AnyUnsuggested(std::string_view key);
+
   // Reports members that were not asked for, with the nearest of those that were.
   void End();
 
@@ -50,6 +53,7 @@ class TableReader {
   std::string context_;
   ConfigErrors& errors_;
   std::vector<std::string> known_;
+  std::vector<std::string> refused_;
 };
 
 }  // namespace berth::host

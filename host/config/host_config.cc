@@ -1,0 +1,161 @@
+#include "host/config/host_config.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <berth/abi.h>
+
+#include "host/api/duration.h"
+#include "host/api/suggest.h"
+#include "host/config/config_path.h"
+#include "host/config/config_value.h"
+#include "host/config/table_reader.h"
+#include "host/config/toml_document.h"
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
+
+// What there is in KubeSchedulerConfiguration, and not here.
+struct Absent {
+  std::string_view key;
+  std::string_view why;
+};
+constexpr std::array<Absent, 9> kAbsent = {
+    {{"apiVersion", "the file of Berth has no versions"},
+     {"kind", "the file of Berth has one kind"},
+     {"leaderElection", "this version elects no leader"},
+     {"clientConnection", "this version connects to no API server"},
+     {"enableProfiling", "this version serves no profiles"},
+     {"enableContentionProfiling", "this version serves no profiles"},
+     {"extenders", "a plugin does what an extender did"},
+     {"delayCacheUntilActive", "this version elects no leader"},
+     {"pluginConfig", "arguments stand in a profile's [plugins.args]"}}};
+
+constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLevels = {
+    {{"trace", BERTH_LOG_TRACE},
+     {"debug", BERTH_LOG_DEBUG},
+     {"info", BERTH_LOG_INFO},
+     {"warning", BERTH_LOG_WARN},
+     {"error", BERTH_LOG_ERROR}}};
+
+class Reader {
+ public:
+  Reader(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
+
+  HostConfig Read(const ConfigValue& root) {
+    TableReader reader(root, "", errors_);
+    HostConfig config;
+    config.profiles = reader.Strings("profiles", "files or names of profiles")
+                          .value_or(std::vector<Placed<std::string>>());
+    for (Placed<std::string>& profile : config.profiles) {
+      if (!IsBareProfileName(profile.value)) profile.value = Beside(file_, profile.value);
+    }
+    config.plugin_directories =
+        reader.Strings("pluginDirs", "folders").value_or(std::vector<Placed<std::string>>());
+    for (Placed<std::string>& folder : config.plugin_directories) {
+      folder.value = Beside(file_, folder.value);
+    }
+    ReadBackoffs(reader, config);
+    config.log_level = ReadLevel(reader);
+    if (const ConfigValue* table = reader.Table("deadlines")) ReadDeadlines(*table, config);
+    if (const ConfigValue* table = reader.Table("quarantine")) ReadQuarantine(*table, config);
+    RefuseAbsent(reader);
+    reader.End();
+    return config;
+  }
+
+ private:
+  void ReadBackoffs(TableReader& reader, HostConfig& config) {
+    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
+    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
+    if (initial.has_value()) config.initial_backoff_ns = initial->value * kSecondNs;
+    if (max.has_value()) config.max_backoff_ns = max->value * kSecondNs;
+    // One of them is said, so the other may be the default that everybody knows.
+    const int64_t least = initial.has_value() ? initial->value : 1;
+    const int64_t most = max.has_value() ? max->value : 10;
+    if (least <= most) return;
+    const bool says_max = max.has_value();
+    reader.Expected(says_max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds",
+                    says_max ? max->place : initial->place,
+                    says_max ? "at least podInitialBackoffSeconds, " + std::to_string(least)
+                             : "at most podMaxBackoffSeconds, " + std::to_string(most),
+                    std::to_string(says_max ? most : least));
+  }
+
+  std::optional<uint32_t> ReadLevel(TableReader& reader) {
+    const auto name = reader.String("logLevel", "one of trace, debug, info, warning, error");
+    if (!name.has_value()) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& [known, level] : kLevels) {
+      if (known == name->value) return level;
+      names.emplace_back(known);
+    }
+    reader.Expected("logLevel", name->place, "one of trace, debug, info, warning, error",
+                    Quoted(name->value) + DidYouMean(name->value, names));
+    return std::nullopt;
+  }
+
+  static std::optional<int64_t> ReadDuration(TableReader& reader, std::string_view key) {
+    constexpr std::string_view kExpected = "a time above 0, such as \"1.5s\" or \"2m\"";
+    const auto text = reader.String(key, kExpected);
+    if (!text.has_value()) return std::nullopt;
+    const Result<int64_t> duration = ParseDuration(text->value);
+    if (duration.ok() && *duration > 0) return *duration;
+    reader.Expected(key, text->place, kExpected, Quoted(text->value));
+    return std::nullopt;
+  }
+
+  void ReadDeadlines(const ConfigValue& table, HostConfig& config) {
+    TableReader reader(table, "deadlines.", errors_);
+    config.call_deadline_ns = ReadDuration(reader, "call");
+    config.post_filter_deadline_ns = ReadDuration(reader, "postFilter");
+    config.bind_deadline_ns = ReadDuration(reader, "bind");
+    reader.End();
+  }
+
+  void ReadQuarantine(const ConfigValue& table, HostConfig& config) {
+    TableReader reader(table, "quarantine.", errors_);
+    const auto faults = reader.Int("faults", 0, 1'000'000);
+    if (faults.has_value()) config.quarantine_faults = static_cast<uint32_t>(faults->value);
+    config.quarantine_window_ns = ReadDuration(reader, "window");
+    reader.End();
+  }
+
+  // Nothing is taken and then left undone.
+  static void RefuseAbsent(TableReader& reader) {
+    RefuseUnless(reader, "parallelism", 1, "this version decides on one thread");
+    RefuseUnless(reader, "percentageOfNodesToScore", 100, "every node is looked at");
+    for (const Absent& absent : kAbsent) {
+      const ConfigValue* value = reader.AnyUnsuggested(absent.key);
+      if (value == nullptr) continue;
+      reader.Expected(absent.key, value->place, std::string("nothing, for ").append(absent.why),
+                      value->Describe());
+    }
+  }
+
+  static void RefuseUnless(TableReader& reader, std::string_view key, int64_t only,
+                           std::string_view why) {
+    const ConfigValue* value = reader.Any(key);
+    if (value == nullptr) return;
+    if (value->kind == ConfigValue::Kind::kInt && value->integer == only) return;
+    reader.Expected(key, value->place,
+                    std::to_string(only) + " or nothing, for " + std::string(why),
+                    value->Describe());
+  }
+
+  const std::string& file_;
+  ConfigErrors& errors_;
+};
+
+}  // namespace
+
+HostConfig ReadHostConfig(std::string_view text, const std::string& file, ConfigErrors& errors) {
+  const std::optional<ConfigValue> root = ParseToml(text, file, errors);
+  return root.has_value() ? Reader(file, errors).Read(*root) : HostConfig();
+}
+
+}  // namespace berth::host
