@@ -21,7 +21,7 @@ constexpr bool MayMove(QueuePlace from, QueuePlace to) {
   constexpr auto kBit = [](QueuePlace place) { return 1U << IndexOf(place); };
   constexpr uint32_t kReady = kBit(QueuePlace::kActive) | kBit(QueuePlace::kGated);
   switch (from) {
-    case QueuePlace::kActive: return to == QueuePlace::kInFlight;
+    case QueuePlace::kActive: return to == QueuePlace::kInFlight || to == QueuePlace::kGated;
     case QueuePlace::kBackoff: return to == QueuePlace::kInFlight || (kReady & kBit(to)) != 0;
     case QueuePlace::kErrorBackoff: return (kReady & kBit(to)) != 0;
     case QueuePlace::kUnschedulable: return to == QueuePlace::kBackoff || (kReady & kBit(to)) != 0;
@@ -50,6 +50,7 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order,
       now_ns_(std::move(now_ns)),
       options_(options),
       backoff_(options.initial_backoff_ns, options.max_backoff_ns, options.pop_from_backoff),
+      has_groups_(options.groups),
       active_(order),
       backing_off_(order),
       error_backing_off_(order),
@@ -417,6 +418,21 @@ void SchedulingQueue::PolicyChanged() {
   backing_off_.Rebuild();
   error_backing_off_.Rebuild();
   parked_.Rebuild();
+}
+
+void SchedulingQueue::TryAllAgain() {
+  std::vector<QueueEntry*> ready;
+  for (const Entries* entries : {&entries_, &groups_}) {
+    for (const auto& entry : *entries) {
+      const QueuePlace place = entry->entity.place;
+      const bool is_ready = place == QueuePlace::kActive || place == QueuePlace::kBackoff ||
+                            place == QueuePlace::kErrorBackoff;
+      if (is_ready) ready.push_back(entry.get());
+    }
+  }
+  std::ranges::sort(ready, {}, &QueueEntry::sequence);
+  for (QueueEntry* entry : ready) IsHeldBack(*entry);
+  OnEvent(QueueEvent());
 }
 
 size_t SchedulingQueue::size() const { return entries_.size() + members_.size(); }

@@ -144,9 +144,14 @@ class SchedulingQueue {
 
   // ---- The rest ---------------------------------------------------------------------------------
 
-  // Other plugins, or another order: the heaps and the index are built anew. Nobody changes place:
-  // whoever wants parked pods to be tried with the new plugins sends a WILDCARD event.
+  // Other plugins, or another order: the heaps and the index are built anew. Nobody changes place.
   void PolicyChanged();
+  // As Options::groups. Who gets into a group, or out of one, begins anew; in flight they stay by
+  // themselves until they come back.
+  void SetGroups(bool groups);
+  // PreEnqueue is asked about all that wait; what was rejected, or is in flight and will be, is
+  // tried again after its backoff.
+  void TryAllAgain();
   Nominator& nominator() { return nominator_; }
   const Nominator& nominator() const { return nominator_; }
 
@@ -197,8 +202,9 @@ class SchedulingQueue {
   void AddMember(QueueEntry& group, QueuedGroup::Member member);
   QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
   void OnRoomLost(const PodRef& pod);
-  // Members come or go by `change`.
-  void Regroup(QueueEntry& group, const std::function<void()>& change);
+  // Members come or go by `change`. `when_ready`: what becomes of a group that is active.
+  void Regroup(QueueEntry& group, const std::function<void()>& change,
+               Requeueing when_ready = Requeueing::kImmediately);
 
   // The one way from place to place.
   void Move(QueueEntry& entry, QueuePlace to);
@@ -235,7 +241,8 @@ class SchedulingQueue {
   const Options options_;
   const Backoff backoff_;
   InterestTable interests_;
-  Entries entries_;                 // Pods by themselves.
+  Entries entries_;  // Pods by themselves.
+  bool has_groups_;
   Entries groups_;                  // Without members only in flight.
   StringMap<QueueEntry*> members_;  // Groups, by the uids of their members.
   std::array<size_t, 6> counts_{};  // By QueuePlace.

@@ -24,7 +24,7 @@ std::vector<Member>::iterator MemberOf(QueuedEntity& entity, std::string_view ui
 
 std::string SchedulingQueue::GroupNameOf(const Pod& pod) const {
   const std::string_view name = Text(pod.view().pod_group);
-  if (!options_.groups || name.empty()) return "";
+  if (!has_groups_ || name.empty()) return "";
   return std::string(pod.ns()).append(1, '/').append(name);
 }
 
@@ -73,7 +73,8 @@ void SchedulingQueue::SetPod(QueueEntry& entry, const PodRef& pod) {
 
 // The attempt goes on with those that it has seen, and is not the last. PreEnqueue is asked about
 // all of them: what they wait for may be each other.
-void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& change) {
+void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& change,
+                              Requeueing when_ready) {
   const QueuePlace from = group.entity.place;
   if (from == QueuePlace::kInFlight) {
     change();
@@ -82,7 +83,7 @@ void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& ch
   Leave(group);
   change();
   const bool was_ready = from == QueuePlace::kActive;
-  Requeue(group, was_ready ? Requeueing::kImmediately : Requeueing::kAfterBackoff);
+  Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
 }
 
 // Members that fit may wait for the room that another was promised, and is not any more.
@@ -93,6 +94,34 @@ void SchedulingQueue::OnRoomLost(const PodRef& pod) {
     Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
     log_.AppendFor(*entry, QueueEvent(), kAllPlugins);  // In flight.
+  }
+}
+
+void SchedulingQueue::SetGroups(bool groups) {
+  if (groups == has_groups_) return;
+  std::vector<std::pair<uint64_t, PodRef>> pods;  // As they came.
+  for (const Entries* entries : {&entries_, &groups_}) {
+    for (const auto& entry : *entries) {
+      if (entry->entity.place == QueuePlace::kInFlight) continue;
+      entry->entity.ForEachPod([&](const PodRef& pod) {
+        if (pod->view().pod_group.len != 0) pods.emplace_back(entry->sequence, pod);
+      });
+    }
+  }
+  std::ranges::stable_sort(pods, {}, [](const auto& pod) { return pod.first; });
+  for (const auto& [sequence, pod] : pods) {
+    QueueEntry& entry = *Entry(pod->uid());
+    if (entry.entity.group != nullptr) {
+      RemoveFromGroup(entry, pod->uid());
+    } else {
+      Forget(entry);
+    }
+  }
+  has_groups_ = groups;
+  for (const auto& [sequence, pod] : pods) {
+    const std::string node(nominator_.NodeOf(pod->uid()));
+    Create(pod);
+    nominator_.Add(pod, node);
   }
 }
 
@@ -174,7 +203,7 @@ void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
     groups_.insert(std::move(owned));
     return Resume(entry, how);
   }
-  Regroup(*group, [&] {
+  const auto join = [&] {
     QueuedEntity& of_all = group->entity;
     of_all.attempts = std::max(of_all.attempts, entity.attempts);
     of_all.rejected_count = std::max(of_all.rejected_count, entity.rejected_count);
@@ -183,7 +212,8 @@ void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
     if (of_all.first_attempt_ns == 0) of_all.first_attempt_ns = entity.first_attempt_ns;
     group->sequence = entry.sequence;
     AddMember(*group, member);
-  });
+  };
+  Regroup(*group, join, Requeueing::kAfterBackoff);
 }
 
 void SchedulingQueue::CheckGroup(const QueueEntry& entry) const {

@@ -87,6 +87,8 @@ TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
        "join a g; join b g; pop g(a,b); take a; return g 5; return a 5", "g(b,a)=backoff"},
       {"and holds it back as long as itself",
        "join a g; join b g; pop g(a,b); take a; return g 5; wait 60; fail a", "g(b,a)=errors"},
+      {"one that is ready too", "join a g; pop g(a); take a; join b g; return a 5",
+       "g(b,a)=backoff"},
       {"who was removed on the way does not come back",
        "join a g; pop g(a); take a; remove a; return a 5", ""},
       {"who is taken has seen what the group has",
@@ -216,6 +218,21 @@ TEST(SchedulingQueueGroupsTest, CountersAreOfTheGroup) {
   test.Tell("wait 3; pop g(b,a)");
   EXPECT_EQ(test.Entity("b").attempts, 2U);
   EXPECT_THAT(test.Entity("b").rejection.plugins, IsEmpty());
+}
+
+TEST(SchedulingQueueGroupsTest, GroupsBeginAndEndWhileTheQueueWorks) {
+  TestQueue test;
+  test.Tell("join a g; join b g; join c g; add d; pop a; pop b; return b 5; nominate b n");
+  test.queue->SetGroups(true);
+  test.queue->CheckInvariants();
+  EXPECT_EQ(test.Places(), "a=flight d=active g(c,b)=active");
+  EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
+  test.Tell("return a 5");
+  EXPECT_EQ(test.Places(), "d=active g(c,b,a)=backoff");
+  test.queue->SetGroups(false);
+  test.queue->CheckInvariants();
+  EXPECT_EQ(test.Places(), "a=active b=active c=active d=active");
+  EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
 }
 
 // Random stories: whatever happens, a pod that came and has not gone is here once, in the group that

@@ -343,5 +343,19 @@ TEST(SchedulingQueueTest, NewInterestsAreTakenUp) {
   EXPECT_EQ(test.Places(), "a=backoff b=backoff");
 }
 
+TEST(SchedulingQueueTest, TryAllAgainAsksAboutAllThatWaitAndWakesAllThatIsParked) {
+  TestQueue test;
+  test.Tell("hold f 4; add f; add a; add b; add c; add d; add e; pop a; pop b; pop c; pop d");
+  test.Tell("return a 5; return b 1; node n-1; fail c; sleep 1");
+  EXPECT_EQ(test.Places(), "a=parked b=backoff c=errors d=flight e=active f=gated");
+  for (const char* pod : {"b", "c", "d", "e"}) test.policy.held[pod] = 4;
+  test.policy.held.erase("f");
+  test.queue->TryAllAgain();
+  test.queue->CheckInvariants();
+  EXPECT_EQ(test.Places(), "a=backoff b=gated c=gated d=flight e=gated f=active");
+  test.Tell("release d; return d 5");
+  EXPECT_EQ(test.Places(), "a=backoff b=gated c=gated d=backoff e=gated f=active");
+}
+
 }  // namespace
 }  // namespace berth::host
