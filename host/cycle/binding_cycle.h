@@ -93,6 +93,7 @@ class BindingCycle {
   State state() const { return state_; }
   const PodRef& pod() const { return reservation_->pod(); }
   std::string_view node_name() const { return reservation_->node_name(); }
+  const Plan& plan() const { return reservation_->binding().plan(); }
 
  private:
   struct Wait {

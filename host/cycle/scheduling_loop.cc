@@ -24,16 +24,15 @@ Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interne
                                                                std::span<const PlanSpec> profiles,
                                                                Options options) {
   BERTH_ASSERT(!profiles.empty() && options.clock != nullptr);
-  std::unique_ptr<SchedulingLoop> loop(
-      new SchedulingLoop(interner, client, catalog, std::move(options)));
+  std::unique_ptr<SchedulingLoop> loop(new SchedulingLoop(interner, client, std::move(options)));
   auto plans = loop->BuildPlans(catalog, profiles);
   if (!plans.ok()) return std::move(plans).status();
+  loop->options_.queue.groups = loop->SetHandledFields(catalog);
   loop->Start(std::move(plans).value());
   return loop;
 }
 
-SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginCatalog& catalog,
-                               Options options)
+SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options options)
     : interner_(interner),
       client_(client),
       options_(std::move(options)),
@@ -48,8 +47,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, const PluginC
       cache_(interner),
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
-      fields_(Union(HandledPodFields(catalog), options_.ignored_pod_fields)),
-      has_groups_(HandledPodFields(catalog).contains("/spec/schedulingGroup")),
+      fields_({}),
       changes_(cache_),
       policy_(ids_) {}
 
@@ -58,10 +56,8 @@ SchedulingLoop::~SchedulingLoop() {
   // What a binding gives back goes to cache and queue. Out of the map first: who gives back may ask
   // who is in it.
   while (!bindings_.empty()) bindings_.extract(bindings_.begin());
-  for (const auto& profile : profiles_) {
-    changes_.RemovePlan(*profile->plan);
-    interner_.Release(profile->name);
-  }
+  for (const auto& profile : profiles_) Drop(*profile);
+  for (const auto& profile : retired_) Drop(*profile);
 }
 
 HostServices SchedulingLoop::MakeServices() {
@@ -139,27 +135,19 @@ std::vector<Interest> SchedulingLoop::HostInterests(std::span<const Plan* const>
   return interests;
 }
 
+bool SchedulingLoop::SetHandledFields(const PluginCatalog& catalog) {
+  const std::set<std::string> handled = HandledPodFields(catalog);
+  fields_ = HandledFields(Union(handled, options_.ignored_pod_fields));
+  return handled.contains("/spec/schedulingGroup");
+}
+
 void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
-  std::vector<const Plan*> all;
-  all.reserve(plans.size());
-  for (const auto& plan : plans) all.push_back(plan.get());
-  policy_.SetPlans(all, HostInterests(all));
+  const std::vector<const Plan*> all = SetPolicy(plans);
   order_ = std::make_unique<PluginQueueOrder>(*all.front());
-  // Who answers for the field knows what a group is; otherwise such pods are refused by its name.
-  SchedulingQueue::Options queue = options_.queue;
-  queue.groups = has_groups_;
-  queue_ = std::make_unique<SchedulingQueue>(policy_, *order_, calls_.now_ns, queue);
+  queue_ = std::make_unique<SchedulingQueue>(policy_, *order_, calls_.now_ns, options_.queue);
   failures_ = std::make_unique<FailureHandler>(*queue_, client_, *options_.clock, sink_);
   EventRouter::Options routes;
-  for (auto& plan : plans) {
-    changes_.AddPlan(*plan);
-    const Id name = interner_.Intern(plan->scheduler_name());
-    routes.profiles.push_back(name);
-    auto scheduler =
-        std::make_unique<Scheduler>(*plan, cache_, fields_, queue_->nominator(), options_.seed);
-    profiles_.push_back(std::unique_ptr<Profile>(
-        new Profile{.plan = std::move(plan), .name = name, .scheduler = std::move(scheduler)}));
-  }
+  routes.profiles = Install(std::move(plans));
   routes.on_assumed_pod_going = [this](std::string_view uid) {
     if (BindingCycle* binding = FindBinding(uid)) binding->OnPodGoing();
   };
@@ -169,6 +157,28 @@ void SchedulingLoop::Start(std::vector<std::unique_ptr<Plan>> plans) {
   routes.on_contradiction = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); };
   router_ = std::make_unique<EventRouter>(cache_, objects_, *queue_, std::move(routes));
   router_->StartWatches(client_, KindsWanted());
+}
+
+std::vector<const Plan*> SchedulingLoop::SetPolicy(
+    const std::vector<std::unique_ptr<Plan>>& plans) {
+  std::vector<const Plan*> all;
+  all.reserve(plans.size());
+  for (const auto& plan : plans) all.push_back(plan.get());
+  policy_.SetPlans(all, HostInterests(all));
+  return all;
+}
+
+std::vector<Id> SchedulingLoop::Install(std::vector<std::unique_ptr<Plan>> plans) {
+  std::vector<Id> names;
+  for (auto& plan : plans) {
+    changes_.AddPlan(*plan);
+    const Id name = names.emplace_back(interner_.Intern(plan->scheduler_name()));
+    auto scheduler =
+        std::make_unique<Scheduler>(*plan, cache_, fields_, queue_->nominator(), options_.seed);
+    profiles_.push_back(std::unique_ptr<Profile>(
+        new Profile{.plan = std::move(plan), .name = name, .scheduler = std::move(scheduler)}));
+  }
+  return names;
 }
 
 std::vector<std::string> SchedulingLoop::KindsWanted() const {
@@ -181,6 +191,46 @@ std::vector<std::string> SchedulingLoop::KindsWanted() const {
   kinds.erase(std::string(kNodeKind));
   kinds.erase(std::string(kPodKind));
   return {kinds.begin(), kinds.end()};
+}
+
+// --- other profiles -----------------------------------------------------------------------------
+
+Status SchedulingLoop::Reload(const PluginCatalog& catalog, std::span<const PlanSpec> profiles) {
+  BERTH_ASSERT(!profiles.empty());
+  auto plans = BuildPlans(catalog, profiles);
+  if (!plans.ok()) return std::move(plans).status();
+  std::ranges::move(profiles_, std::back_inserter(retired_));
+  profiles_.clear();
+  const std::vector<const Plan*> all = SetPolicy(*plans);
+  order_->SetPlan(*all.front());
+  std::vector<Id> names = Install(std::move(plans).value());
+  queue_->PolicyChanged();
+  queue_->SetGroups(SetHandledFields(catalog));
+  router_->SetProfiles(std::move(names));
+  router_->StartWatches(client_, KindsWanted());
+  queue_->TryAllAgain();
+  DropRetired();
+  return {};
+}
+
+bool SchedulingLoop::IsRetired(const Plan& plan) const {
+  return std::ranges::any_of(retired_,
+                             [&plan](const auto& profile) { return profile->plan.get() == &plan; });
+}
+
+void SchedulingLoop::DropRetired() {
+  std::erase_if(retired_, [this](const auto& profile) {
+    const bool is_needed = std::ranges::any_of(bindings_, [&profile](const auto& binding) {
+      return &binding.second->plan() == profile->plan.get();
+    });
+    if (!is_needed) Drop(*profile);
+    return !is_needed;
+  });
+}
+
+void SchedulingLoop::Drop(Profile& profile) {
+  changes_.RemovePlan(*profile.plan);
+  interner_.Release(profile.name);
 }
 
 // --- the loop -----------------------------------------------------------------------------------
@@ -256,10 +306,22 @@ bool SchedulingLoop::DropFinished() {
     finished_.pop_back();
     BERTH_ASSERT(ended != bindings_.end());
     // Out of the map first: what is given back may ask who is in it.
-    const std::unique_ptr<BindingCycle> binding = std::move(ended->second);
+    std::unique_ptr<BindingCycle> binding = std::move(ended->second);
     bindings_.erase(ended);
+    if (retired_.empty() || !IsRetired(binding->plan())) continue;
+    DropRetiredBinding(std::move(binding));
   }
+  if (any && !retired_.empty()) DropRetired();
   return any;
+}
+
+// Who rejected it may be gone: it is tried again, if there is anybody who does.
+void SchedulingLoop::DropRetiredBinding(std::unique_ptr<BindingCycle> binding) {
+  const PodRef pod = binding->pod();
+  queue_->Activate(pod->uid());
+  binding.reset();
+  const PodRef left = queue_->PodOf(pod->uid());
+  if (left != nullptr && ProfileOf(*left) == nullptr) router_->GiveUp(left);
 }
 
 // What pods bring with them, columns and texts, would pile up. A sweep looks at every text: it

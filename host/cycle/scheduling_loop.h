@@ -117,6 +117,15 @@ class SchedulingLoop final : private SchedulerRequests {
   // Begins no attempt any more; pods that wait on Permit go back to the queue; bindings under way
   // end by themselves: go on with Step() until there is none.
   void Stop();
+  // Other profiles take over, or the same with other plugins, arguments or libraries: all is built
+  // beside what is there, and takes its place at once. Pods that are on their way to a node go on
+  // with the plugins that they began with, which then go; one of them that fails, and everything
+  // that waits, is tried with the new ones.
+  // Errors: those of Create; then nothing has changed.
+  // Must not: be called within Step().
+  Status Reload(const PluginCatalog& catalog, std::span<const PlanSpec> profiles);
+  // Plans that have been replaced, and are still needed.
+  size_t draining() const { return retired_.size(); }
   // The loop is about to go: plugins that are called for bindings are told that nobody waits.
   void CancelBindings();
   size_t in_flight() const { return bindings_.size(); }
@@ -148,13 +157,22 @@ class SchedulingLoop final : private SchedulerRequests {
     std::unique_ptr<Scheduler> scheduler;
   };
 
-  SchedulingLoop(Interner& interner, Client& client, const PluginCatalog& catalog, Options options);
+  SchedulingLoop(Interner& interner, Client& client, Options options);
 
   HostServices MakeServices();
+  // What the plugins of the catalogue answer for. True: groups are among that.
+  bool SetHandledFields(const PluginCatalog& catalog);
   std::vector<Interest> HostInterests(std::span<const Plan* const> plans);
   Result<std::vector<std::unique_ptr<Plan>>> BuildPlans(const PluginCatalog& catalog,
                                                         std::span<const PlanSpec> profiles);
   void Start(std::vector<std::unique_ptr<Plan>> plans);
+  // Their schedulerNames.
+  std::vector<Id> Install(std::vector<std::unique_ptr<Plan>> plans);
+  void Drop(Profile& profile);
+  void DropRetired();
+  void DropRetiredBinding(std::unique_ptr<BindingCycle> binding);
+  std::vector<const Plan*> SetPolicy(const std::vector<std::unique_ptr<Plan>>& plans);
+  bool IsRetired(const Plan& plan) const;
   std::vector<std::string> KindsWanted() const;
   Profile* ProfileOf(const Pod& pod) const;
 
@@ -225,10 +243,10 @@ class SchedulingLoop final : private SchedulerRequests {
   MetricStore metrics_;
   HostServices services_;
   HandledFields fields_;
-  bool has_groups_;  // A plugin knows what they are.
   ChangeHub changes_;
   PluginQueuePolicy policy_;
   std::vector<std::unique_ptr<Profile>> profiles_;  // Before what calls their plugins.
+  std::vector<std::unique_ptr<Profile>> retired_;   // Until their last binding has ended.
   std::unique_ptr<PluginQueueOrder> order_;
   std::unique_ptr<SchedulingQueue> queue_;
   std::unique_ptr<FailureHandler> failures_;

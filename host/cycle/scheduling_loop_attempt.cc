@@ -28,7 +28,7 @@ void SchedulingLoop::TryPod(const QueuedEntity& entity) {
   const PodRef pod = entity.pod;
   Profile* profile = ProfileOf(*pod);
   if (profile == nullptr) {
-    Log(BERTH_LOG_ERROR, pod->Key() + ": no profile has its schedulerName any more");
+    router_->GiveUp(pod);
     return queue_->Done(pod->uid());
   }
   if (pod->terminating()) {

@@ -1,6 +1,7 @@
 #include "host/event/event_router.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "host/queue/object_change.h"
@@ -65,6 +66,7 @@ void EventRouter::StartWatches(Client& client, std::span<const std::string> kind
 
 void EventRouter::Watch(Client& client, std::string_view kind,
                         void (EventRouter::*apply)(const WatchEvent&)) {
+  if (!watched_.emplace(kind).second) return;
   ++unsynced_;
   sinks_.push_back(std::make_unique<Sink>(*this, apply));
   watches_.push_back(client.StartWatch(kind, *sinks_.back()));
@@ -219,9 +221,42 @@ void EventRouter::NoteOthers(const WatchEvent& event) {
   }
   const berth_pod& view = (*pod)->view();
   const bool pending = event.type != WatchType::kDeleted && view.node_name == kNoId;
-  const bool ours =
-      std::ranges::find(options_.profiles, view.scheduler_name) != options_.profiles.end();
-  if (pending && !ours) others_pending_.emplace((*pod)->uid());
+  if (pending && !IsOurs(**pod)) others_pending_.insert_or_assign(std::string((*pod)->uid()), *pod);
+}
+
+// --- profiles -----------------------------------------------------------------------------------
+
+bool EventRouter::IsOurs(const Pod& pod) const {
+  const Id name = pod.view().scheduler_name;
+  return std::ranges::find(options_.profiles, name) != options_.profiles.end();
+}
+
+void EventRouter::GiveUp(const PodRef& pod) {
+  queue_.Remove(pod->uid());
+  others_pending_.insert_or_assign(std::string(pod->uid()), pod);
+}
+
+// As they were made, so that those who come in are tried in the order in which they would have been.
+void EventRouter::SetProfiles(std::vector<Id> profiles) {
+  options_.profiles = std::move(profiles);
+  std::vector<PodRef> coming, going;
+  for (const auto& [uid, pod] : others_pending_) {
+    if (IsOurs(*pod)) coming.push_back(pod);
+  }
+  queue_.ForEach([&](const QueuedEntity& entity) {
+    if (entity.place == QueuePlace::kInFlight) return;
+    entity.ForEachPod([&](const PodRef& pod) {
+      if (!IsOurs(*pod)) going.push_back(pod);
+    });
+  });
+  for (const PodRef& pod : going) GiveUp(pod);
+  std::ranges::sort(coming, {}, [](const PodRef& pod) {
+    return std::tuple(pod->meta().created_ns, pod->Key());
+  });
+  for (const PodRef& pod : coming) {
+    others_pending_.erase(others_pending_.find(pod->uid()));
+    queue_.Add(pod);
+  }
 }
 
 }  // namespace berth::host

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/api/string_map.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
@@ -31,7 +32,7 @@ namespace berth::host {
 class EventRouter {
  public:
   struct Options {
-    // schedulerName of each profile, as ids that live as long as the router.
+    // schedulerName of each profile, as ids that live until others are set.
     std::vector<Id> profiles;
     // An assumed pod is being deleted, or is gone: its place may be given back, its binding will
     // fail. Must be set.
@@ -47,8 +48,13 @@ class EventRouter {
   EventRouter& operator=(const EventRouter&) = delete;
 
   // Starts watching nodes, pods and `kinds`: objects and nodes first, so that the first cycle finds
-  // what its pod may want.
+  // what its pod may want. Later calls: those of `kinds` that are not watched yet.
   void StartWatches(Client& client, std::span<const std::string> kinds);
+  // Other profiles: pods that wait for one that has come enter the queue, those of one that has
+  // gone leave it, in flight when their attempt has ended (GiveUp).
+  void SetProfiles(std::vector<Id> profiles);
+  // A pod of the queue, without a node, is nobody's business any more.
+  void GiveUp(const PodRef& pod);
   // No event is routed any more.
   void StopWatches() { watches_.clear(); }
 
@@ -78,12 +84,14 @@ class EventRouter {
   Status UpdateInCache(const PodStep& step);
   Status RemoveFromCache(const PodRef& pod);
   void NoteOthers(const WatchEvent& event);
+  bool IsOurs(const Pod& pod) const;
 
   Cache& cache_;
   ObjectStore& objects_;
   SchedulingQueue& queue_;
   Options options_;
-  std::set<std::string, std::less<>> others_pending_;  // uids
+  StringMap<PodRef> others_pending_;            // By uid.
+  std::set<std::string, std::less<>> watched_;  // Kinds.
   size_t unsynced_ = 0;
   std::vector<std::unique_ptr<WatchSink>> sinks_;
   std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Go before the sinks.

@@ -1,0 +1,237 @@
+// Other profiles take over while the scheduler works.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int64_t kSecond = TestClock::kSecond;
+
+class ReloadTest : public ::testing::Test {
+ protected:
+  void Start(const TestProfile& profile) {
+    const Status status = harness_.Start(profile);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  Status Reload(const std::vector<PlanSpec>& specs) {
+    return harness_.loop().Reload(TestCatalog(), specs);
+  }
+  void ReloadWith(const TestProfile& profile) {
+    const Status status = Reload({profile.Spec()});
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  // Refuses every node; waits for a node.
+  static TestProfile Refusing() {
+    return TestProfile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":2}})");
+  }
+  static TestProfile Gang() {
+    return TestProfile().Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve,
+                                           Point::kPermit, Point::kPostBind});
+  }
+  static TestProfile Fit() {
+    return TestProfile().Use("NodeResourcesFit",
+                             {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions});
+  }
+  static PlanSpec Named(const TestProfile& profile, const std::string& scheduler_name) {
+    PlanSpec spec = profile.Spec();
+    spec.scheduler_name = scheduler_name;
+    return spec;
+  }
+  static TestPod Of(const std::string& name, const std::string& scheduler_name) {
+    return {.name = name, .spec = "\"schedulerName\":\"" + scheduler_name + '"'};
+  }
+  static TestPod Member(const std::string& name, int size) {
+    return {.name = name,
+            .requests = "\"cpu\":\"1\"",
+            .meta = R"("labels":{"gang":"g","gang-size":")" + std::to_string(size) + "\"}"};
+  }
+  std::string NodeOf(const std::string& pod) {
+    return std::string(harness_.cluster().FindPod("default", pod)->node_name());
+  }
+  const SchedulingQueue& queue() { return harness_.loop().queue(); }
+
+  Harness harness_;
+};
+
+// --- what waits ---------------------------------------------------------------------------------
+
+TEST_F(ReloadTest, WhatIsParkedIsTriedWithTheNewPlugins) {
+  harness_.AddNodes({"n1"});
+  Start(Refusing());
+  harness_.AddPod({.name = "p"});
+  harness_.Run();
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+  ReloadWith(TestProfile());
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+}
+
+TEST_F(ReloadTest, WhoIsReadyAsksTheNewPreEnqueue) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  TestPod pod{.name = "p", .spec = R"("schedulingGates":[{"name":"later"}])"};
+  harness_.AddPod(pod);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kActive);
+  ReloadWith(TestProfile().Use("SchedulingGates", {Point::kPreEnqueue}));
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kGated);
+  ReloadWith(TestProfile());
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kActive);
+}
+
+TEST_F(ReloadTest, ANewOrderIsTheOrderOfWhatWaits) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  harness_.AddPod({.name = "a", .spec = "\"priority\":9"});
+  harness_.AddPod({.name = "b"});
+  harness_.AddPod({.name = "c", .spec = "\"priority\":5"});
+  ReloadWith(TestProfile().Use("cpp.ByLess", {Point::kQueueSort}));
+  std::vector<std::string> order;
+  while (harness_.ready() > 0) order.emplace_back(harness_.Next().pod->name());
+  EXPECT_THAT(order, ElementsAre("c", "b", "a"));
+}
+
+TEST_F(ReloadTest, AnErrorLeavesEverythingAsItIs) {
+  harness_.AddNodes({"n1"});
+  Start(Fit());
+  harness_.AddPod({.name = "p", .requests = "\"cpu\":\"100\""});
+  harness_.Run();
+  const Plan* plan = &harness_.loop().scheduler().plan();
+  const TestProfile bad =
+      Fit().Use("test.Nobody", {Point::kFilter}).Use("acme.Gang", {Point::kPermit}, R"({"x":1})");
+  const Status status = Reload({bad.Spec(), Named(TestProfile(), "other")});
+  EXPECT_THAT(status.message(), HasSubstr("test.Nobody"));
+  EXPECT_THAT(status.message(), HasSubstr("acme.Gang"));
+  EXPECT_EQ(&harness_.loop().scheduler().plan(), plan);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  harness_.AddNode({.name = "n2", .allocatable = R"("cpu":"200","pods":"10")"});
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("p"), "n2");
+}
+
+// --- what is on its way -------------------------------------------------------------------------
+
+TEST_F(ReloadTest, WhoWaitsOnPermitGoesOnWithThePluginsThatItBeganWith) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ASSERT_EQ(harness_.loop().in_flight(), 1U);
+  ReloadWith(Fit());
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
+  // The new ones do not make it wait.
+  harness_.AddPod(Member("b", 2));
+  harness_.Run();
+  EXPECT_EQ(NodeOf("b"), "n1");
+  EXPECT_EQ(NodeOf("a"), "");
+  harness_.Advance(60 * kSecond);  // Its time runs out, and it is tried with the new ones.
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("a"), "n1");
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(ReloadTest, TheSamePluginAnewMayLetThemGo) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ReloadWith(Gang());
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  // Two that come now are enough for the new instance, which knows nobody else.
+  harness_.AddPod(Member("b", 2));
+  harness_.AddPod(Member("c", 2));
+  harness_.Run();
+  EXPECT_EQ(NodeOf("b"), "n1");
+  EXPECT_EQ(NodeOf("c"), "n1");
+  EXPECT_EQ(harness_.loop().in_flight(), 1U);
+  harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(ReloadTest, TheLoopMayGoWhileOldPluginsAreStillNeeded) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ReloadWith(Gang());
+  harness_.AddPod(Member("b", 3));
+  harness_.Run();
+  ReloadWith(Fit());
+  EXPECT_EQ(harness_.loop().draining(), 2U);
+  harness_.Stop();
+}
+
+// --- profiles that come and go ------------------------------------------------------------------
+
+TEST_F(ReloadTest, AProfileThatComesTakesThePodsThatWaitForIt) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  harness_.AddPod(Of("a", "other"));
+  harness_.AddPod(Of("b", "another"));
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "other")}).ok());
+  harness_.Run();
+  EXPECT_EQ(NodeOf("a"), "n1");
+  EXPECT_EQ(NodeOf("b"), "");
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+}
+
+TEST_F(ReloadTest, AProfileThatGoesLeavesItsPodsToOthers) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Refusing(), "other"),
+                            Named(Gang(), "third")};
+  ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+  harness_.AddPod(Of("a", "other"));
+  TestPod waiting = Member("w", 2);
+  waiting.spec = R"("schedulerName":"third")";
+  harness_.AddPod(waiting);
+  harness_.Run();
+  EXPECT_EQ(queue().size(), 2U);
+  ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+  EXPECT_EQ(queue().size(), 1U);  // The one that is on its way.
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  harness_.Advance(61 * kSecond);
+  EXPECT_EQ(queue().size(), 0U);
+  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
+  harness_.Run();
+  EXPECT_EQ(NodeOf("w"), "n1");
+}
+
+// --- many times ---------------------------------------------------------------------------------
+
+TEST_F(ReloadTest, AHundredReloadsLoseNobodyAndKeepNothing) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
+  Start(Fit());
+  for (int i = 0; i < 100; ++i) {
+    harness_.AddPod({.name = "p" + std::to_string(i), .requests = "\"cpu\":\"1\""});
+    if (i % 2 == 0) harness_.AddPod(Member("g" + std::to_string(i), 1000));
+    ReloadWith(i % 3 == 0 ? Fit() : i % 3 == 1 ? Gang() : Refusing());
+    harness_.Run();
+    harness_.loop().queue().CheckInvariants();
+  }
+  ReloadWith(Fit());
+  harness_.Advance(70 * kSecond);
+  EXPECT_EQ(queue().size(), 0U);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 150'000);
+}
+
+}  // namespace
+}  // namespace berth::host
