@@ -79,6 +79,13 @@ void NoteCode(const PlannedPlugin& plugin, Point point, berth_code code, std::st
   NoteFault(plugin, point, FaultKind::kBadCode, what);
 }
 
+std::string WhyFailed(const PlannedPlugin& plugin, Point point, berth_code code,
+                      const StatusSink& sink) {
+  const std::string reasons = sink.JoinReasons();
+  NoteCode(plugin, point, code, reasons);
+  return WhyFailed(code, reasons);
+}
+
 bool IsQuarantined(const PlannedPlugin& plugin, std::string_view* why) {
   const PluginFaults::Account* account = plugin.host != nullptr ? plugin.host->faults() : nullptr;
   if (account == nullptr || !account->quarantined()) return false;

@@ -4,10 +4,12 @@
 #define BERTH_HOST_RUNTIME_PLUGIN_CALL_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <berth/abi.h>
 
+#include "host/api/status_sink.h"
 #include "host/runtime/plugin_faults.h"
 #include "host/runtime/point.h"
 
@@ -68,6 +70,9 @@ void NoteFault(const PlannedPlugin& plugin, Point point, FaultKind kind, std::st
 // The fault that lies in a code which the point has no use for: an exception for BERTH_BUG, none
 // for BERTH_ERROR and BERTH_CANCELLED, a bad code otherwise. Threading: any.
 void NoteCode(const PlannedPlugin& plugin, Point point, berth_code code, std::string_view why);
+// Why a call failed, in words, the fault that lies in it noted.
+std::string WhyFailed(const PlannedPlugin& plugin, Point point, berth_code code,
+                      const StatusSink& sink);
 
 // True while the plugin is in quarantine. Then it is not asked any more: Score, PreScore,
 // PostFilter are passed over; PreEnqueue holds the pod back; PreFilter, Filter, Reserve, Permit,

@@ -48,9 +48,7 @@ berth_code Call(PluginCycle& cycle, const berth_block& block, berth_filter_out& 
 }
 
 PluginStatus CallFailed(const PlannedPlugin& plugin, berth_code code, const StatusSink& sink) {
-  const std::string reasons = sink.JoinReasons();
-  NoteCode(plugin, Point::kFilter, code, reasons);
-  return Failed(plugin.name, WhyFailed(code, reasons));
+  return Failed(plugin.name, WhyFailed(plugin, Point::kFilter, code, sink));
 }
 
 // Success, or the failure of a plugin that may not be asked.

@@ -105,9 +105,8 @@ PostFilterResult RunPostFilter(Attempt& attempt) {
       return {{code, plugin.name, std::move(reasons)}, out.overrides(), out.node()};
     }
     if (code != BERTH_UNSCHEDULABLE && code != BERTH_PENDING) {
-      const std::string said = sink.JoinReasons();
-      NoteCode(plugin, Point::kPostFilter, code, said);
-      return {{BERTH_ERROR, plugin.name, {WhyFailed(code, said)}}, false, ""};
+      std::string said = WhyFailed(plugin, Point::kPostFilter, code, sink);
+      return {{BERTH_ERROR, plugin.name, {std::move(said)}}, false, ""};
     }
     if (out.overrides()) {
       result.overrides = true;

@@ -123,8 +123,7 @@ std::optional<Gate> PluginQueuePolicy::Ask(PluginId id, const Pod& pod) const {
   const bool refuses = code == BERTH_UNSCHEDULABLE ||
                        code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE || code == BERTH_PENDING;
   if (refuses) return gate;
-  const std::string said = WhyFailed(code, sink.JoinReasons());
-  NoteCode(plugin, Point::kPreEnqueue, code, sink.JoinReasons());
+  const std::string said = WhyFailed(plugin, Point::kPreEnqueue, code, sink);
   gate.code = BERTH_ERROR;
   gate.reasons = {"running PreEnqueue plugin \"" + plugin.name + "\": " + said};
   const auto& services = plugin.host->services();

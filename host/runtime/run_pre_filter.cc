@@ -138,8 +138,7 @@ PluginStatus RunPreFilter(Attempt& attempt) {
       return {};
     }
     if (code != BERTH_SUCCESS) {
-      NoteCode(plugin, Point::kPreFilter, code, sink.JoinReasons());
-      return Failed(plugin.name, WhyFailed(code, sink.JoinReasons()));
+      return Failed(plugin.name, WhyFailed(plugin, Point::kPreFilter, code, sink));
     }
     if (!out.nodes().has_value()) continue;
     Intersect(attempt, plugin.name, std::move(*out.nodes()));

@@ -9,13 +9,6 @@
 namespace berth::host {
 namespace {
 
-// Why a plugin failed; one that is at fault is noted.
-std::string Why(const PluginCycle& cycle, Point point, berth_code code, const StatusSink& sink) {
-  const std::string reasons = sink.JoinReasons();
-  NoteCode(cycle.plugin(), point, code, reasons);
-  return WhyFailed(code, reasons);
-}
-
 PluginStatus Failed(const std::string& plugin, std::string text) {
   return {BERTH_ERROR, plugin, {std::move(text)}};
 }
@@ -50,7 +43,7 @@ PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<i
     if (code != BERTH_SUCCESS) {
       return Failed(cycle.plugin().name,
                     "running Score plugins: plugin \"" + cycle.plugin().name +
-                        "\" failed with: " + Why(cycle, Point::kScore, code, sink));
+                        "\" failed with: " + WhyFailed(cycle.plugin(), Point::kScore, code, sink));
     }
     const size_t end = raw.size();
     if (selected.size() == block.count) {
@@ -89,7 +82,7 @@ PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
   if (code == BERTH_SUCCESS) return {};
   return Failed(cycle.plugin().name,
                 "running Normalize on Score plugins: plugin \"" + cycle.plugin().name +
-                    "\" failed with: " + Why(cycle, Point::kScore, code, sink));
+                    "\" failed with: " + WhyFailed(cycle.plugin(), Point::kScore, code, sink));
 }
 
 // Adds the weighted scores to the totals, in one pass that also finds whether any is out of range.
@@ -186,8 +179,8 @@ PluginStatus RunPreScore(Attempt& attempt) {
     if (code == BERTH_SKIP) {
       cycle.skip_score = true;
     } else if (code != BERTH_SUCCESS) {
-      return Failed(plugin.name, "running PreScore plugin \"" + plugin.name +
-                                     "\": " + Why(cycle, Point::kPreScore, code, sink));
+      return Failed(plugin.name, "running PreScore plugin \"" + plugin.name + "\": " +
+                                     WhyFailed(cycle.plugin(), Point::kPreScore, code, sink));
     }
   }
   return {};

@@ -125,9 +125,7 @@ PluginStatus WhatIf::TellPlugins(bool added, const berth_pod& pod) {
                                                         0, sink.raw());
     }();
     if (code == BERTH_SUCCESS) continue;
-    const std::string said = sink.JoinReasons();
-    NoteCode(plugin, Point::kPreFilter, code, said);
-    return Failed(plugin, added, WhyFailed(code, said));
+    return Failed(plugin, added, WhyFailed(plugin, Point::kPreFilter, code, sink));
   }
   return {};
 }
