@@ -109,6 +109,42 @@ Decides for this pod against the cluster as it is in the files; other pending po
 
 )";
 
+constexpr std::string_view kProfileExamples = R"(Examples:
+  Is my profile right?
+    berth profile check acme.toml
+  Can these work in one process?
+    berth profile check default binpack acme.toml
+  What does it come to, with all that it extends?
+    berth profile show binpack
+    berth profile show acme.toml --output json
+
+A profile is a TOML file that says which plugins decide for the pods of one spec.schedulerName:
+  schedulerName = "acme"
+  extends = "default"             # start from a profile that comes with Berth, or "other.toml"
+
+  [[plugins]]
+  name = "NodeResourcesFit"       # the same name: overrides what it sets, keeps its place
+  weight = 5
+  [plugins.args.scoringStrategy]
+  type = "MostAllocated"
+
+  [[plugins]]
+  name = "ImageLocality"
+  enabled = false                 # the toggle
+
+  [[plugins]]
+  name = "acme.RackPower"         # a third party's
+  library = "plugins/librack_power.so"
+  after = "NodeResourcesFit"
+  points = ["Filter", "Score"]    # default: every point that it implements
+
+  [order]
+  Filter = ["acme.RackPower"]     # at this point, before the others
+
+)";
+
+constexpr std::string_view kProfileExitStatus = "Exit status: 0 done, 2 something is wrong.";
+
 constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list
   berth plugin list --plugin-dir /opt/acme/plugins --output yaml
@@ -143,6 +179,8 @@ struct CommandLine {
   ExplainFlags explain;
   PluginFlags list;
   PluginFlags describe;
+  ProfileFlags check;
+  ProfileFlags show;
   PluginNewFlags new_plugin;
 };
 
@@ -167,12 +205,27 @@ void AddPluginDirectory(CLI::App& command, std::string& directory) {
       ->type_name("DIR");
 }
 
+void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directories) {
+  command
+      .add_option("--plugin-dir", directories,
+                  "Where the plugins are [plugins beside the executable, else those installed]; "
+                  "may be given several times")
+      ->type_name("DIR")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 void AddSimulation(CLI::App& command, SimulationFlags& flags) {
   command
       .add_option("-c,--cluster", flags.cluster_files,
                   "Nodes, pods and whatever else there is; - is standard input")
       ->type_name("FILE");
-  AddPluginDirectory(command, flags.plugin_directory);
+  command
+      .add_option("--profile", flags.profiles,
+                  "What decides: a file *.toml, or the name of a profile that comes with Berth "
+                  "[default]; several, each for its schedulerName")
+      ->type_name("FILE|NAME");
+  AddPluginDirectories(command, flags.plugin_directories);
   command
       .add_option("--seed", flags.seed,
                   "Which of several equally good nodes is taken [" + std::to_string(kDefaultSeed) +
@@ -186,6 +239,10 @@ void AddSimulation(CLI::App& command, SimulationFlags& flags) {
 void AddRun(CLI::App& app, RunFlags& flags) {
   CLI::App* command =
       app.add_subcommand("run", "Schedule while the cluster changes, and print what is decided");
+  command
+      ->add_option("--config", flags.config,
+                   "The host file, berth.toml: profiles, plugin folders, deadlines, backoffs")
+      ->type_name("FILE");
   command->add_flag("--embedded", flags.embedded, "Schedule for a cluster in this process");
   AddSimulation(*command, flags);
   command
@@ -263,6 +320,27 @@ CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
   return plugin;
 }
 
+void AddProfile(CLI::App& app, CommandLine& line) {
+  CLI::App* profile = app.add_subcommand("profile", "Look at profiles");
+  profile->require_subcommand(1);
+  profile->footer(std::string(kProfileExamples).append(kProfileExitStatus));
+  CLI::App* check =
+      profile->add_subcommand("check", "Say everything that is wrong with profiles, used together");
+  CLI::App* show =
+      profile->add_subcommand("show", "Say which plugin runs where, with which arguments");
+  for (auto [command, flags] : {std::pair(check, &line.check), std::pair(show, &line.show)}) {
+    command
+        ->add_option("profiles", flags->profiles,
+                     "A file *.toml, or the name of one that comes "
+                     "with Berth")
+        ->type_name("FILE|NAME")
+        ->required();
+    AddPluginDirectories(*command, flags->plugin_directories);
+    command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
+  }
+  AddOutput(*show, line.show.output);
+}
+
 // The innermost command that was named.
 const CLI::App* Innermost(const CLI::App* app) {
   const auto named = app->get_subcommands();
@@ -296,6 +374,10 @@ int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& e
   if (app.got_subcommand("run")) return RunRun(line.run, env);
   if (app.got_subcommand("simulate")) return RunSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return RunExplain(line.explain, env);
+  if (app.got_subcommand("profile")) {
+    const bool check = app.get_subcommand("profile")->got_subcommand("check");
+    return check ? RunProfileCheck(line.check, env) : RunProfileShow(line.show, env);
+  }
   const CLI::App& plugin = *app.get_subcommand("plugin");
   if (plugin.got_subcommand("list")) return RunPluginList(line.list, env);
   if (plugin.got_subcommand("new")) return RunPluginNew(line.new_plugin, env);
@@ -315,6 +397,7 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
   AddSimulate(app, line.simulate);
   AddExplain(app, line.explain);
   AddPlugin(app, line);
+  AddProfile(app, line);
 
   if (args.empty()) {
     env.err << app.help();

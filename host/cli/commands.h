@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include <berth/abi.h>
+
 #include "host/api/status.h"
 #include "host/cli/command.h"
 #include "host/cli/embedded_scheduler.h"
 #include "host/cli/output.h"
 #include "host/cli/plugin_set.h"
+#include "host/cli/profile_set.h"
 #include "host/cli/progress.h"
 #include "host/cli/simulation.h"
 
@@ -21,9 +24,11 @@ inline constexpr uint64_t kDefaultSeed = 1;
 
 struct SimulationFlags {
   std::vector<std::string> cluster_files;
-  std::string plugin_directory;  // Empty: the default one.
+  std::vector<std::string> profiles;            // Files or names; empty: the default one.
+  std::vector<std::string> plugin_directories;  // Empty: the default one.
   uint64_t seed = kDefaultSeed;
   int verbosity = 0;
+  uint32_t log_level = BERTH_LOG_WARN;  // Without verbosity.
   OutputFormat output = OutputFormat::kTable;
 };
 
@@ -33,6 +38,7 @@ struct SimulateFlags : SimulationFlags {
 };
 
 struct RunFlags : SimulationFlags {
+  std::string config;  // The host file; empty: there is none.
   bool embedded = false;
   std::string events;  // Where the stream comes from; empty: there is none.
   std::string record;  // Empty: nothing is recorded.
@@ -49,6 +55,12 @@ struct PluginFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+struct ProfileFlags {
+  std::vector<std::string> profiles;
+  std::vector<std::string> plugin_directories;
+  OutputFormat output = OutputFormat::kTable;
+};
+
 struct PluginNewFlags {
   std::string name;                     // "acme.RackPower"
   std::string points = "Filter,Score";  // Separated by commas.
@@ -61,13 +73,19 @@ int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int RunExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
 int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
+int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
+int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
 int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 
 // `given`, or the default directory when it is empty.
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
 
-// Loads the plugins, reads the cluster and starts: nothing has been scheduled yet. A library that
-// cannot be loaded is an error: without it, decisions would differ in silence.
+// The profiles, with the plugins of these directories, or of the default one when there are none.
+Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
+                                const std::vector<std::string>& plugin_directories,
+                                const CommandEnvironment& env);
+
+// Loads the plugins, reads the profiles and the cluster, and starts: nothing has been scheduled yet.
 // Lifetime: `progress` outlives what is returned: what plugins log is printed through it.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
                                                    CommandEnvironment& env, Progress& progress);

@@ -37,22 +37,14 @@ DecodeOptions FieldsToKeep(const PluginCatalog& catalog) {
 
 }  // namespace
 
-Result<std::unique_ptr<EmbeddedScheduler>> EmbeddedScheduler::Create(Options options) {
+std::unique_ptr<EmbeddedScheduler> EmbeddedScheduler::Create(Options options) {
   BERTH_ASSERT(options.plugins != nullptr && options.clock != nullptr);
-  const PluginCatalog& catalog = options.plugins->catalog();
-  if (!options.plan) {
-    return std::unique_ptr<EmbeddedScheduler>(
-        new EmbeddedScheduler(std::move(options), DefaultPlanSpec(catalog)));
-  }
-  Result<PlanSpec> spec = options.plan(catalog);
-  if (!spec.ok()) return std::move(spec).status();
-  return std::unique_ptr<EmbeddedScheduler>(
-      new EmbeddedScheduler(std::move(options), std::move(spec).value()));
+  BERTH_ASSERT(!options.profiles.empty());
+  return std::unique_ptr<EmbeddedScheduler>(new EmbeddedScheduler(std::move(options)));
 }
 
-EmbeddedScheduler::EmbeddedScheduler(Options options, PlanSpec spec)
+EmbeddedScheduler::EmbeddedScheduler(Options options)
     : options_(std::move(options)),
-      spec_(std::move(spec)),
       monitor_(interner_),
       cluster_({.now_ns = [this] { return options_.clock->NowNs(); },
                 .max_events = 0,
@@ -96,6 +88,8 @@ Status EmbeddedScheduler::Start() {
   options.log = options_.log;
   options.log_level = options_.log_level;
   options.bind_deadline_ns = options_.bind_deadline_ns;
+  options.quarantine = options_.quarantine;
+  options.queue = options_.queue;
   options.monitor = &monitor_;
   if (options_.bind_threads > 0) {
     pool_ = std::make_unique<BindPool>(options_.bind_threads);
@@ -103,7 +97,7 @@ Status EmbeddedScheduler::Start() {
     options.give_up = [this](uint64_t task) { pool_->GiveUp(task); };
   }
   auto loop = SchedulingLoop::Create(interner_, cluster_, options_.plugins->catalog(),
-                                     std::span(&spec_, 1), std::move(options));
+                                     options_.profiles, std::move(options));
   if (!loop.ok()) return std::move(loop).status();
   loop_ = std::move(loop).value();
   kubelet_.emplace(cluster_, [this] { return options_.clock->NowNs(); });

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/api/clock.h"
 #include "host/api/decode.h"
@@ -36,8 +37,8 @@ class EmbeddedScheduler {
   struct Options {
     // What can be chosen from; shared by any number of schedulers. Must be set.
     std::shared_ptr<const PluginSet> plugins;
-    // Which of it is used. Empty: DefaultPlanSpec.
-    std::function<Result<PlanSpec>(const PluginCatalog& catalog)> plan;
+    // Which of it is used. At least one.
+    std::vector<PlanSpec> profiles;
     // Equal seeds and inputs give equal decisions.
     uint64_t seed = 1;
     // Must be set, and outlive the scheduler; so must what follows, where it is set.
@@ -49,6 +50,8 @@ class EmbeddedScheduler {
     // Threads for plugins that block in PreBind and Bind. 0: they block the scheduling thread.
     size_t bind_threads = 0;
     int64_t bind_deadline_ns = 0;  // See AsyncCalls.
+    QuarantinePolicy quarantine;
+    SchedulingQueue::Options queue;
     // Told where it stands what runs now, for the report of a crash, and null when that ends. May
     // be empty.
     std::function<void(const CallMonitor* monitor)> report_crashes;
@@ -57,8 +60,7 @@ class EmbeddedScheduler {
     uint32_t log_level = BERTH_LOG_WARN;
   };
 
-  // Errors: those of `plan`.
-  static Result<std::unique_ptr<EmbeddedScheduler>> Create(Options options);
+  static std::unique_ptr<EmbeddedScheduler> Create(Options options);
   ~EmbeddedScheduler();
   EmbeddedScheduler(const EmbeddedScheduler&) = delete;
   EmbeddedScheduler& operator=(const EmbeddedScheduler&) = delete;
@@ -98,10 +100,9 @@ class EmbeddedScheduler {
   CallMonitor& monitor() { return monitor_; }
 
  private:
-  EmbeddedScheduler(Options options, PlanSpec spec);
+  explicit EmbeddedScheduler(Options options);
 
   Options options_;
-  PlanSpec spec_;
   Interner interner_;
   CallMonitor monitor_;
   EmbeddedCluster cluster_;

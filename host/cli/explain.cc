@@ -70,20 +70,21 @@ Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string&
 
 Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
   SchedulingLoop& loop = simulation.loop();
-  Scheduler& scheduler = loop.scheduler();
+  Scheduler* own = loop.SchedulerFor(*pod);
+  Scheduler& scheduler = own == nullptr ? loop.scheduler() : *own;
   const QueuedEntity* queued = loop.queue().Find(pod->uid());
   Json report;
   if (queued != nullptr && queued->place == QueuePlace::kGated) {
     report = ExplainGate(*queued->gate, loop.plugin_ids());
   } else {
-    const Decision decision = simulation.Decide(pod);
+    const Decision decision = scheduler.Decide(pod);
     report = ExplainReport(scheduler, decision);
     scheduler.attempt().End();
   }
   report["pod"] = pod->Key();
   report["nodeCount"] = loop.cache().table().node_count();
   report["seed"] = seed;
-  if (pod->scheduler_name() != scheduler.plan().scheduler_name()) {
+  if (own == nullptr) {
     report["note"] = "The pod names the scheduler " + std::string(pod->scheduler_name()) +
                      "; this is what " + scheduler.plan().scheduler_name() + " would do.";
   }

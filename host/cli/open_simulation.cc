@@ -21,31 +21,17 @@ std::string_view LevelName(uint32_t level) {
   return kNames[std::min<size_t>(level, kNames.size() - 1)];
 }
 
-Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::string& directory,
-                                                     const CommandEnvironment& env) {
-  auto plugins = std::make_shared<PluginSet>(env.temporary_directory);
-  Status status = plugins->AddDirectory(directory);
-  if (status.ok()) status = plugins->CheckAllLoaded();
-  if (status.ok() && plugins->catalog().plugins().empty()) {
-    status = Status::NotFound(directory + ": there is no plugin in this directory");
-  }
-  if (!status.ok()) return status;
-  return std::shared_ptr<const PluginSet>(std::move(plugins));
-}
-
 // A Simulation or an EmbeddedScheduler.
 template <class T>
 Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment& env,
                                 Progress& progress, typename T::Options options) {
-  const auto directory = PluginDirectory(flags.plugin_directory, env);
-  if (!directory.ok()) return directory.status();
-  auto plugins = LoadPlugins(*directory, env);
-  if (!plugins.ok()) return std::move(plugins).status();
-
-  options.plugins = std::move(plugins).value();
+  auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  if (!set.ok()) return std::move(set).status();
+  options.plugins = std::move(set->plugins);
+  options.profiles = std::move(set->specs);
   options.seed = flags.seed;
   options.report_crashes = env.report_crashes;
-  options.log_level = LogLevel(flags.verbosity);
+  options.log_level = flags.verbosity > 0 ? LogLevel(flags.verbosity) : flags.log_level;
   // Plugins log on threads of their own too.
   options.log = [&progress](uint32_t level, std::string_view plugin, std::string_view message) {
     std::string line = std::string("berth: ").append(LevelName(level)).append(": ");
@@ -53,18 +39,29 @@ Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment
     progress.Print(line.append(Printable(message)).append(1, '\n'));
   };
   auto opened = T::Create(std::move(options));
-  if (!opened.ok()) return opened;
   for (const std::string& file : flags.cluster_files) {
     progress.Say("Reading " + std::string(InputName(file)));
-    Status status = (*opened)->AddFile(file, env.in);
+    Status status = opened->AddFile(file, env.in);
     if (!status.ok()) return status;
   }
-  Status status = (*opened)->Start();
-  if (!status.ok()) return std::move(status).Annotate("plugins of " + *directory);
+  Status status = opened->Start();
+  if (!status.ok()) return status;
   return opened;
 }
 
 }  // namespace
+
+Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
+                                const std::vector<std::string>& plugin_directories,
+                                const CommandEnvironment& env) {
+  ProfileRequest request{profiles, plugin_directories, env.temporary_directory};
+  if (request.plugin_directories.empty()) {
+    auto directory = PluginDirectory("", env);
+    if (!directory.ok()) return std::move(directory).status();
+    request.plugin_directories.push_back(std::move(directory).value());
+  }
+  return LoadProfiles(request, FindProfiles(env.executable));
+}
 
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {
   if (!given.empty()) return given;

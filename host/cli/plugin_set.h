@@ -33,6 +33,7 @@ class PluginSet {
   Status AddDirectory(const std::string& directory);
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path);
 
+  PluginCatalog& catalog() { return catalog_; }
   const PluginCatalog& catalog() const { return catalog_; }
   std::span<const LoadError> broken() const { return broken_; }
   // All of broken(), one a line; success when there is none.

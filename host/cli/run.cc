@@ -25,6 +25,7 @@
 #include "host/cli/recording.h"
 #include "host/cli/stream_run.h"
 #include "host/cli/virtual_clock.h"
+#include "host/config/host_config.h"
 #include "host/loader/file_descriptor.h"
 #include "host/runtime/call_watchdog.h"
 
@@ -98,6 +99,17 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
   return file;
 }
 
+std::vector<std::string> Values(const std::vector<Placed<std::string>>& texts) {
+  std::vector<std::string> values;
+  for (const Placed<std::string>& text : texts) values.push_back(text.value);
+  return values;
+}
+
+template <class T>
+void Set(const std::optional<T>& said, T& value) {
+  if (said.has_value()) value = *said;
+}
+
 // ---- The end ------------------------------------------------------------------------------------
 
 std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
@@ -161,8 +173,8 @@ void AppendSummary(const Ending& ending, TerminalWidth width, std::string& out) 
 
 class RunSession {
  public:
-  RunSession(const RunFlags& flags, CommandEnvironment& env)
-      : flags_(flags),
+  RunSession(RunFlags flags, CommandEnvironment& env)
+      : flags_(std::move(flags)),
         env_(env),
         progress_(env.err, env.err_is_terminal, env.steady_ns),
         printer_(env.out,
@@ -178,12 +190,14 @@ class RunSession {
   int Run();
 
  private:
+  Status ReadConfig();
   void OpenClock();
   void Say(const DecisionLine& line);
   Status Drive(StreamRun& run);
   int End(const Status& status, size_t events);
 
-  const RunFlags& flags_;
+  RunFlags flags_;
+  HostConfig config_;
   CommandEnvironment& env_;
   ThreadWaker waker_;
   std::atomic<int> stop_ = 0;
@@ -197,6 +211,21 @@ class RunSession {
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
 };
+
+// What the command line says counts more.
+Status RunSession::ReadConfig() {
+  if (flags_.config.empty()) return {};
+  const Result<std::string> text = ReadConfigFile(flags_.config);
+  if (!text.ok()) return text.status().Annotate(flags_.config);
+  ConfigErrors errors;
+  config_ = ReadHostConfig(*text, flags_.config, errors);
+  if (flags_.profiles.empty()) flags_.profiles = Values(config_.profiles);
+  if (flags_.plugin_directories.empty()) {
+    flags_.plugin_directories = Values(config_.plugin_directories);
+  }
+  Set(config_.log_level, flags_.log_level);
+  return errors.ToStatus();
+}
 
 // Backoffs end at whole seconds: runs that begin at one are alike in when that is.
 void RunSession::OpenClock() {
@@ -216,6 +245,8 @@ Status RunSession::Open() {
     if (!file.ok()) return std::move(file).status();
     events = std::move(file).value();
   }
+  Status status = ReadConfig();
+  if (!status.ok()) return status;
   OpenClock();
   log_.emplace(*clock_, [this](const DecisionLine& line) { Say(line); });
   EmbeddedScheduler::Options options;
@@ -225,7 +256,11 @@ Status RunSession::Open() {
   options.follows_stream = true;
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = flags_.virtual_time ? 0 : kBindThreads;
-  options.bind_deadline_ns = kBindDeadlineNs;
+  options.bind_deadline_ns = config_.bind_deadline_ns.value_or(kBindDeadlineNs);
+  Set(config_.quarantine_faults, options.quarantine.faults);
+  Set(config_.quarantine_window_ns, options.quarantine.window_ns);
+  Set(config_.initial_backoff_ns, options.queue.initial_backoff_ns);
+  Set(config_.max_backoff_ns, options.queue.max_backoff_ns);
   auto scheduler = OpenScheduler(flags_, env_, progress_, std::move(options));
   progress_.Clear();
   if (!scheduler.ok()) return std::move(scheduler).status();
@@ -275,7 +310,10 @@ Status RunSession::Drive(StreamRun& run) {
   // On the real clock in any case: it is plugins that it watches.
   RealClock clock(0, env_.steady_ns);
   clock.Begin();
-  CallWatchdog watchdog(scheduler_->monitor(), scheduler_->loop().faults(), CallDeadlines());
+  CallDeadlines deadlines;
+  Set(config_.call_deadline_ns, deadlines.call_ns);
+  Set(config_.post_filter_deadline_ns, deadlines.post_filter_ns);
+  CallWatchdog watchdog(scheduler_->monitor(), scheduler_->loop().faults(), deadlines);
   const WatchdogThread watching(watchdog, clock);
   if (real_clock_.has_value()) real_clock_->Begin();
   return run.Run();

@@ -15,11 +15,11 @@ constexpr int64_t kBindDeadlineNs = 60'000'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<Simulation>> Simulation::Create(Options options) {
+std::unique_ptr<Simulation> Simulation::Create(Options options) {
   std::unique_ptr<Simulation> simulation(new Simulation(options.now_ns()));
   EmbeddedScheduler::Options parts;
   parts.plugins = std::move(options.plugins);
-  parts.plan = std::move(options.plan);
+  parts.profiles = std::move(options.profiles);
   parts.seed = options.seed;
   parts.clock = &simulation->clock_;
   parts.sink = simulation.get();
@@ -28,9 +28,7 @@ Result<std::unique_ptr<Simulation>> Simulation::Create(Options options) {
   parts.report_crashes = std::move(options.report_crashes);
   parts.log = std::move(options.log);
   parts.log_level = options.log_level;
-  auto scheduler = EmbeddedScheduler::Create(std::move(parts));
-  if (!scheduler.ok()) return std::move(scheduler).status();
-  simulation->scheduler_ = std::move(scheduler).value();
+  simulation->scheduler_ = EmbeddedScheduler::Create(std::move(parts));
   return simulation;
 }
 

@@ -43,8 +43,8 @@ class Simulation final : private DecisionSink {
   struct Options {
     // What can be chosen from; shared by any number of simulations. Must be set.
     std::shared_ptr<const PluginSet> plugins;
-    // Which of it is used. Empty: DefaultPlanSpec.
-    std::function<Result<PlanSpec>(const PluginCatalog& catalog)> plan;
+    // Which of it is used. At least one.
+    std::vector<PlanSpec> profiles;
     // Equal seeds and inputs give equal decisions.
     uint64_t seed = 1;
     // The wall clock, asked once, in nanoseconds since 1970-01-01T00:00:00Z. Must be set.
@@ -56,8 +56,7 @@ class Simulation final : private DecisionSink {
     uint32_t log_level = BERTH_LOG_WARN;
   };
 
-  // Errors: those of `plan`.
-  static Result<std::unique_ptr<Simulation>> Create(Options options);
+  static std::unique_ptr<Simulation> Create(Options options);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -83,9 +82,6 @@ class Simulation final : private DecisionSink {
   // In the order of the first attempts; after them what plugins hold back, by namespace and name.
   std::vector<PodOutcome> TakeOutcomes();
   size_t outcome_count() const { return outcomes_.size(); }
-  // Decides for one pod, placing none. Those that wait stay where they are.
-  Decision Decide(const PodRef& pod) { return loop().scheduler().Decide(pod); }
-
   const EmbeddedCluster& cluster() const { return scheduler_->cluster(); }
 
  private:

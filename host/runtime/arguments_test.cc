@@ -92,6 +92,22 @@ TEST_F(ArgumentsTest, ObjectsAreReadByKeyAndByIndex) {
   EXPECT_EQ(values_.at(value, 3, nullptr), nullptr);
 }
 
+TEST_F(ArgumentsTest, PartsSayWhereTheyWereWritten) {
+  const ArgumentPlaces places = {{"", "a:1"}, {"/x~1y", "a:2"}, {"/x~1y/1", "a:3"}, {"/z", "b:1"}};
+  const Arguments arguments(nlohmann::json::parse(R"({"x/y": [1, {"q": 2}], "w": 3, "z": 4})"),
+                            "profiles/a.toml:3", places);
+  const berth_value* root = arguments.root();
+  const auto where = [this](const berth_value* value) { return Text(values_.where(value)); };
+  EXPECT_EQ(where(root), "a:1");
+  EXPECT_EQ(where(Get(root, "w")), "a:1");
+  EXPECT_EQ(where(Get(root, "z")), "b:1");
+  EXPECT_EQ(where(Get(root, "x/y")), "a:2");
+  EXPECT_EQ(where(values_.at(Get(root, "x/y"), 0, nullptr)), "a:2");
+  const berth_value* element = values_.at(Get(root, "x/y"), 1, nullptr);
+  EXPECT_EQ(where(element), "a:3");
+  EXPECT_EQ(where(Get(element, "q")), "a:3");
+}
+
 TEST_F(ArgumentsTest, NullIsAbsent) {
   EXPECT_EQ(Parse("null"), nullptr);
   EXPECT_EQ(values_.size(Parse(R"({"a": null})")), 0U);

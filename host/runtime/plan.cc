@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/config/args_schema.h"
+#include "host/config/config_errors.h"
+#include "host/config/profile.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
 #include "host/runtime/plugin_call.h"
@@ -10,37 +13,22 @@
 namespace berth::host {
 namespace {
 
-struct DefaultPlugin {
-  std::string_view name;
-  int64_t score_weight;
-};
-
-// kube-scheduler 1.36's MultiPoint order; weights are those of Score.
-constexpr std::array<DefaultPlugin, 20> kDefaultPlugins{{
-    {"SchedulingGates", 0},
-    {"PrioritySort", 0},
-    {"NodeUnschedulable", 0},
-    {"NodeName", 0},
-    {"TaintToleration", 3},
-    {"NodeAffinity", 2},
-    {"NodePorts", 0},
-    {"NodeResourcesFit", 1},
-    {"VolumeRestrictions", 0},
-    {"NodeVolumeLimits", 0},
-    {"VolumeBinding", 0},
-    {"VolumeZone", 0},
-    {"PodTopologySpread", 2},
-    {"InterPodAffinity", 2},
-    {"DynamicResources", 2},
-    {"DefaultPreemption", 0},
-    {"NodeResourcesBalancedAllocation", 1},
-    {"ImageLocality", 1},
-    {"DefaultBinder", 0},
-    {"NodeDeclaredFeatures", 0},
-}};
-
 std::string Where(const PlanSpec::Plugin& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
+}
+
+// One line for each argument, with its place where that is known.
+Status InstanceStatus(const PlanSpec::Plugin& spec, const LoadError& error) {
+  if (error.argument_errors.empty() || spec.where.empty()) return error.ToStatus();
+  ConfigErrors errors;
+  ProfileArgs args;
+  for (const auto& [pointer, place] : spec.places) args.places[pointer] = {place, 0, 0};
+  for (const ArgumentError& argument : error.argument_errors) {
+    ConfigPlace place = args.PlaceOf(argument.path);
+    if (place.file.empty()) place.file = spec.where;
+    errors.Add(place, "plugin \"" + spec.name + "\": " + ArgsKey(argument.path), argument.text);
+  }
+  return errors.ToStatus();
 }
 
 }  // namespace
@@ -139,7 +127,7 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   plugin.host = std::make_shared<InstanceHost>(services, spec.name, found->info->kinds,
                                                scheduler_name_, found->library->path());
   found->library->Keep(plugin.host);
-  const Arguments args(spec.args, spec.where);
+  const Arguments args(spec.args, spec.where, spec.places);
   InstanceOptions options;
   options.library = found->library;
   options.plugin = spec.name;
@@ -157,7 +145,7 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
       plugin.instance = std::move(instance).value();
     } else {
       plugin.host->Bury();
-      return instance.error().ToStatus();
+      return InstanceStatus(spec, instance.error());
     }
   }
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
@@ -213,24 +201,6 @@ Status Plan::CheckWeights() const {
     left -= use.weight;
   }
   return {};
-}
-
-// --- the default --------------------------------------------------------------------------------
-
-PlanSpec DefaultPlanSpec(const PluginCatalog& catalog) {
-  PlanSpec spec;
-  for (const DefaultPlugin& known : kDefaultPlugins) {
-    const auto found = catalog.plugins().find(known.name);
-    if (found == catalog.plugins().end()) continue;
-    spec.plugins.push_back({std::string(known.name), nullptr, ""});
-    for (const std::string& id : found->second.info->points) {
-      const PointInfo* info = FindPoint(id);
-      if (info == nullptr) continue;
-      spec.points[static_cast<size_t>(info->point)].push_back(
-          {std::string(known.name), known.score_weight});
-    }
-  }
-  return spec;
 }
 
 std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {

@@ -20,6 +20,7 @@
 #include "host/cache/node_table.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/plugin_instance.h"
+#include "host/runtime/arguments.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/point.h"
 
@@ -32,8 +33,9 @@ inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 struct PlanSpec {
   struct Plugin {
     std::string name;
-    nlohmann::json args;  // Null: none.
-    std::string where;    // What messages about the arguments begin with.
+    nlohmann::json args;         // Null: none.
+    std::string where;           // What messages about the plugin and its arguments begin with.
+    ArgumentPlaces places = {};  // Of parts of the arguments, for messages about these.
   };
   struct Use {
     std::string plugin;
@@ -99,10 +101,6 @@ class Plan {
   std::array<std::vector<PlannedUse>, kPointCount> points_;
   std::shared_ptr<std::set<CycleState*>> cycle_states_ = std::make_shared<std::set<CycleState*>>();
 };
-
-// Upstream's default profile, as far as the catalogue has its plugins: set, order and weights.
-// (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go)
-PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
 
 // The JSON pointers of the pod fields that any plugin of the catalogue answers for.
 std::set<std::string> HandledPodFields(const PluginCatalog& catalog);

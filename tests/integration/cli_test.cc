@@ -235,6 +235,9 @@ TEST_F(CliTest, FindsInstalledPlugins) {
   std::filesystem::create_directories(folder_ + "/bin");
   std::filesystem::create_directories(plugins);
   std::filesystem::copy(BERTH_BINARY_DIR "/plugins", plugins);
+  const std::string profiles = folder_ + "/" BERTH_DATADIR "/berth/profiles";
+  std::filesystem::create_directories(profiles);
+  std::filesystem::copy(BERTH_SOURCE_DIR "/profiles", profiles);
   executable_ = folder_ + "/bin/berth";
   const Outcome run = Run({"simulate", "--cluster", "-"}, kNodes + PodOf("web", "1"));
   EXPECT_EQ(run.exit_status, 0) << run.err;

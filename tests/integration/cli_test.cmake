@@ -12,6 +12,7 @@ berth_gtest(cli_test
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
+  BERTH_DATADIR="${CMAKE_INSTALL_DATADIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
   BERTH_PUPPETS="$<TARGET_FILE:puppets>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

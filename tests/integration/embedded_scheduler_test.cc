@@ -49,25 +49,20 @@ class EmbeddedSchedulerTest : public ::testing::Test {
     }
     EmbeddedScheduler::Options options;
     options.plugins = std::move(plugins);
-    options.plan = [&](const PluginCatalog&) -> Result<PlanSpec> {
-      PlanSpec spec;
-      const auto use = [&spec](const char* name, Point point, nlohmann::json with) {
-        spec.plugins.push_back({name, std::move(with), ""});
-        spec.points[static_cast<size_t>(point)].push_back({name, 1});
-      };
-      use("PrioritySort", Point::kQueueSort, nullptr);
-      use("test.Guest", Point::kPermit, std::move(args));
-      use("DefaultBinder", Point::kBind, nullptr);
-      return spec;
+    PlanSpec& spec = options.profiles.emplace_back();
+    const auto use = [&spec](const char* name, Point point, nlohmann::json with) {
+      spec.plugins.push_back({name, std::move(with), ""});
+      spec.points[static_cast<size_t>(point)].push_back({name, 1});
     };
+    use("PrioritySort", Point::kQueueSort, nullptr);
+    use("test.Guest", Point::kPermit, std::move(args));
+    use("DefaultBinder", Point::kBind, nullptr);
     options.clock = &clock_;
     options.log = [this](uint32_t, std::string_view, std::string_view message) {
       lines_.emplace_back(message);
     };
     options.log_level = BERTH_LOG_INFO;
-    auto scheduler = EmbeddedScheduler::Create(std::move(options));
-    ASSERT_TRUE(scheduler.ok()) << scheduler.status().ToString();
-    scheduler_ = std::move(scheduler).value();
+    scheduler_ = EmbeddedScheduler::Create(std::move(options));
     ASSERT_TRUE(scheduler_->AddText("cluster", kCluster).ok());
     ASSERT_TRUE(scheduler_->Start().ok());
     while (scheduler_->Step()) {
@@ -135,20 +130,19 @@ TEST(EmbeddedScheduler, CancelsWhatRunsWhenItEnds) {
   auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
   ASSERT_TRUE(plugins->AddLibrary(BERTH_PUPPETS).ok());
   options.plugins = plugins;
-  options.plan = [&](const PluginCatalog&) -> Result<PlanSpec> { return stage.spec(); };
+  options.profiles = {stage.spec()};
   options.clock = &clock;
   options.bind_threads = 1;
   auto scheduler = EmbeddedScheduler::Create(std::move(options));
-  ASSERT_TRUE(scheduler.ok()) << scheduler.status().ToString();
   const std::string pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: " +
                           ("{schedulerName: " + stage.spec().scheduler_name + "}\n");
-  ASSERT_TRUE((*scheduler)->AddText("cluster", kCluster + pod).ok());
-  ASSERT_TRUE((*scheduler)->Start().ok());
-  while ((*scheduler)->Step()) {
+  ASSERT_TRUE(scheduler->AddText("cluster", kCluster + pod).ok());
+  ASSERT_TRUE(scheduler->Start().ok());
+  while (scheduler->Step()) {
   }
-  ASSERT_EQ((*scheduler)->loop().in_flight(), 1U);
+  ASSERT_EQ(scheduler->loop().in_flight(), 1U);
   while (!inside) std::this_thread::yield();
-  scheduler.value().reset();
+  scheduler.reset();
   EXPECT_TRUE(was_cancelled);
 }
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/harness.h"
+#include "tests/runtime/default_profile.h"
 
 namespace berth::host {
 namespace {

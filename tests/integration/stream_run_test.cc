@@ -77,14 +77,12 @@ class StreamRunTest : public ::testing::Test {
   Status Run() {
     EmbeddedScheduler::Options options;
     options.plugins = Plugins();
-    options.plan = [this](const PluginCatalog&) { return Result<PlanSpec>(spec_); };
+    options.profiles = {spec_};
     options.clock = &clock_;
     options.sink = &log_;
     options.waker = &waker_;
     options.follows_stream = true;
-    auto scheduler = EmbeddedScheduler::Create(std::move(options));
-    BERTH_ASSERT_MSG(scheduler.ok(), "%s", scheduler.status().ToString().c_str());
-    scheduler_ = std::move(scheduler).value();
+    scheduler_ = EmbeddedScheduler::Create(std::move(options));
     if (Status status = scheduler_->Start(); !status.ok()) return status;
     log_.Watch(scheduler_->cluster(), scheduler_->loop());
     EventFeed feed(Events(), "events", {}, waker_);

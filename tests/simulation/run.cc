@@ -5,6 +5,7 @@
 
 #include "host/api/assert.h"
 #include "host/runtime/point.h"
+#include "tests/runtime/default_profile.h"
 
 namespace berth::host {
 namespace {

@@ -1,0 +1,140 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "host/cli/commands.h"
+#include "host/cli/virtual_clock.h"
+#include "host/config/args_schema.h"
+#include "host/runtime/point.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Count(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// Creates the plugins, against a cluster without nodes: they have the last word on their arguments.
+Status TryPlugins(const ProfileSet& set) {
+  const VirtualClock clock(0);
+  EmbeddedScheduler::Options options;
+  options.plugins = set.plugins;
+  options.profiles = set.specs;
+  options.clock = &clock;
+  return EmbeddedScheduler::Create(std::move(options))->Start();
+}
+
+// What stands in no profile's point.
+bool IsShown(Point point) { return point != Point::kEnqueueExtensions && point != Point::kChanges; }
+
+Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
+  const auto found = catalog.plugins().find(plugin.name.value);
+  if (found == catalog.plugins().end()) return plugin.args.value;
+  const auto schema = nlohmann::json::parse(found->second.info->args_schema, nullptr, false);
+  return WithDefaults(schema, plugin.args.value);
+}
+
+Json Shown(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
+  Json shown = {{"name", plugin.name.value}, {"enabled", plugin.is_enabled()}};
+  if (plugin.weight.has_value()) shown["weight"] = plugin.weight->value;
+  if (plugin.library.has_value()) shown["library"] = plugin.library->value;
+  if (plugin.sha256.has_value()) shown["sha256"] = plugin.sha256->value;
+  if (plugin.points.has_value()) {
+    shown["points"] = Json::array();
+    for (const Placed<std::string>& point : *plugin.points) shown["points"].push_back(point.value);
+  }
+  Json args = ArgsOf(plugin, catalog);
+  if (!args.empty()) shown["args"] = std::move(args);
+  return shown;
+}
+
+Json Shown(const Profile& profile, const PlanSpec& spec, const PluginCatalog& catalog) {
+  Json shown = {{"file", profile.file},
+                {"schedulerName", profile.scheduler_name.value},
+                {"points", Json::object()},
+                {"plugins", Json::array()}};
+  for (const PointInfo& info : kPoints) {
+    const auto& uses = spec.points[static_cast<size_t>(info.point)];
+    if (!IsShown(info.point) || uses.empty()) continue;
+    Json& point = shown["points"][std::string(info.name)];
+    for (const PlanSpec::Use& use : uses) {
+      Json plugin = {{"name", use.plugin}};
+      if (info.point == Point::kScore) plugin["weight"] = use.weight;
+      point.push_back(std::move(plugin));
+    }
+  }
+  for (const ProfilePlugin& plugin : profile.plugins) {
+    shown["plugins"].push_back(Shown(plugin, catalog));
+  }
+  return shown;
+}
+
+void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
+  Table facts({"PROFILE", profile["file"]});
+  facts.AddRow({"schedulerName", profile["schedulerName"]});
+  facts.Append(width, out);
+  out += '\n';
+  Table points({"POINT", "PLUGINS, IN ORDER"});
+  for (const auto& [name, uses] : profile["points"].items()) {
+    std::string plugins;
+    for (const Json& use : uses) {
+      if (!plugins.empty()) plugins += ", ";
+      plugins += use["name"];
+      if (use.contains("weight")) plugins += " (weight " + use["weight"].dump() + ")";
+    }
+    points.AddRow({name, std::move(plugins)});
+  }
+  points.Append(width, out);
+  Table arguments({"PLUGIN", "ARGUMENTS"});
+  std::string disabled;
+  for (const Json& plugin : profile["plugins"]) {
+    if (!plugin["enabled"]) {
+      disabled += (disabled.empty() ? "" : ", ") + plugin["name"].get<std::string>();
+    } else if (plugin.contains("args")) {
+      arguments.AddRow({plugin["name"], plugin["args"].dump()});
+    }
+  }
+  if (arguments.row_count() > 0) arguments.Append(width, out += '\n');
+  if (!disabled.empty()) AppendWrapped("Not enabled: " + disabled, 13, width, out += '\n');
+}
+
+}  // namespace
+
+int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
+  const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  if (!set.ok()) return Fail(env, set.status());
+  if (Status status = TryPlugins(*set); !status.ok()) return Fail(env, status);
+  std::string out;
+  for (size_t i = 0; i < set->profiles.size(); ++i) {
+    const Profile& profile = set->profiles[i];
+    out += profile.file + ": good: schedulerName " + profile.scheduler_name.value + ", " +
+           Count(set->specs[i].plugins.size(), "plugin") + "\n";
+  }
+  return Print(env, out, kExitDone);
+}
+
+int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
+  const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  if (!set.ok()) return Fail(env, set.status());
+  Json document = {{"profiles", Json::array()}};
+  for (size_t i = 0; i < set->profiles.size(); ++i) {
+    document["profiles"].push_back(Shown(set->profiles[i], set->specs[i], set->plugins->catalog()));
+  }
+  std::string out;
+  if (flags.output == OutputFormat::kTable) {
+    for (const Json& profile : document["profiles"]) {
+      if (!out.empty()) out += '\n';
+      AppendProfile(profile, env.out_width, out);
+    }
+  } else {
+    AppendDocument(document, flags.output, out);
+  }
+  return Print(env, out, kExitDone);
+}
+
+}  // namespace berth::host

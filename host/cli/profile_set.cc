@@ -1,0 +1,91 @@
+#include "host/cli/profile_set.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "host/config/config_errors.h"
+#include "host/config/config_path.h"
+#include "host/config/toml_document.h"
+#include "host/runtime/profile_plan.h"
+
+namespace berth::host {
+namespace {
+
+Status AddDirectories(const std::vector<std::string>& directories, PluginSet& plugins) {
+  for (const std::string& directory : directories) {
+    const size_t before = plugins.catalog().plugins().size();
+    Status status = plugins.AddDirectory(directory);
+    if (!status.ok()) return status;
+    if (plugins.broken().empty() && plugins.catalog().plugins().size() == before) {
+      return Status::NotFound(directory + ": there is no plugin in this directory");
+    }
+  }
+  return plugins.CheckAllLoaded();
+}
+
+}  // namespace
+
+Result<std::string> ReadConfigFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return Status::InvalidArgument("Is a directory");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status::NotFound(std::strerror(errno));
+  std::string text(kMaxConfigBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return Status::InvalidArgument("it cannot be read");
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+ProfileFiles FindProfiles(const std::string& executable) {
+  ProfileFiles files;
+  files.read = ReadConfigFile;
+  const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
+  // BERTH_DATADIR is relative to the prefix, or absolute where the packager said so.
+  const std::array<std::filesystem::path, 2> places = {
+      folder / "profiles", folder.parent_path() / BERTH_DATADIR / "berth" / "profiles"};
+  for (const auto& place : places) {
+    std::error_code error;
+    std::filesystem::directory_iterator entry(place, error);
+    if (error) continue;
+    files.shipped_folder = place.string();
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      if (entry->path().extension() != kProfileSuffix) continue;
+      files.shipped_names.push_back(entry->path().stem().string());
+    }
+    std::ranges::sort(files.shipped_names);
+    break;
+  }
+  return files;
+}
+
+Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files) {
+  auto plugins = std::make_shared<PluginSet>(request.temporary_directory);
+  Status status = AddDirectories(request.plugin_directories, *plugins);
+  if (!status.ok()) return status;
+  std::vector<std::string> names = request.profiles;
+  if (names.empty()) names.emplace_back(kDefaultProfile);
+  ConfigErrors errors;
+  ProfileSet set;
+  for (const std::string& name : names) {
+    std::optional<Profile> profile = ReadProfile(name, files, errors);
+    if (profile.has_value()) set.profiles.push_back(std::move(*profile));
+  }
+  LoadLibraries(set.profiles, plugins->catalog(), errors);
+  set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), request.plugin_directories, errors);
+  status = errors.ToStatus();
+  if (!status.ok()) return status;
+  set.plugins = std::move(plugins);
+  return set;
+}
+
+}  // namespace berth::host

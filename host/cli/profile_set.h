@@ -1,0 +1,49 @@
+// The profiles and plugins that a command works with.
+#ifndef BERTH_HOST_CLI_PROFILE_SET_H_
+#define BERTH_HOST_CLI_PROFILE_SET_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/api/status.h"
+#include "host/cli/plugin_set.h"
+#include "host/config/profile.h"
+#include "host/config/profile_reader.h"
+#include "host/runtime/plan.h"
+
+namespace berth::host {
+
+// The profile that runs when none is named.
+inline constexpr std::string_view kDefaultProfile = "default";
+
+// The content of a file of configuration, or of the start of one that is too long to be one.
+// Errors: why it cannot be read, without its path.
+Result<std::string> ReadConfigFile(const std::string& path);
+
+// The profiles that come with the host: those beside the executable, as in a build tree, else those
+// of an installation, <prefix>/<datadir>/berth/profiles. There may be none.
+ProfileFiles FindProfiles(const std::string& executable);
+
+struct ProfileRequest {
+  std::vector<std::string> profiles;  // Files or names; empty: kDefaultProfile.
+  std::vector<std::string> plugin_directories;
+  std::string temporary_directory;  // See PluginSet.
+};
+
+struct ProfileSet {
+  std::shared_ptr<const PluginSet> plugins;
+  std::vector<Profile> profiles;
+  std::vector<PlanSpec> specs;  // Of the profiles, in their order.
+};
+
+// Loads the directories, reads the profiles, loads the libraries that they name, and says which
+// plugin runs where. No plugin is created.
+// Errors: a directory without a plugin, or with one that cannot be loaded (without it, decisions
+//         would differ in silence); else everything that is wrong with the profiles, one a line.
+Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLI_PROFILE_SET_H_

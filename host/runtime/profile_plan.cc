@@ -1,0 +1,341 @@
+#include "host/runtime/profile_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "host/api/suggest.h"
+#include "host/api/text.h"
+#include "host/config/args_schema.h"
+#include "host/config/config_value.h"
+#include "host/config/profile_merge.h"
+#include "host/runtime/point.h"
+
+namespace berth::host {
+namespace {
+
+using PointSet = std::array<bool, kPointCount>;
+
+constexpr size_t IndexOf(Point point) { return static_cast<size_t>(point); }
+
+// They come with a plugin.
+constexpr bool IsNamed(Point point) {
+  return point != Point::kEnqueueExtensions && point != Point::kChanges;
+}
+
+const PointInfo* FindPointByName(std::string_view name) {
+  const auto found = std::ranges::find(kPoints, name, &PointInfo::name);
+  return found == kPoints.end() ? nullptr : &*found;
+}
+
+// Loads what one enabled plugin names as its library.
+void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErrors& errors) {
+  const std::string& name = plugin.name.value;
+  const std::string context = PluginContext(name);
+  LoadOptions options;
+  if (plugin.sha256.has_value()) options.sha256 = plugin.sha256->value;
+  const auto library = catalog.AddLibrary(plugin.library->value, options);
+  if (!library.ok()) {
+    const bool is_pin = library.error().code == LoadErrorCode::kPinMismatch;
+    errors.Add(is_pin ? plugin.sha256->place : plugin.library->place,
+               context + (is_pin ? "sha256" : "library"), library.error().ToString());
+    return;
+  }
+  if ((*library)->Find(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const PluginInfo& info : (*library)->infos()) names.push_back(info.name);
+  errors.Expected(plugin.library->place, context + "library", "a library with this plugin",
+                  (*library)->path() + " with " + Join(names, ", "));
+}
+
+// One profile.
+class Expander {
+ public:
+  Expander(const Profile& profile, const PluginCatalog& catalog,
+           std::span<const std::string> searched, ConfigErrors& errors)
+      : profile_(profile),
+        catalog_(catalog),
+        searched_(searched),
+        errors_(errors),
+        is_complete_(errors.empty()) {}
+
+  PlanSpec Expand() {
+    spec_.scheduler_name = profile_.scheduler_name.value;
+    for (const ProfilePlugin& plugin : profile_.plugins) AddPlugin(plugin);
+    for (const ProfileOrder& order : profile_.order) CheckOrder(order);
+    for (const PointInfo& info : kPoints) AddUses(info);
+    if (is_complete_) CheckCounts();
+    return std::move(spec_);
+  }
+
+ private:
+  // A plugin that is enabled and there.
+  struct Enabled {
+    const ProfilePlugin* plugin;
+    PointSet implements{};
+    PointSet runs{};
+  };
+
+  void AddPlugin(const ProfilePlugin& plugin) {
+    const auto found = catalog_.plugins().find(plugin.name.value);
+    if (found == catalog_.plugins().end()) {
+      is_complete_ = false;
+      if (!plugin.library.has_value()) SayUnknown(plugin);
+      return;
+    }
+    if (!plugin.is_enabled()) return;
+    const PluginInfo& info = *found->second.info;
+    Enabled enabled{&plugin};
+    for (const std::string& id : info.points) {
+      const PointInfo* point = FindPoint(id);
+      if (point != nullptr) enabled.implements[IndexOf(point->point)] = true;
+    }
+    enabled.runs = RunsAt(plugin, enabled.implements);
+    CheckWeight(plugin, enabled);
+    CheckArguments(plugin, info);
+    AddSpec(plugin);
+    enabled_.push_back(enabled);
+  }
+
+  void AddSpec(const ProfilePlugin& plugin) {
+    PlanSpec::Plugin spec;
+    spec.name = plugin.name.value;
+    spec.args = plugin.args.value;
+    spec.where = plugin.name.place.ToString();
+    for (const auto& [pointer, place] : plugin.args.places) spec.places[pointer] = place.ToString();
+    spec_.plugins.push_back(std::move(spec));
+  }
+
+  void SayUnknown(const ProfilePlugin& plugin) {
+    std::vector<std::string> names;
+    for (const auto& [name, known] : catalog_.plugins()) names.push_back(name);
+    std::string expected = "a plugin of " + Join(searched_, ", ");
+    if (searched_.empty()) expected = "a plugin that is loaded";
+    expected += ", or a `library` that has it";
+    errors_.Expected(plugin.name.place, PluginContext(plugin.name.value) + "name", expected,
+                     "none of this name" + DidYouMean(plugin.name.value, names));
+  }
+
+  PointSet RunsAt(const ProfilePlugin& plugin, const PointSet& implements) {
+    if (!plugin.points.has_value()) return implements;
+    PointSet runs{};
+    for (const PointInfo& info : kPoints) {
+      if (!IsNamed(info.point)) runs[IndexOf(info.point)] = implements[IndexOf(info.point)];
+    }
+    for (const Placed<std::string>& name : *plugin.points) {
+      const std::string key = PluginContext(plugin.name.value) + "points";
+      const PointInfo* info = FindNamed(name, key);
+      if (info == nullptr) continue;
+      runs[IndexOf(info->point)] = implements[IndexOf(info->point)];
+      if (implements[IndexOf(info->point)]) continue;
+      errors_.Expected(name.place, key, "one of " + NamesOf(implements), Quoted(name.value));
+    }
+    return runs;
+  }
+
+  const PointInfo* FindNamed(const Placed<std::string>& name, const std::string& key) {
+    const PointInfo* info = FindPointByName(name.value);
+    if (info != nullptr && IsNamed(info->point)) return info;
+    std::string found = Quoted(name.value);
+    if (info != nullptr) {
+      found += ", which comes with every plugin that has it";
+    } else {
+      found += DidYouMean(name.value, ProfilePoints());
+    }
+    errors_.Expected(name.place, key, "an extension point", found);
+    return nullptr;
+  }
+
+  // "Filter, Score"
+  static std::string NamesOf(const PointSet& points) {
+    std::vector<std::string> names;
+    for (const PointInfo& info : kPoints) {
+      if (IsNamed(info.point) && points[IndexOf(info.point)]) names.emplace_back(info.name);
+    }
+    return Join(names, ", ");
+  }
+
+  // What was said in another file may have meant another plugin's points.
+  void CheckWeight(const ProfilePlugin& plugin, const Enabled& enabled) {
+    if (!plugin.weight.has_value() || enabled.runs[IndexOf(Point::kScore)]) return;
+    const bool implements = enabled.implements[IndexOf(Point::kScore)];
+    const bool together = plugin.points.has_value() && !plugin.points->empty() &&
+                          plugin.points->front().place.file == plugin.weight->place.file;
+    if (implements && !together) return;
+    errors_.Expected(plugin.weight->place, PluginContext(plugin.name.value) + "weight",
+                     "a plugin that scores", "one that runs at " + NamesOf(enabled.runs) + " only");
+  }
+
+  void CheckArguments(const ProfilePlugin& plugin, const PluginInfo& info) {
+    const auto schema = nlohmann::json::parse(info.args_schema, nullptr, false);
+    CheckArgs(schema, plugin.args, PluginContext(plugin.name.value), plugin.name.place, errors_);
+  }
+
+  void CheckOrder(const ProfileOrder& order) {
+    const std::string key = "order." + order.point.value;
+    const PointInfo* info = FindNamed(order.point, key);
+    if (info == nullptr) return;
+    for (const Placed<std::string>& name : order.plugins) {
+      const Enabled* enabled = Find(name.value);
+      if (enabled == nullptr || enabled->runs[IndexOf(info->point)]) continue;
+      errors_.Expected(name.place, key, "a plugin that runs at " + order.point.value,
+                       Quoted(name.value) + ", which runs at " + NamesOf(enabled->runs));
+    }
+  }
+
+  const Enabled* Find(std::string_view name) const {
+    const auto found = std::ranges::find_if(
+        enabled_, [name](const Enabled& each) { return each.plugin->name.value == name; });
+    return found == enabled_.end() ? nullptr : &*found;
+  }
+
+  void AddUses(const PointInfo& info) {
+    std::set<const Enabled*> added;
+    const auto add = [&](const Enabled* enabled) {
+      if (enabled == nullptr || !enabled->runs[IndexOf(info.point)]) return;
+      if (!added.insert(enabled).second) return;
+      PlanSpec::Use use{enabled->plugin->name.value, 1};
+      if (info.point == Point::kScore) use.weight = AddWeight(*enabled->plugin);
+      spec_.points[IndexOf(info.point)].push_back(std::move(use));
+    };
+    for (const ProfileOrder& order : profile_.order) {
+      if (order.point.value != info.name) continue;
+      for (const Placed<std::string>& name : order.plugins) add(Find(name.value));
+    }
+    for (const Enabled& enabled : enabled_) add(&enabled);
+  }
+
+  int64_t AddWeight(const ProfilePlugin& plugin) {
+    if (!plugin.weight.has_value() || plugin.weight->value == 0) {
+      weights_left_ = std::max<int64_t>(weights_left_ - 1, 0);
+      return 1;
+    }
+    const int64_t weight = plugin.weight->value;
+    if (weight > weights_left_) {
+      errors_.Expected(plugin.weight->place, PluginContext(plugin.name.value) + "weight",
+                       "weights whose sum is at most " + std::to_string(kMaxWeights),
+                       std::to_string(weight) + " on top of the others");
+      return 1;
+    }
+    weights_left_ -= weight;
+    return weight;
+  }
+
+  void CheckCounts() {
+    const auto& sorts = spec_.points[IndexOf(Point::kQueueSort)];
+    if (sorts.size() != 1) {
+      std::vector<std::string> names;
+      for (const PlanSpec::Use& use : sorts) names.push_back(use.plugin);
+      errors_.Expected({profile_.file, 0, 0}, "plugins", "exactly one that sorts the queue",
+                       names.empty() ? "none with QueueSort" : Join(names, ", "));
+    }
+    if (spec_.points[IndexOf(Point::kBind)].empty()) {
+      errors_.Expected({profile_.file, 0, 0}, "plugins", "at least one that binds",
+                       "none with Bind");
+    }
+  }
+
+  static constexpr int64_t kMaxWeights = INT64_MAX / BERTH_SCORE_MAX;
+
+  const Profile& profile_;
+  const PluginCatalog& catalog_;
+  std::span<const std::string> searched_;
+  ConfigErrors& errors_;
+  PlanSpec spec_;
+  std::vector<Enabled> enabled_;
+  bool is_complete_;  // Nothing that is missing was meant to be there.
+  int64_t weights_left_ = kMaxWeights;
+};
+
+// ---- Across profiles ----------------------------------------------------------------------------
+
+// Where the name is said, or the file that says none.
+ConfigPlace PlaceOfName(const Profile& profile) {
+  if (!profile.scheduler_name.place.file.empty()) return profile.scheduler_name.place;
+  return {profile.file, 0, 0};
+}
+
+void CheckNames(std::span<const Profile> profiles, ConfigErrors& errors) {
+  for (size_t i = 1; i < profiles.size(); ++i) {
+    const std::string& name = profiles[i].scheduler_name.value;
+    const auto earlier = profiles.first(i);
+    const auto other = std::ranges::find_if(
+        earlier, [&](const Profile& profile) { return profile.scheduler_name.value == name; });
+    if (other == earlier.end()) continue;
+    errors.Expected({profiles[i].file, 0, 0}, "schedulerName", "a name of its own for each profile",
+                    Quoted(name) + " (" + PlaceOfName(profiles[i]).ToString() + ") as in " +
+                        other->file + " (" + PlaceOfName(*other).ToString() + ")");
+  }
+}
+
+const PlanSpec::Plugin* QueueSortOf(const PlanSpec& spec) {
+  const auto& sorts = spec.points[IndexOf(Point::kQueueSort)];
+  if (sorts.size() != 1) return nullptr;
+  const auto found = std::ranges::find(spec.plugins, sorts.front().plugin, &PlanSpec::Plugin::name);
+  return found == spec.plugins.end() ? nullptr : &*found;
+}
+
+// There is one queue.
+void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec> specs,
+                     ConfigErrors& errors) {
+  const PlanSpec::Plugin* first = QueueSortOf(specs.front());
+  for (size_t i = 1; i < specs.size() && first != nullptr; ++i) {
+    const PlanSpec::Plugin* sort = QueueSortOf(specs[i]);
+    if (sort == nullptr) continue;
+    const ProfilePlugin* plugin = profiles[i].Find(sort->name);
+    const std::string& other = profiles.front().file;
+    if (sort->name != first->name) {
+      errors.Expected(plugin->name.place, PluginContext(sort->name) + "QueueSort",
+                      Quoted(first->name) + ", as in " + other + ", for all profiles share a queue",
+                      Quoted(sort->name));
+    } else if (sort->args != first->args) {
+      const auto empty = [](const nlohmann::json& args) { return args.empty(); };
+      if (empty(sort->args) && empty(first->args)) continue;
+      ConfigPlace place = plugin->args.PlaceOf("");
+      if (place.file.empty()) place = plugin->name.place;
+      errors.Expected(place, PluginContext(sort->name) + "args",
+                      "those of " + other + ", for all profiles share a queue", "others");
+    }
+  }
+}
+
+}  // namespace
+
+void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog,
+                   ConfigErrors& errors) {
+  for (const Profile& profile : profiles) {
+    for (const ProfilePlugin& plugin : profile.plugins) {
+      if (plugin.is_enabled() && plugin.library.has_value()) LoadLibrary(plugin, catalog, errors);
+    }
+  }
+}
+
+std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const PluginCatalog& catalog,
+                                    std::span<const std::string> searched, ConfigErrors& errors) {
+  const size_t before = errors.size();
+  std::vector<PlanSpec> specs;
+  for (const Profile& profile : profiles) {
+    specs.push_back(Expander(profile, catalog, searched, errors).Expand());
+  }
+  if (specs.size() > 1) {
+    CheckNames(profiles, errors);
+    CheckQueueSorts(profiles, specs, errors);
+  }
+  if (errors.size() != before) specs.clear();
+  return specs;
+}
+
+std::vector<std::string> ProfilePoints() {
+  std::vector<std::string> names;
+  for (const PointInfo& info : kPoints) {
+    if (IsNamed(info.point)) names.emplace_back(info.name);
+  }
+  return names;
+}
+
+}  // namespace berth::host

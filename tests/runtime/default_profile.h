@@ -1,0 +1,15 @@
+// The profile that runs when none is named.
+#ifndef BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
+#define BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
+
+#include "host/loader/plugin_catalog.h"
+#include "host/runtime/plan.h"
+
+namespace berth::host {
+
+// profiles/default.toml with the plugins of `catalog`, which must have them all.
+PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
+
+}  // namespace berth::host
+
+#endif  // BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
