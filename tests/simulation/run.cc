@@ -106,6 +106,13 @@ void Run::Start() {
   audit_.SetLoop(loop_.get());
 }
 
+void Run::Reload() {
+  trace_.Line("the profiles are loaded anew");
+  const Status status = loop_->Reload(catalog_, Profiles(scenario_.has_chaos));
+  BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
+  audit_.CheckPlaces();
+}
+
 // Beside the one that runs, without the bad line and without chaos. It is told what there is, and
 // never tries a pod.
 std::unique_ptr<SchedulingLoop> Run::StartFresh() {
@@ -173,6 +180,7 @@ void Run::ActUntilDone() {
       Start();
       client_->SetFaults(scenario_.faults);
     }
+    if (dice_.Percent(scenario_.reload_percent)) Reload();
     world_.Act();
     audit_.CheckRoom();
   }

@@ -44,6 +44,7 @@ class Run {
 
  private:
   void Start();
+  void Reload();
   void Kill();
   void Round();
   void ActUntilDone();

@@ -48,6 +48,7 @@ Scenario MakeScenario(uint64_t seed) {
   scenario.queue = MakeQueue(dice);
   scenario.has_volumes = !dice.OneIn(3);
   scenario.drops_columns = dice.OneIn(3);
+  scenario.reload_percent = dice.OneIn(3) ? 10 : 0;
   return scenario;
 }
 
@@ -59,6 +60,7 @@ std::string Scenario::Text() const {
   if (has_quarantine) text += ", quarantine";
   if (has_volumes) text += ", volumes";
   if (restart_percent > 0) text += ", restarts";
+  if (reload_percent > 0) text += ", reloads";
   if (profiles.size() > 1) text += ", two profiles";
   if (faults.late_percent > 0) {
     text += ", late " + std::to_string(faults.late_percent) + "%, gaps " +

@@ -21,6 +21,7 @@ struct Scenario {
   size_t acts = 60;                // What users do in a round.
   int64_t max_pause_ns = kMinute;  // Between two of them.
   bool has_outsiders = false;      // Others bind pods, and nodes shrink: we are not alone to blame.
+  uint32_t reload_percent = 0;     // Before an act: the same profiles with new instances.
   bool has_chaos = false;          // test.ChaosA and test.ChaosB are in the profile.
   bool has_quarantine = false;     // Plugins that throw often are not asked any more.
   bool has_volumes = false;        // Some pods have, and claims, volumes and drivers come and go.
