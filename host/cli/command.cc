@@ -150,9 +150,22 @@ constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list --plugin-dir /opt/acme/plugins --output yaml
   berth plugin describe NodeResourcesFit
   berth plugin describe build/plugins/libnode_name.so
-Write one of your own:
+Write one of your own, and see whether it keeps the contract:
   berth plugin new acme.RackPower
+  berth plugin check rack_power/build/librack_power.so
 )";
+
+constexpr std::string_view kPluginCheckExamples = R"(Examples:
+  berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
+  berth plugin check build/librack_power.so --output json | jq .plugins[].findings
+
+Loads the library as the host does, and asks each of its plugins at all its points, in a cluster made
+for what it reads: in blocks of any size, on several threads, with outputs full of garbage, with pods
+and nodes added and changed that it says it does not depend on, a thousand times created and
+destroyed. It runs in a process of its own: a crash, or a call that does not return, is a finding.
+What depends on annotations or objects that only the plugin knows is for its own tests.
+
+Exit status: 0 it keeps the contract, 1 it breaks it, 2 it could not be asked.)";
 
 constexpr std::string_view kPluginNewExamples = R"(Examples:
   berth plugin new acme.RackPower
@@ -181,6 +194,7 @@ struct CommandLine {
   PluginFlags describe;
   ProfileFlags check;
   ProfileFlags show;
+  PluginCheckFlags plugin_check;
   PluginNewFlags new_plugin;
 };
 
@@ -284,6 +298,16 @@ CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
   return command;
 }
 
+void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
+  CLI::App* command =
+      plugin.add_subcommand("check", "Find out whether a library keeps the contract");
+  command->add_option("library", flags.library, "The library's path")->type_name("LIB")->required();
+  command->add_option("--args", flags.args, "The plugin's arguments, as a JSON object [none]")
+      ->type_name("JSON");
+  AddOutput(*command, flags.output);
+  command->footer(std::string(kPluginCheckExamples));
+}
+
 void AddPluginNew(CLI::App& plugin, PluginNewFlags& flags) {
   CLI::App* command = plugin.add_subcommand("new", "Write a plugin to begin with");
   command->add_option("name", flags.name, "What profiles call it, as vendor.CamelCase")
@@ -316,6 +340,7 @@ CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
   AddPluginDirectory(*describe, line.describe.plugin_directory);
   AddOutput(*describe, line.describe.output);
   for (CLI::App* command : {list, describe}) command->footer(std::string(kPluginExamples));
+  AddPluginCheck(*plugin, line.plugin_check);
   AddPluginNew(*plugin, line.new_plugin);
   return plugin;
 }
@@ -380,6 +405,7 @@ int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& e
   }
   const CLI::App& plugin = *app.get_subcommand("plugin");
   if (plugin.got_subcommand("list")) return RunPluginList(line.list, env);
+  if (plugin.got_subcommand("check")) return RunPluginCheck(line.plugin_check, env);
   if (plugin.got_subcommand("new")) return RunPluginNew(line.new_plugin, env);
   return RunPluginDescribe(line.describe, env);
 }

@@ -61,6 +61,12 @@ struct ProfileFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+struct PluginCheckFlags {
+  std::string library;  // Its path.
+  std::string args;     // A JSON object; empty: none.
+  OutputFormat output = OutputFormat::kTable;
+};
+
 struct PluginNewFlags {
   std::string name;                     // "acme.RackPower"
   std::string points = "Filter,Score";  // Separated by commas.
@@ -75,6 +81,7 @@ int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
 int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
 int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
 int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
+int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env);
 int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 
 // `given`, or the default directory when it is empty.

@@ -110,6 +110,7 @@ Result<TemplatePoints> ParsePoints(const std::string& text, const Language& lang
     const std::string name(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     std::vector<std::string> names;
+    names.reserve(kPoints.size());
     for (const PointInfo& point : kPoints) names.emplace_back(point.name);
     if (std::ranges::find(names, name) == names.end()) {
       std::string all;

@@ -33,7 +33,7 @@ class ExamplesTest(installed.InstalledTest):
         self.build(folder)
         self.check(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                    "wattsPerRack")
-        # Another compiler and another standard library than the host's; GoogleTest has not this one.
+        # Another compiler and standard library than the host's; GoogleTest is not built for this one.
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++",
                    tests=False, build="foreign")
         library = os.path.join(folder, "foreign", "librack_power.so")

@@ -333,5 +333,21 @@ TEST(Without, SwitchesOneCheckOff) {
   EXPECT_THAT(FilterFindings(parts, scenario), Not(IsEmpty()));
 }
 
+TEST(Observer, HearsOfEveryCallAndItsEnd) {
+  struct Counter final : CallObserver {
+    void OnBegin(const char* function) override { ++begun[function]; }
+    void OnEnd(const char* function) override { ++ended[function]; }
+    std::map<std::string, int> begun;
+    std::map<std::string, int> ended;
+  } counter;
+  Scenario scenario = ThreeNodes();
+  scenario.observer = &counter;
+  scenario.without = {Check::kConcurrency};
+  EXPECT_THAT(FilterFindings(SoundFilter(), scenario), IsEmpty());
+  EXPECT_GT(counter.begun["Filter"], 0);
+  EXPECT_GT(counter.begun["create"], 0);
+  EXPECT_EQ(counter.begun, counter.ended);
+}
+
 }  // namespace
 }  // namespace berth::testing

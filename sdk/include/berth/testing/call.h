@@ -35,10 +35,18 @@ inline std::string WordNames(uint32_t words) {
 class CallScope {
  public:
   CallScope(Reporter* reporter, const char* point, Word word)
-      : reporter_(*reporter), point_(point), word_(word), outer_(current_) {
+      : reporter_(*reporter),
+        observer_(reporter->observer()),
+        point_(point),
+        word_(word),
+        outer_(current_) {
     current_ = this;
+    if (observer_ != nullptr) observer_->OnBegin(point_);
   }
-  ~CallScope() { current_ = outer_; }
+  ~CallScope() {
+    if (observer_ != nullptr) observer_->OnEnd(point_);
+    current_ = outer_;
+  }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
@@ -50,9 +58,11 @@ class CallScope {
   static const CallScope* current() { return current_; }
 
  private:
+  // NOLINTNEXTLINE(readability-identifier-naming): a member, of the class
   static inline thread_local constinit const CallScope* current_ = nullptr;
 
   Reporter& reporter_;
+  CallObserver* const observer_;
   const char* const point_;
   const Word word_;
   const CallScope* const outer_;

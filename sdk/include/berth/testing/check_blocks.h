@@ -114,6 +114,7 @@ class BlockChecker {
       }
     };
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (const auto& block : blocks) threads.emplace_back(work, std::cref(*block));
     for (std::thread& thread : threads) thread.join();
   }

@@ -55,6 +55,7 @@ struct Scenario {
   std::vector<Check> without = {};                   // promises that this plugin is not held to
   std::map<std::string, const void*> services = {};  // the test's own, by id, in place of the kit's
   std::function<void(const std::string&)> on_failure = {};
+  CallObserver* observer = nullptr;  // is told of every call into the plugin
 };
 
 using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
@@ -294,6 +295,7 @@ class PluginUnderTest {
     world->reporter = reporter;
     reporter->set_plugin(world->info->name);
     reporter->set_handler(std::move(scenario.on_failure));
+    reporter->set_observer(scenario.observer);
     for (const Check check : scenario.without) reporter->Without(check);
   }
 

@@ -42,6 +42,7 @@ inline void NormalizeMinMax(std::vector<int64_t>* scores) {
 inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
                               std::vector<int64_t>* scores) {
   std::vector<uint32_t> numbers;
+  numbers.reserve(rows.size());
   for (const uint32_t row : rows) numbers.push_back(cycle.table().rows[row].number);
   berth_scores view{sizeof view, static_cast<uint32_t>(rows.size()), numbers.data(),
                     scores->data()};

@@ -50,6 +50,16 @@ using FailureHandler = void (*)(const std::string& text);
 // as a test framework is; <berth/testing/gtest.h> sets it before main().
 inline constinit std::atomic<FailureHandler> default_failure_handler{&PrintAndAbort};
 
+// Whoever wants to know of every call into the plugin, by the name of its function: "Filter".
+//
+// Threading: any thread that calls; a call ends on the thread that it began on.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  virtual void OnBegin(const char* function) = 0;
+  virtual void OnEnd(const char* function) = 0;
+};
+
 // Gathers what is found during one call of the test, from any thread, and reports it at the call's
 // end, each text once.
 //
@@ -65,6 +75,9 @@ class Reporter {
     handler_ = std::move(handler);
   }
   void set_plugin(std::string plugin) { plugin_ = std::move(plugin); }
+  // Before the first call. Lifetime: outlives this.
+  void set_observer(CallObserver* observer) { observer_ = observer; }
+  CallObserver* observer() const { return observer_; }
   void Without(Check check) { off_ |= Bit(check); }
   bool Wants(Check check) const { return (off_ & Bit(check)) == 0; }
 
@@ -98,6 +111,7 @@ class Reporter {
   std::string plugin_;
   std::vector<std::string> lines_;
   std::function<void(const std::string&)> handler_;
+  CallObserver* observer_ = nullptr;
   uint32_t off_ = 0;
 };
 

@@ -33,9 +33,10 @@ class ViewMemory {
   template <class T>
   T* Copy(const T* items, size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
-    pieces_.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
+    const size_t size = count * sizeof(T);  // NOLINT(bugprone-sizeof-expression): pointers, too
+    pieces_.push_back(std::make_unique<std::byte[]>(size));
     auto* at = reinterpret_cast<T*>(pieces_.back().get());
-    if (count != 0) std::memcpy(static_cast<void*>(at), items, count * sizeof(T));
+    if (count != 0) std::memcpy(static_cast<void*>(at), items, size);
     return at;
   }
   template <class T>
@@ -71,12 +72,14 @@ class ViewBuilder {
   template <class List, class Convert>
   berth_array Each(const List& list, Convert convert) {
     std::vector<decltype(convert(*list.begin()))> out;
+    out.reserve(list.size());
     for (const auto& entry : list) out.push_back(convert(entry));
     return memory_.Array(out);
   }
 
   berth_array SortedPairs(const std::map<std::string, std::string>& map) {
     std::vector<berth_id_pair> pairs;
+    pairs.reserve(map.size());
     for (const auto& [key, value] : map) pairs.push_back({Id(key), Id(value)});
     std::sort(pairs.begin(), pairs.end(), [](auto a, auto b) { return a.key < b.key; });
     return memory_.Array(pairs);

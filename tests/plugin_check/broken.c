@@ -1,0 +1,283 @@
+/* One plugin that keeps the contract, and by a macro each many that break one promise of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <berth/abi.h>
+
+#ifdef BREAKS_NOTE
+BERTH_NOTE(
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.Broken\",\"version\":\"2.0."
+    "0\","
+    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\","
+    "\"berth.enqueue_extensions/1\"]}]}");
+#else
+BERTH_NOTE(
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.Broken\",\"version\":\"1.0."
+    "0\","
+    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\","
+    "\"berth.enqueue_extensions/1\"]}]}");
+#endif
+
+#ifdef BREAKS_EXPORTS
+BERTH_EXPORT extern const int berth_entry_v1_extra;
+const int berth_entry_v1_extra = 1;
+#endif
+
+typedef struct State {
+  int64_t wanted;
+  void* more;
+} State;
+
+static const berth_host* the_host;
+static const berth_timer* the_timer;
+static int64_t calls;
+static int64_t busy;
+
+static void Sleep(long ms) {
+  struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
+  const berth_column* from = &block->columns[column];
+  return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
+}
+
+static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
+                            berth_pre_filter_out* out, berth_status* status) {
+  State* state = cycle->slots[0];
+  (void)self, (void)all, (void)out, (void)status;
+  state->wanted = cycle->pod->request->milli_cpu;
+#ifdef BREAKS_SLOT_BOUNDS
+  memset(state, 0, sizeof *state + 8);
+#endif
+#ifdef BREAKS_PRE_FILTER_CODES
+  return BERTH_WAIT;
+#elif defined BREAKS_FAULTS
+  return BERTH_BUG;
+#else
+  return BERTH_SUCCESS;
+#endif
+}
+
+#ifdef BREAKS_WHATIF
+/* Counts the pod twice: its column has it already. */
+static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                         const berth_block* block, uint32_t index, berth_status* status) {
+  (void)self, (void)block, (void)index, (void)status;
+  ((State*)cycle->slots[0])->wanted += pod->request->milli_cpu + 100000;
+  return BERTH_SUCCESS;
+}
+static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                            const berth_block* block, uint32_t index, berth_status* status) {
+  (void)self, (void)block, (void)index, (void)status;
+  ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
+  return BERTH_SUCCESS;
+}
+#else
+#define AddPod NULL
+#define RemovePod NULL
+#endif
+
+/* Whether node i is refused, each variant by what it must not look at. */
+static int Refuses(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
+  const State* state = cycle->slots[0];
+#ifdef BREAKS_BLOCKS
+  if (i % 3 == 2) return 1;
+#endif
+#ifdef BREAKS_SELECTION
+  if (block->selected != NULL) return 1;
+#endif
+#ifdef BREAKS_REPEAT
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 7 == 0) return 1;
+#endif
+#ifdef BREAKS_DEPENDENCE_ON_POD
+  if (cycle->pod->priority > 500) return 1;
+#endif
+#ifdef BREAKS_DEPENDENCE_ON_PODS
+  if (block->pods[i].count > 1) return 1;
+#endif
+  return I64(block, 0, i) < state->wanted;
+}
+
+static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
+                         berth_filter_out* out, berth_status* status) {
+  uint32_t asked = block->n_selected;
+  int64_t others = 0;
+  (void)self, (void)status;
+#ifdef BREAKS_CONCURRENCY
+  others = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
+  Sleep(2);
+#endif
+#ifdef BREAKS_DEADLINES
+  Sleep(1100);
+#endif
+#ifdef BREAKS_DEADLINES_FOR_EVER
+  for (;;) Sleep(1000);
+#endif
+#ifdef BREAKS_SURVIVAL
+  *(volatile int*)(uintptr_t)(block->count - block->count) = 1;
+#endif
+#ifdef BREAKS_SURVIVAL_BY_EXIT
+  exit(3);
+#endif
+#ifdef BREAKS_THREADS
+  uint64_t timer = 0;
+  the_timer->start(the_host, 1, NULL, NULL, &timer);
+#endif
+#ifdef BREAKS_SLOTS
+  ((State*)cycle->slots[0])->wanted += 1;
+#endif
+#ifdef BREAKS_OUTPUTS
+  if (asked > 0) --asked;
+#endif
+  for (uint32_t k = 0; k < asked; ++k) {
+    const uint32_t i = block->selected != NULL ? block->selected[k] : k;
+    const int refused = Refuses(cycle, block, i) || others != 0;
+    out->codes[i] = refused ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+    out->reasons[i] = refused ? 1u : 0u;
+#ifdef BREAKS_CODES
+    out->reasons[i] = 0;
+#endif
+  }
+#ifdef BREAKS_OUTPUTS_OF_OTHERS
+  for (uint32_t i = 0; i < block->count; ++i) out->codes[i] = BERTH_SUCCESS;
+#endif
+#ifdef BREAKS_CONCURRENCY
+  __atomic_fetch_sub(&busy, 1, __ATOMIC_SEQ_CST);
+#endif
+  return BERTH_SUCCESS;
+}
+
+static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
+                        int64_t* out, berth_status* status) {
+  (void)self, (void)cycle, (void)status;
+  for (uint32_t k = 0; k < block->n_selected; ++k) {
+    const uint32_t i = block->selected != NULL ? block->selected[k] : k;
+    out[i] = I64(block, 0, i);
+#ifdef BREAKS_SCORES
+    out[i] = 101;
+#endif
+  }
+  return BERTH_SUCCESS;
+}
+
+static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* event) {
+  (void)self, (void)event;
+#ifdef BREAKS_HINTS
+  if (queued->pod->priority > 500) return BERTH_HINT_SKIP;
+#endif
+  return queued->pod->request->milli_cpu > 0 ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;
+}
+
+#ifdef BREAKS_LEAKS_OF_SLOTS
+static void Construct(void* at) {
+  memset(at, 0, sizeof(State));
+  ((State*)at)->more = malloc(64);
+}
+static berth_code Clone(void* to, const void* from) {
+  memcpy(to, from, sizeof(State));
+  ((State*)to)->more = malloc(64);
+  return BERTH_SUCCESS;
+}
+static void DestroyState(void* at) { (void)at; }
+#else
+#define Construct NULL
+#define Clone NULL
+#define DestroyState NULL
+#endif
+
+#ifdef BREAKS_SHAPE
+enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
+#else
+enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 8 };
+#endif
+
+static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE,
+                                             BERTH_PART(REQUESTS), NULL, NULL};
+static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
+                                            RemovePod};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+#ifdef BREAKS_SCORES
+static const berth_score kScore = {
+    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
+#else
+static const berth_score kScore = {
+    sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kDependence, Score, NULL};
+#endif
+static const berth_event_interest kInterests[] = {
+    {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
+static const berth_enqueue_extensions kEnqueue = {
+    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
+static const berth_column_request kColumns[] = {
+    {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
+static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,
+                                     "test.Broken/1", Construct, Clone, DestroyState}};
+static const char kReason[] = "Insufficient cpu";
+static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}};
+
+static const void* GetPoint(const berth_plugin* plugin, const char* id) {
+  (void)plugin;
+  if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
+  if (strcmp(id, BERTH_POINT_FILTER) == 0) return &kFilter;
+  if (strcmp(id, BERTH_POINT_SCORE) == 0) return &kScore;
+  if (strcmp(id, BERTH_POINT_ENQUEUE_EXTENSIONS) == 0) return &kEnqueue;
+  return NULL;
+}
+
+static void Destroy(berth_plugin* plugin) {
+#ifndef BREAKS_LEAKS
+  free(plugin);
+#else
+  (void)plugin;
+#endif
+}
+
+static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
+                         const berth_value* args, berth_plugin** out, berth_status* status) {
+  const void* timer = NULL;
+  berth_plugin* plugin = calloc(1, sizeof *plugin);
+  (void)name, (void)profile, (void)args, (void)status;
+  if (plugin == NULL) return BERTH_ERROR;
+  host->get_service(host, BERTH_SERVICE_TIMER, &timer);
+  the_host = host;
+  the_timer = timer;
+#ifdef BREAKS_INSTANCES
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
+#endif
+#ifdef BREAKS_CREATE
+  free(plugin);
+  return BERTH_BAD_ARGUMENT;
+#endif
+  plugin->struct_size = sizeof *plugin;
+  plugin->columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
+  plugin->slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
+  plugin->reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
+  plugin->get_point = GetPoint;
+  plugin->destroy = Destroy;
+  *out = plugin;
+  return BERTH_SUCCESS;
+}
+
+static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS, NULL};
+static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info),
+                                        .name = "test.Broken",
+                                        .version = "1.0.0",
+                                        .about = "Keeps the contract, or does not.",
+                                        .points = kPoints};
+static const berth_plugin_info* const kPlugins[] = {&kInfo};
+
+const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
+                                    .struct_size = sizeof(berth_entry),
+                                    .abi_major = BERTH_ABI_MAJOR,
+                                    .abi_minor = BERTH_ABI_MINOR,
+                                    .pointer_bits = 64,
+                                    .n_plugins = 1,
+                                    .plugins = kPlugins,
+                                    .create = Create};
