@@ -1,0 +1,406 @@
+// Profiles as a user has them: files, the shipped ones among them, and the plugins of this build.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/loader/sha256.h"
+#include "tests/integration/cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kGang = BERTH_TEST_PLUGIN_DIR "/libtest_gang.so";
+
+class ProfileCliTest : public CliTest {
+ protected:
+  // What `berth profile check` says of a.toml, without its folder; "" when it is good.
+  std::string Check(const std::string& toml) {
+    const std::string file = File("a.toml", toml);
+    const Outcome run = Run({"profile", "check", file});
+    EXPECT_EQ(run.exit_status, run.err.empty() ? 0 : 2) << run.out;
+    std::string said = run.err;
+    for (size_t at = said.find(folder_ + "/"); at != std::string::npos;
+         at = said.find(folder_ + "/")) {
+      said.erase(at, folder_.size() + 1);
+    }
+    return said;
+  }
+
+  std::vector<std::string> At(const Json& profile, const char* point) {
+    std::vector<std::string> names;
+    if (!profile["points"].contains(point)) return names;
+    for (const Json& use : profile["points"][point]) names.push_back(use["name"]);
+    return names;
+  }
+};
+
+// ---- The shipped profiles -----------------------------------------------------------------------
+
+TEST_F(ProfileCliTest, WhatComesWithBerthIsGoodTogether) {
+  std::vector<std::string> args = {"profile", "check"};
+  for (const auto& file : std::filesystem::directory_iterator(BERTH_SOURCE_DIR "/profiles")) {
+    if (file.path().extension() == ".toml") args.push_back(file.path().stem());
+  }
+  EXPECT_EQ(args.size(), 6u);
+  const Outcome run = Run(args);
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("default.toml: good: schedulerName default-scheduler"),
+                             HasSubstr("minimal.toml: good: schedulerName minimal, 6 plugins")));
+}
+
+// kube-scheduler 1.36's order and weights.
+TEST_F(ProfileCliTest, TheDefaultIsUpstreams) {
+  const Outcome run = Run({"profile", "show", "default", "--output", "json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const Json profile = run.json()["profiles"][0];
+  EXPECT_THAT(At(profile, "Filter"),
+              ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity",
+                          "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
+                          "VolumeZone", "NodeDeclaredFeatures"));
+  EXPECT_EQ(profile["points"]["Score"].dump(),
+            R"([{"name":"TaintToleration","weight":3},{"name":"NodeAffinity","weight":2},)"
+            R"({"name":"NodeResourcesFit","weight":1},)"
+            R"({"name":"NodeResourcesBalancedAllocation","weight":1},)"
+            R"({"name":"ImageLocality","weight":1}])");
+  EXPECT_THAT(At(profile, "QueueSort"), ElementsAre("PrioritySort"));
+  EXPECT_FALSE(profile["points"].contains("EnqueueExtensions"));
+}
+
+TEST_F(ProfileCliTest, ShowsWhatAProfileComesTo) {
+  const Outcome run = Run({"profile", "show", "binpack", "--output", "json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const Json profile = run.json()["profiles"][0];
+  EXPECT_EQ(profile["schedulerName"], "binpack");
+  EXPECT_THAT(At(profile, "Score"),
+              ElementsAre("TaintToleration", "NodeAffinity", "NodeResourcesFit"));
+  const auto fit = std::ranges::find_if(
+      profile["plugins"], [](const Json& plugin) { return plugin["name"] == "NodeResourcesFit"; });
+  EXPECT_EQ((*fit)["weight"], 5);
+  EXPECT_EQ((*fit)["args"]["scoringStrategy"]["type"], "MostAllocated");
+  EXPECT_EQ((*fit)["args"]["scoringStrategy"]["resources"].size(), 2u) << "with the defaults";
+  const Outcome table = Run({"profile", "show", "binpack"});
+  EXPECT_THAT(table.out, AllOf(HasSubstr("NodeResourcesFit (weight 5)"),
+                               HasSubstr("Not enabled: NodeResourcesBalancedAllocation, "
+                                         "ImageLocality")));
+}
+
+// ---- What a profile changes ---------------------------------------------------------------------
+
+// "a" has less room than "b": binpack fills it first, spread takes the other.
+TEST_F(ProfileCliTest, TwoProfilesInOneProcessPlaceByTheirOwnRules) {
+  std::string pods;
+  for (const char* name : {"binpack", "spread"}) {
+    for (const char* number : {"1", "2"}) {
+      pods +=
+          PodOf(std::string(name) + number, "500m", "  schedulerName: " + std::string(name) + "\n");
+    }
+  }
+  pods += PodOf("nobodys", "1", "  schedulerName: other\n");
+  const std::string cluster = File("c.yaml", kNodes + pods);
+  const std::vector<std::string> profiles = {"--profile", "binpack", "spread"};
+  for (const char* command : {"simulate", "run"}) {
+    std::vector<std::string> args = {command, "--cluster", cluster, "--output", "json"};
+    args.insert(args.end(), profiles.begin(), profiles.end());
+    if (args[0] == "run") args.insert(args.end(), {"--embedded", "--time", "virtual"});
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    std::map<std::string, std::string> node_of;
+    if (args[0] == "simulate") {
+      const Json report = run.json();
+      for (const Json& placed : report["placements"]) node_of[placed["name"]] = placed["node"];
+      EXPECT_EQ(report["summary"]["others"], 1);
+    } else {
+      std::istringstream lines(run.out);
+      for (std::string line; std::getline(lines, line);) {
+        const Json decision = Json::parse(line);
+        if (decision["type"] == "Bound") {
+          const std::string pod = decision["pod"];
+          node_of[pod.substr(pod.find('/') + 1)] = decision["node"];
+        }
+      }
+    }
+    EXPECT_EQ(node_of,
+              (std::map<std::string, std::string>{
+                  {"binpack1", "a"}, {"binpack2", "a"}, {"spread1", "b"}, {"spread2", "b"}}))
+        << command;
+  }
+}
+
+TEST_F(ProfileCliTest, ExplainAsksTheProfileOfThePod) {
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: binpack\n"));
+  const auto explain = [&](const std::vector<std::string>& profiles) {
+    std::vector<std::string> args = {"explain", "--cluster", cluster, "--pod",
+                                     "p",       "--output",  "json",  "--profile"};
+    args.insert(args.end(), profiles.begin(), profiles.end());
+    return Run(args).json();
+  };
+  EXPECT_EQ(explain({"spread", "binpack"})["chosen"], "a");
+  EXPECT_FALSE(explain({"spread", "binpack"}).contains("note"));
+  const Json other = explain({"spread", "default"});
+  EXPECT_EQ(other["chosen"], "b");
+  EXPECT_THAT(other["note"].get<std::string>(),
+              HasSubstr("The pod names the scheduler binpack; this is what spread would do."));
+}
+
+TEST_F(ProfileCliTest, AToggleChangesTheAnswer) {
+  const std::string cordoned =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec: {unschedulable: true}\n"
+      "status: {allocatable: {cpu: \"2\", memory: 4Gi, pods: \"10\"}}\n";
+  const std::string cluster = File("c.yaml", cordoned + PodOf("p", "1"));
+  const std::string off = File("off.toml",
+                               "extends = \"default\"\n[[plugins]]\nname = \"NodeUnschedulable\"\n"
+                               "enabled = false\n");
+  EXPECT_EQ(Run({"simulate", "--cluster", cluster}).exit_status, 1);
+  EXPECT_EQ(Run({"simulate", "--cluster", cluster, "--profile", off}).exit_status, 0);
+}
+
+// A plugin that is not asked to prepare goes on without, or says what it misses.
+TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsPoints) {
+  const std::string cluster = File("c.yaml", kNodes + PodOf("p", "1"));
+  size_t tried = 0;
+  for (const char* points : {"Filter", "Score"}) {
+    const Json shown = Run({"profile", "show", "default", "--output", "json"}).json();
+    for (const std::string& plugin : At(shown["profiles"][0], points)) {
+      const std::string file = File("a.toml", "extends = \"default\"\n[[plugins]]\nname = \"" +
+                                                  plugin + "\"\npoints = [\"" + points + "\"]\n");
+      const Outcome run = Run({"simulate", "--cluster", cluster, "--profile", file});
+      if (run.exit_status != 0) {
+        EXPECT_THAT(run.out,
+                    AllOf(HasSubstr(plugin), HasSubstr(std::string("Pre") + points +
+                                                       " has not run: " + points + " needs it")));
+      }
+      ++tried;
+    }
+  }
+  EXPECT_EQ(tried, 15u);
+}
+
+TEST_F(ProfileCliTest, OrderAndPointsShapeThePlan) {
+  const std::string file = File("a.toml",
+                                "extends = \"minimal\"\n"
+                                "[[plugins]]\nname = \"NodeName\"\nbefore = \"TaintToleration\"\n"
+                                "[[plugins]]\nname = \"TaintToleration\"\n"
+                                "points = [\"Score\", \"Filter\", \"PreScore\"]\nweight = 0\n"
+                                "[order]\nFilter = [\"NodeResourcesFit\", \"NodeName\"]\n");
+  const Outcome run = Run({"profile", "show", file, "--output", "json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const Json profile = run.json()["profiles"][0];
+  EXPECT_THAT(At(profile, "Filter"),
+              ElementsAre("NodeResourcesFit", "NodeName", "NodeUnschedulable", "TaintToleration"));
+  EXPECT_EQ(profile["points"]["Score"].dump(), R"([{"name":"TaintToleration","weight":1}])");
+}
+
+// ---- Libraries of third parties -----------------------------------------------------------------
+
+TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
+  std::filesystem::copy_file(kGang, folder_ + "/libgang.so");
+  const Outcome described = Run({"plugin", "describe", kGang, "--output", "json"});
+  const std::string digest = described.json()["sha256"];
+  const std::string name = described.json()["plugins"][0]["name"];
+  const std::string plugin =
+      "extends = \"default\"\n[[plugins]]\nname = \"" + name + "\"\nlibrary = \"libgang.so\"\n";
+  EXPECT_EQ(Check(plugin), "");
+  EXPECT_EQ(Check(plugin + "sha256 = \"" + digest + "\"\n"), "");
+  EXPECT_EQ(Check(plugin + "sha256 = \"" + std::string(64, '0') + "\"\n"),
+            "berth: a.toml:5: plugin \"" + name + "\": sha256: libgang.so: expected sha256 " +
+                std::string(64, '0') + ", found " + digest + " [pin-mismatch]\n");
+  EXPECT_THAT(Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"no.so\"\n"),
+              HasSubstr("berth: a.toml:4: plugin \"acme.X\": library: no.so: expected "));
+  EXPECT_EQ(
+      Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"libgang.so\"\n"),
+      "berth: a.toml:4: plugin \"acme.X\": library: expected a library with this plugin, found "
+      "libgang.so with " +
+          name + "\n");
+  EXPECT_EQ(Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"no.so\"\n"
+                  "enabled = false\n"),
+            "")
+      << "what is not enabled is not loaded";
+}
+
+// ---- What is wrong ------------------------------------------------------------------------------
+
+TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
+  struct Case {
+    const char* toml;  // Behind `extends = "default"`.
+    const char* error;
+  };
+  const Case cases[] = {
+      {"[[plugins]]\nname = \"ImageLocalty\"",
+       "berth: a.toml:2: plugin \"ImageLocalty\": name: expected a plugin of PLUGINS, or a "
+       "`library` that has it, found none of this name; did you mean ImageLocality?\n"},
+      {"[[plugins]]\nname = \"ImageLocalty\"\nenabled = false",
+       "berth: a.toml:2: plugin \"ImageLocalty\": name: expected a plugin of PLUGINS, or a "
+       "`library` that has it, found none of this name; did you mean ImageLocality?\n"},
+      {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filtr\"]",
+       "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
+       "\"Filtr\"; did you mean Filter?\n"},
+      {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Score\"]",
+       "berth: a.toml:4: plugin \"NodeName\": points: expected one of Filter, found \"Score\"\n"},
+      {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filter\", \"EnqueueExtensions\"]",
+       "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
+       "\"EnqueueExtensions\", which comes with every plugin that has it\n"},
+      {"[[plugins]]\nname = \"NodeName\"\nweight = 2",
+       "berth: a.toml:4: plugin \"NodeName\": weight: expected a plugin that scores, found one "
+       "that runs at Filter only\n"},
+      {"[[plugins]]\nname = \"ImageLocality\"\nweight = 92233720368547758",
+       "berth: a.toml:4: plugin \"ImageLocality\": weight: expected weights whose sum is at most "
+       "92233720368547758, found 92233720368547758 on top of the others\n"},
+      {"[order]\nFilter = [\"ImageLocality\"]",
+       "berth: a.toml:3: order.Filter: expected a plugin that runs at Filter, found "
+       "\"ImageLocality\", which runs at PreScore, Score\n"},
+      {"[order]\nScoer = [\"ImageLocality\"]",
+       "berth: a.toml:3: order.Scoer: expected an extension point, found \"Scoer\"; did you mean "
+       "Score?\n"},
+      {"[[plugins]]\nname = \"NodeResourcesFit\"\n[plugins.args.scoringStrategy]\n"
+       "typ = \"MostAllocated\"",
+       "berth: a.toml:4: plugin \"NodeResourcesFit\": args.scoringStrategy.type: expected a text, "
+       "found none\n"
+       "berth: a.toml:5: plugin \"NodeResourcesFit\": args.scoringStrategy.typ: expected a known "
+       "key, found \"typ\"; did you mean type?\n"},
+      {"[[plugins]]\nname = \"NodeName\"\nargs = {x = 1}",
+       "berth: a.toml:4: plugin \"NodeName\": args.x: unknown key \"x\"\n"},
+      // Only the plugin itself knows this one.
+      {"[[plugins]]\nname = \"NodeResourcesFit\"\n[plugins.args]\n"
+       "ignoredResources = [\"a b\"]\n",
+       "berth: a.toml:5: plugin \"NodeResourcesFit\": args.ignoredResources[0]: "},
+      {"[[plugins]]\nname = \"PrioritySort\"\nenabled = false\n[[plugins]]\nname = "
+       "\"DefaultBinder\"\nenabled = false",
+       "berth: a.toml: plugins: expected exactly one that sorts the queue, found none with "
+       "QueueSort\n"
+       "berth: a.toml: plugins: expected at least one that binds, found none with Bind\n"},
+      // All at once.
+      {"shedulerName = \"x\"\n[[plugins]]\nname = \"NodeNmae\"\n[[plugins]]\nname = "
+       "\"NodePorts\"\nweight = 1",
+       "berth: a.toml:2: shedulerName: expected a known key, found \"shedulerName\"; did you mean "
+       "schedulerName?\n"
+       "berth: a.toml:3: plugin \"NodeNmae\": name: expected a plugin of PLUGINS, or a `library` "
+       "that has it, found none of this name; did you mean NodeName?\n"
+       "berth: a.toml:7: plugin \"NodePorts\": weight: expected a plugin that scores, found one "
+       "that runs at PreFilter, Filter only\n"},
+  };
+  for (const Case& c : cases) {
+    std::string error = c.error;
+    for (size_t at = error.find("PLUGINS"); at != std::string::npos; at = error.find("PLUGINS")) {
+      error.replace(at, 7, BERTH_BINARY_DIR "/plugins");
+    }
+    const std::string said = Check(std::string("extends = \"default\"\n") + c.toml + "\n");
+    EXPECT_EQ(said.substr(0, error.ends_with('\n') ? said.size() : error.size()), error) << c.toml;
+  }
+}
+
+TEST_F(ProfileCliTest, ProfilesMustGoTogether) {
+  const std::string one = File("one.toml", "extends = \"default\"\nschedulerName = \"x\"\n");
+  const std::string two = File("two.toml", "schedulerName = \"x\"\nextends = \"one.toml\"\n");
+  const Outcome names = Run({"profile", "check", one, two});
+  EXPECT_EQ(names.exit_status, 2);
+  EXPECT_EQ(names.err, "berth: " + two +
+                           ": schedulerName: expected a name of its own for each "
+                           "profile, found \"x\" (" +
+                           two + ":1) as in " + one + " (" + one + ":2)\n");
+
+  const std::string puppet = BERTH_TEST_PLUGIN_DIR "/libtest_shapes.so";
+  const std::string other = File("other.toml",
+                                 "schedulerName = \"y\"\nextends = \"default\"\n"
+                                 "[[plugins]]\nname = \"PrioritySort\"\nenabled = false\n"
+                                 "[[plugins]]\nname = \"cpp.ByKey\"\nlibrary = \"" +
+                                     puppet + "\"\n");
+  const Outcome sorts = Run({"profile", "check", "default", other});
+  EXPECT_EQ(sorts.exit_status, 2);
+  EXPECT_THAT(sorts.err, AllOf(HasSubstr(other + ":6: plugin \"cpp.ByKey\": QueueSort: expected "
+                                                 "\"PrioritySort\", as in "),
+                               HasSubstr("for all profiles share a queue, found \"cpp.ByKey\"\n")));
+  EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
+}
+
+TEST_F(ProfileCliTest, RefusesBeforeAnythingIsScheduled) {
+  const std::string bad = File("bad.toml", "extends = \"default\"\nx = \n");
+  for (const char* command : {"simulate", "explain", "run"}) {
+    std::vector<std::string> args = {command, "--cluster", kSmall, "--profile", bad};
+    if (args[0] == "explain") args.insert(args.end(), {"--pod", "p"});
+    if (args[0] == "run") args.emplace_back("--embedded");
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 2) << command;
+    EXPECT_EQ(run.out, "") << command;
+    EXPECT_THAT(run.err, ::testing::StartsWith("berth: " + bad + ":2: not TOML: ")) << command;
+  }
+  EXPECT_THAT(Run({"simulate", "--cluster", kSmall, "--profile", "binpak"}).err,
+              HasSubstr("did you mean binpack?"));
+  EXPECT_THAT(Run({"simulate", "--cluster", kSmall, "--profile", folder_ + "/none.toml"}).err,
+              HasSubstr("No such file or directory"));
+  EXPECT_THAT(Run({"simulate", "--cluster", kSmall, "--profile", folder_ + "/"}).err,
+              HasSubstr("Is a directory"));
+}
+
+// ---- The host file ------------------------------------------------------------------------------
+
+TEST_F(ProfileCliTest, RunTakesAHostFile) {
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: mine\n"));
+  File("mine.toml", "schedulerName = \"mine\"\nextends = \"binpack\"\n");
+  const std::string host = File("berth.toml",
+                                "profiles = [\"default\", \"mine.toml\"]\n"
+                                "podInitialBackoffSeconds = 2\n[quarantine]\nfaults = 5\n");
+  const std::vector<std::string> args = {"run",    "--embedded", "--cluster", cluster,
+                                         "--time", "virtual",    "--config",  host};
+  const Outcome run = Run(args);
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("1 bound, 0 pending"));
+
+  std::vector<std::string> over = args;
+  over.insert(over.end(), {"--profile", "default"});
+  EXPECT_THAT(Run(over).err, HasSubstr("0 bound, 0 pending, 1 of other schedulers"))
+      << "the command line counts more";
+
+  File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nleaderElection = true\n");
+  const Outcome bad = Run(args);
+  EXPECT_EQ(bad.exit_status, 2);
+  EXPECT_EQ(bad.err, "berth: " + host +
+                         ":2: parallelism: expected 1 or nothing, for this version "
+                         "decides on one thread, found 4\n"
+                         "berth: " +
+                         host +
+                         ":3: leaderElection: expected nothing, for this version "
+                         "elects no leader, found true\n");
+  std::vector<std::string> missing = args;
+  missing.back() = folder_ + "/none.toml";
+  EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
+}
+
+// A pod that fits nowhere comes back when a node grows: after the backoff that the file says.
+TEST_F(ProfileCliTest, TheHostFileSetsTheBackoff) {
+  const std::string pod =
+      R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":)"
+      R"({"containers":[{"name":"c","resources":{"requests":{"cpu":"4"}}}]}}})";
+  const auto node = [](const char* type, const char* after, const char* cpu) {
+    return "\n{\"type\":\"" + std::string(type) + "\",\"after\":\"" + after +
+           R"(","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)" +
+           R"("status":{"allocatable":{"cpu":")" + cpu + R"(","memory":"1Gi","pods":"10"}}}})";
+  };
+  const std::string events = File("events.jsonl", node("ADDED", "0s", "1").substr(1) + "\n" + pod +
+                                                      node("MODIFIED", "100ms", "8"));
+  const auto bound_at = [&](const std::string& seconds) {
+    const std::string host = File(
+        "berth.toml", "podInitialBackoffSeconds = " + seconds + "\npodMaxBackoffSeconds = 60\n");
+    const Outcome run = Run({"run", "--embedded", "--events", events, "--time", "virtual",
+                             "--output", "json", "--config", host});
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    std::istringstream lines(run.out);
+    double time = -1;
+    for (std::string line; std::getline(lines, line);) {
+      const Json decision = Json::parse(line);
+      if (decision["type"] == "Bound") time = decision["time"];
+    }
+    return time;
+  };
+  EXPECT_GE(bound_at("1"), 0);
+  EXPECT_GE(bound_at("30"), bound_at("1"));
+}
+
+}  // namespace
+}  // namespace berth::host
