@@ -60,6 +60,17 @@ TEST(ParseTomlTest, SaysWhereItIsNotToml) {
   EXPECT_THAT(ErrorOf("a = 1\na = 2\n"), StartsWith("a.toml:2: not TOML: "));
   EXPECT_THAT(ErrorOf("a = \"\xff\"\n"), StartsWith("a.toml:1: not TOML: "));
   EXPECT_THAT(ErrorOf("[[a]\n"), StartsWith("a.toml:1: not TOML: "));
+  EXPECT_THAT(ErrorOf("[[`a\n"), StartsWith("a.toml: not TOML: "));
+}
+
+// What toml++ 3.3 takes for unreachable.
+TEST(ParseTomlTest, KnowsLettersFromWhiteSpace) {
+  EXPECT_THAT(ErrorOf("\u00e9 = 1\n"), StartsWith("a.toml:1: not TOML: "));
+  EXPECT_THAT(ErrorOf("a =\ufcff1\n"), StartsWith("a.toml:1: not TOML: "));
+  ConfigErrors errors;
+  const auto root = ParseToml("a = \"\"\"x\\\n \u00e9\ufe0f\"\"\" # \u00e9\n", "a.toml", errors);
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->Find("a")->text, "x\u00e9\ufe0f");
 }
 
 TEST(ParseTomlTest, RefusesWhatHasNoMeaning) {
