@@ -207,7 +207,8 @@ std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const 
     text += "  cmake -B build -DCMAKE_PREFIX_PATH=" + prefix +
             "\n  cmake --build build && ctest --test-dir build\n";
   }
-  return text + "  berth plugin describe " + library + "\n";
+  return text + "  berth plugin check " + library +
+         "\n  berth explain --profile profile.toml --cluster cluster.yaml --pod default/web\n";
 }
 
 }  // namespace

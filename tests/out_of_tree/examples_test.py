@@ -17,8 +17,9 @@ class ExamplesTest(installed.InstalledTest):
                         ignore=shutil.ignore_patterns("build", "target", "Cargo.lock"))
         return folder
 
-    def check(self, library, name, argument):
+    def check(self, library, name, argument, args="{}"):
         """What the installed host says of the library."""
+        self.keeps_contract(library, args)
         described = json.loads(self.run_in(self.folder, self.berth, "plugin", "describe", library,
                                            "--output", "json"))
         plugin, = described["plugins"]
@@ -28,24 +29,32 @@ class ExamplesTest(installed.InstalledTest):
                         {point["name"] for point in plugin["points"]})
         self.assertEqual(described["warnings"], [])
 
+    def decides(self, folder, pod, without, with_it):
+        """The profile, and nothing else, changes where the pod goes."""
+        self.assertEqual(self.chosen(folder, pod), without)
+        self.assertEqual(self.chosen(folder, pod, "--profile", "profile.toml"), with_it)
+
     def test_cpp(self):
         folder = self.copy("cpp")
         self.build(folder)
         self.check(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
-                   "wattsPerRack")
+                   "wattsPerRack", '{"wattsPerRack": 10}')
         # Another compiler and standard library than the host's; GoogleTest is not built for this one.
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++",
                    tests=False, build="foreign")
         library = os.path.join(folder, "foreign", "librack_power.so")
         self.assertIn("libc++", self.run_in(folder, "ldd", library))
         self.assertNotIn("libstdc++", self.run_in(folder, "ldd", library))
-        self.check(library, "acme.RackPower", "wattsPerRack")
+        self.check(library, "acme.RackPower", "wattsPerRack", '{"wattsPerRack": 10}')
+        shutil.copy(library, os.path.join(folder, "build"))
+        self.decides(folder, "default/batch", "r1-big", "r2-small")
 
     def test_c(self):
         folder = self.copy("c")
         self.build(folder, "-DCMAKE_C_COMPILER=clang")
         self.check(os.path.join(folder, "build", "libmemory_headroom.so"), "acme.MemoryHeadroom",
                    "percent")
+        self.decides(folder, "default/web", "many-cores", "much-memory")
 
     def test_rust(self):
         folder = self.copy("rust")
@@ -56,6 +65,10 @@ class ExamplesTest(installed.InstalledTest):
                 library = os.path.join(folder, f"libcheapest_node_{number}.so")
                 self.build_rust(folder, rustc, "cheapest_node", library)
                 self.check(library, "acme.CheapestNode", "unlabelledCents")
+                os.makedirs(os.path.join(folder, "target", "release"), exist_ok=True)
+                shutil.copy(library, os.path.join(folder, "target", "release",
+                                                  "libcheapest_node.so"))
+                self.decides(folder, "default/thrifty", "dear", "cheap")
 
     @installed.unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
     def test_rust_by_cargo(self):

@@ -1,5 +1,6 @@
 """An installation of a build folder, for tests that stand outside of the tree."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -62,6 +63,17 @@ class InstalledTest(unittest.TestCase):
         self.run_in(folder, *common, "-O", "--crate-type", "cdylib", "-o", out)
         self.run_in(folder, *common, "--test", "-o", "tests")
         self.run_in(folder, os.path.join(folder, "tests"))
+
+    def keeps_contract(self, library, args="{}"):
+        self.run_in(self.folder, self.berth, "plugin", "check", library, "--args", args)
+
+    def chosen(self, folder, pod, *options):
+        """The node that the pod of the folder's cluster gets."""
+        explained = json.loads(self.run_in(folder, self.berth, "explain", "--cluster",
+                                           "cluster.yaml", "--pod", pod, "--output", "json",
+                                           *options))
+        node, = explained["selected"]  # Several: they are equally good.
+        return node
 
 
 def main():

@@ -33,11 +33,15 @@ class NewPluginTest(installed.InstalledTest):
         self.build(folder, "-DCMAKE_CXX_FLAGS=-Werror")
         self.expect_points(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                            ("Filter", "Score"))
+        self.keeps_contract(os.path.join(folder, "build", "librack_power.so"))
+        self.assertEqual(self.chosen(folder, "default/web", "--profile", "profile.toml"), "large")
 
     def test_cpp_with_every_point_at_once(self):
         self.new("acme.Everything", "--points", ",".join(POINTS))
         folder = os.path.join(self.folder, "everything")
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-Werror")
+        self.keeps_contract(os.path.join(folder, "build", "libeverything.so"))
+        self.run_in(folder, self.berth, "profile", "check", "profile.toml")
 
     def test_cpp_with_each_point(self):
         def try_point(point):
@@ -64,6 +68,8 @@ class NewPluginTest(installed.InstalledTest):
         self.build(folder, "-DCMAKE_C_FLAGS=-Werror")
         self.expect_points(os.path.join(folder, "build", "libheadroom.so"), "acme.Headroom",
                            ("Filter", "Score"))
+        self.keeps_contract(os.path.join(folder, "build", "libheadroom.so"))
+        self.run_in(folder, self.berth, "profile", "check", "profile.toml")
 
     def test_c_with_one_point(self):
         for point in ("Filter", "Score"):
@@ -86,6 +92,7 @@ class NewPluginTest(installed.InstalledTest):
                     library = os.path.join(folder, f"libcheap_{number}.so")
                     self.build_rust(folder, rustc, "cheap", library)
                     self.expect_points(library, "acme.Cheap", points.split(","))
+                    self.keeps_contract(library)
 
     def test_says_what_is_wrong(self):
         os.mkdir(os.path.join(self.folder, "taken"))
