@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "host/cli/command.h"
-#include "host/cli/stop_signals.h"
+#include "host/cli/process_signals.h"
 #include "host/runtime/crash_report.h"
 
 namespace {
@@ -48,12 +48,13 @@ bool IsLive(int descriptor) {
   return fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode);
 }
 
-class SignalWatch final : public berth::host::StopWatch {
+class SignalWatch final : public berth::host::RequestWatch {
  public:
-  explicit SignalWatch(std::function<void(int signal)> stop) : signals_(std::move(stop)) {}
+  explicit SignalWatch(berth::host::ProcessRequests requests)
+      : signals_(std::move(requests.stop), std::move(requests.reload)) {}
 
  private:
-  berth::host::StopSignals signals_;
+  berth::host::ProcessSignals signals_;
 };
 
 int Run(int argc, char** argv) {
@@ -73,9 +74,9 @@ int Run(int argc, char** argv) {
       .err_is_terminal = isatty(STDERR_FILENO) != 0,
       .out_is_live = IsLive(STDOUT_FILENO),
       .in_descriptor = STDIN_FILENO,
-      .watch_stop =
-          [](std::function<void(int signal)> stop) {
-            return std::make_unique<SignalWatch>(std::move(stop));
+      .watch_requests =
+          [](berth::host::ProcessRequests requests) {
+            return std::make_unique<SignalWatch>(std::move(requests));
           },
       .report_crashes = berth::host::InstallCrashReport};
   return berth::host::RunCommand(args, env);

@@ -26,11 +26,16 @@ inline constexpr int kExitBadInput = 2;
 // 128 and the number of the signal that stopped it, as shells have it.
 inline constexpr int kExitSignal = 128;
 
-// As long as it lives, somebody waits for a request to stop; no call is running or follows when it
-// is gone.
-class StopWatch {
+// What a process may be asked from outside. Threading: called on any thread.
+struct ProcessRequests {
+  std::function<void(int signal)> stop;  // Once, by this signal.
+  std::function<void()> reload;          // Read the files anew; any number of times.
+};
+
+// As long as it lives, somebody waits for requests; no call is running or follows when it is gone.
+class RequestWatch {
  public:
-  virtual ~StopWatch() = default;
+  virtual ~RequestWatch() = default;
 };
 
 // What a command has of the world. Lifetime: outlives the call.
@@ -46,9 +51,8 @@ struct CommandEnvironment {
   bool err_is_terminal = false;
   bool out_is_live = false;  // Somebody reads along, on a terminal or behind a pipe.
   int in_descriptor = -1;    // The file that `in` reads from; -1: it reads from none.
-  // Calls `stop` once, on any thread, with the signal by which the process is asked to stop, as
-  // long as the result lives. Empty: nobody ever asks.
-  std::function<std::unique_ptr<StopWatch>(std::function<void(int signal)> stop)> watch_stop = {};
+  // Passes requests on as long as the result lives. Empty: nobody ever asks.
+  std::function<std::unique_ptr<RequestWatch>(ProcessRequests requests)> watch_requests = {};
   // Is told where it stands what runs, for the report of a crash, and null when nothing runs any
   // more. May be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};

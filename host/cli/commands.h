@@ -91,6 +91,9 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env);
+// The same for a request; `files`: where profiles are.
+Result<ProfileSet> OpenProfiles(ProfileRequest request, const ProfileFiles& files,
+                                const CommandEnvironment& env);
 
 // Loads the plugins, reads the profiles and the cluster, and starts: nothing has been scheduled yet.
 // Lifetime: `progress` outlives what is returned: what plugins log is printed through it.

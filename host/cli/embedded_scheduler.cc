@@ -17,21 +17,23 @@ constexpr std::string_view kPodFieldPrefix = "Pod:";
 constexpr std::string_view kNodeFieldPrefix = "Node:";
 
 // The parts of pods and nodes that a plugin wants kept as JSON.
-DecodeOptions FieldsToKeep(const PluginCatalog& catalog) {
-  std::set<std::string> pod_fields;
-  std::set<std::string> node_fields;
+std::set<std::string> FieldsToKeep(const PluginCatalog& catalog) {
+  std::set<std::string> fields;
   for (const auto& [name, plugin] : catalog.plugins()) {
-    for (const std::string& field : plugin.info->fields) {
-      if (field.starts_with(kPodFieldPrefix)) {
-        pod_fields.insert(field.substr(kPodFieldPrefix.size()));
-      } else if (field.starts_with(kNodeFieldPrefix)) {
-        node_fields.insert(field.substr(kNodeFieldPrefix.size()));
-      }
+    fields.insert(plugin.info->fields.begin(), plugin.info->fields.end());
+  }
+  return fields;
+}
+
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
+  DecodeOptions options;
+  for (const std::string& field : fields) {
+    if (field.starts_with(kPodFieldPrefix)) {
+      options.pod_fields.push_back(field.substr(kPodFieldPrefix.size()));
+    } else if (field.starts_with(kNodeFieldPrefix)) {
+      options.node_fields.push_back(field.substr(kNodeFieldPrefix.size()));
     }
   }
-  DecodeOptions options;
-  options.pod_fields.assign(pod_fields.begin(), pod_fields.end());
-  options.node_fields.assign(node_fields.begin(), node_fields.end());
   return options;
 }
 
@@ -49,7 +51,7 @@ EmbeddedScheduler::EmbeddedScheduler(Options options)
       cluster_({.now_ns = [this] { return options_.clock->NowNs(); },
                 .max_events = 0,
                 .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
-      decoder_(interner_, FieldsToKeep(options_.plugins->catalog())) {
+      decoder_(interner_, DecodeOptionsFor(FieldsToKeep(options_.plugins->catalog()))) {
   if (options_.follows_stream) stream_.emplace(cluster_);
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
@@ -101,6 +103,24 @@ Status EmbeddedScheduler::Start() {
   if (!loop.ok()) return std::move(loop).status();
   loop_ = std::move(loop).value();
   kubelet_.emplace(cluster_, [this] { return options_.clock->NowNs(); });
+  cluster_.Deliver();
+  return {};
+}
+
+Status EmbeddedScheduler::Reload(std::shared_ptr<const PluginSet> plugins,
+                                 std::span<const PlanSpec> profiles) {
+  const std::set<std::string> kept = FieldsToKeep(options_.plugins->catalog());
+  for (const auto& [name, plugin] : plugins->catalog().plugins()) {
+    for (const std::string& field : plugin.info->fields) {
+      if (kept.contains(field)) continue;
+      return {ErrorCode::kInvalidArgument,
+              std::string(plugin.library->path()) + ": plugin \"" + name + "\" needs " + field +
+                  " of objects, and those that are here were read without it: it takes a restart"};
+    }
+  }
+  Status status = loop_->Reload(plugins->catalog(), profiles);
+  if (!status.ok()) return status;
+  options_.plugins = std::move(plugins);
   cluster_.Deliver();
   return {};
 }

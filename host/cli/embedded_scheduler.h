@@ -8,6 +8,7 @@
 #include <istream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,12 @@ class EmbeddedScheduler {
   Status Start();
 
   // ---- REQUIRES, of all below: Start() succeeded. -----------------------------------------------
+
+  // Other plugins and profiles take over: see SchedulingLoop::Reload. Those that were used go on
+  // as long as they are needed.
+  // Errors: those of SchedulingLoop::Reload; InvalidArgument for a plugin that wants parts of objects
+  //         kept which were read without them. Then nothing has changed.
+  Status Reload(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> profiles);
 
   // Applies an event of a stream. Returns: as StreamCluster. REQUIRES: Options::follows_stream.
   Result<bool> Apply(const StreamEvent& event) { return stream_->Apply(event); }

@@ -25,10 +25,12 @@ std::string_view LevelName(uint32_t level) {
 template <class T>
 Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment& env,
                                 Progress& progress, typename T::Options options) {
-  auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
-  if (!set.ok()) return std::move(set).status();
-  options.plugins = std::move(set->plugins);
-  options.profiles = std::move(set->specs);
+  if (options.plugins == nullptr) {
+    auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+    if (!set.ok()) return std::move(set).status();
+    options.plugins = std::move(set->plugins);
+    options.profiles = std::move(set->specs);
+  }
   options.seed = flags.seed;
   options.report_crashes = env.report_crashes;
   options.log_level = flags.verbosity > 0 ? LogLevel(flags.verbosity) : flags.log_level;
@@ -54,13 +56,18 @@ Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment
 Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env) {
-  ProfileRequest request{profiles, plugin_directories, env.temporary_directory};
+  return OpenProfiles({profiles, plugin_directories, MakeLibraryStore(env.temporary_directory)},
+                      FindProfiles(env.executable), env);
+}
+
+Result<ProfileSet> OpenProfiles(ProfileRequest request, const ProfileFiles& files,
+                                const CommandEnvironment& env) {
   if (request.plugin_directories.empty()) {
     auto directory = PluginDirectory("", env);
     if (!directory.ok()) return std::move(directory).status();
     request.plugin_directories.push_back(std::move(directory).value());
   }
-  return LoadProfiles(request, FindProfiles(env.executable));
+  return LoadProfiles(request, files);
 }
 
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {

@@ -8,15 +8,6 @@
 #include "host/loader/private_copy.h"
 
 namespace berth::host {
-namespace {
-
-std::unique_ptr<PrivateCopies> MakeCopies(const std::string& temporary_directory) {
-  auto copies = CopyToDirectory(temporary_directory);
-  return copies.ok() ? std::move(copies).value() : CopyToMemory();
-}
-
-}  // namespace
-
 Result<std::string> FindPluginDirectory(const std::string& executable) {
   const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
   // BERTH_LIBDIR is relative to the prefix, or absolute where the packager said so.
@@ -32,8 +23,13 @@ Result<std::string> FindPluginDirectory(const std::string& executable) {
                           "\nname the one that holds them with --plugin-dir");
 }
 
-PluginSet::PluginSet(const std::string& temporary_directory)
-    : store_(MakeCopies(temporary_directory)), catalog_(store_) {}
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory) {
+  auto copies = CopyToDirectory(temporary_directory);
+  return std::make_shared<LibraryStore>(copies.ok() ? std::move(copies).value() : CopyToMemory());
+}
+
+PluginSet::PluginSet(std::shared_ptr<LibraryStore> libraries)
+    : libraries_(std::move(libraries)), catalog_(*libraries_) {}
 
 Status PluginSet::AddDirectory(const std::string& directory) {
   auto found = catalog_.AddDirectory(directory, {});

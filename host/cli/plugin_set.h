@@ -19,12 +19,18 @@ namespace berth::host {
 // Errors: NotFound; says where it looked.
 Result<std::string> FindPluginDirectory(const std::string& executable);
 
+// The libraries of a process. They are copied to a directory of their own under
+// `temporary_directory` before they are loaded, or to memory where that is impossible.
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory);
+
 // Threading: one thread at a time while libraries are added; then read by any.
 class PluginSet {
  public:
-  // Libraries are copied to a directory of their own under `temporary_directory` before they are
-  // loaded, or to memory where that is impossible.
-  explicit PluginSet(const std::string& temporary_directory);
+  // With the libraries of a process: what one set has loaded another need not load again.
+  explicit PluginSet(std::shared_ptr<LibraryStore> libraries);
+  // With libraries of its own.
+  explicit PluginSet(const std::string& temporary_directory)
+      : PluginSet(MakeLibraryStore(temporary_directory)) {}
   PluginSet(const PluginSet&) = delete;
   PluginSet& operator=(const PluginSet&) = delete;
 
@@ -40,7 +46,7 @@ class PluginSet {
   Status CheckAllLoaded() const;
 
  private:
-  LibraryStore store_;
+  std::shared_ptr<LibraryStore> libraries_;
   PluginCatalog catalog_;
   std::vector<LoadError> broken_;
 };

@@ -69,7 +69,7 @@ ProfileFiles FindProfiles(const std::string& executable) {
 }
 
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files) {
-  auto plugins = std::make_shared<PluginSet>(request.temporary_directory);
+  auto plugins = std::make_shared<PluginSet>(request.libraries);
   Status status = AddDirectories(request.plugin_directories, *plugins);
   if (!status.ok()) return status;
   std::vector<std::string> names = request.profiles;

@@ -29,7 +29,7 @@ ProfileFiles FindProfiles(const std::string& executable);
 struct ProfileRequest {
   std::vector<std::string> profiles;  // Files or names; empty: kDefaultProfile.
   std::vector<std::string> plugin_directories;
-  std::string temporary_directory;  // See PluginSet.
+  std::shared_ptr<LibraryStore> libraries;  // Of the process.
 };
 
 struct ProfileSet {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,8 +23,10 @@
 #include "host/cli/decision_log.h"
 #include "host/cli/decision_printer.h"
 #include "host/cli/event_feed.h"
+#include "host/cli/file_watch.h"
 #include "host/cli/real_clock.h"
 #include "host/cli/recording.h"
+#include "host/cli/run_config.h"
 #include "host/cli/stream_run.h"
 #include "host/cli/virtual_clock.h"
 #include "host/config/host_config.h"
@@ -36,6 +40,8 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // How long a plugin may take to bind, and how many may block at a time.
 constexpr int64_t kBindDeadlineNs = 600 * kSecondNs;
 constexpr size_t kBindThreads = 16;
+// How often the files of the configuration are looked at: a change counts at the second look.
+constexpr std::chrono::milliseconds kLookEvery(250);
 // How many reasons the summary has.
 constexpr size_t kMaxReasons = 20;
 
@@ -99,12 +105,6 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
   return file;
 }
 
-std::vector<std::string> Values(const std::vector<Placed<std::string>>& texts) {
-  std::vector<std::string> values;
-  for (const Placed<std::string>& text : texts) values.push_back(text.value);
-  return values;
-}
-
 template <class T>
 void Set(const std::optional<T>& said, T& value) {
   if (said.has_value()) value = *said;
@@ -132,6 +132,8 @@ struct Ending {
   size_t events = 0;
   int64_t took_ns = 0;
   int signal = 0;
+  size_t reloaded = 0;
+  size_t refused = 0;  // Reloads that failed.
 };
 
 void AppendSummary(const Ending& ending, TerminalWidth width, std::string& out) {
@@ -145,6 +147,9 @@ void AppendSummary(const Ending& ending, TerminalWidth width, std::string& out) 
   out += "; " + Count(loop.cache().table().node_count(), "node") + "; " +
          Count(ending.events, "event") + " in " + FormatDuration(InMilliseconds(ending.took_ns)) +
          ".\n";
+  if (ending.reloaded + ending.refused > 0) {
+    out += Count(ending.reloaded, "reload") + ", " + WithCommas(ending.refused) + " refused.\n";
+  }
 
   std::map<std::string, size_t> count_by_reason;
   loop.queue().ForEach([&](const QueuedEntity& entity) {
@@ -190,7 +195,9 @@ class RunSession {
   int Run();
 
  private:
-  Status ReadConfig();
+  Status ReadConfig(EmbeddedScheduler::Options& options);
+  void ReloadIfAsked();
+  Status Reload();
   void OpenClock();
   void Say(const DecisionLine& line);
   Status Drive(StreamRun& run);
@@ -210,21 +217,53 @@ class RunSession {
   std::optional<DecisionLog> log_;
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
+  const std::shared_ptr<LibraryStore> libraries_ = MakeLibraryStore(env_.temporary_directory);
+  std::vector<std::string> files_;  // What another reading is due of when it changes.
+  std::atomic<bool> reload_ = false;
+  size_t reloaded_ = 0;
+  size_t refused_ = 0;
+  std::unique_ptr<FileWatch> watch_;  // While it runs.
 };
 
-// What the command line says counts more.
-Status RunSession::ReadConfig() {
-  if (flags_.config.empty()) return {};
-  const Result<std::string> text = ReadConfigFile(flags_.config);
-  if (!text.ok()) return text.status().Annotate(flags_.config);
-  ConfigErrors errors;
-  config_ = ReadHostConfig(*text, flags_.config, errors);
-  if (flags_.profiles.empty()) flags_.profiles = Values(config_.profiles);
-  if (flags_.plugin_directories.empty()) {
-    flags_.plugin_directories = Values(config_.plugin_directories);
-  }
+Status RunSession::ReadConfig(EmbeddedScheduler::Options& options) {
+  Result<RunConfig> config = ReadRunConfig(flags_, env_, libraries_, files_);
+  if (!config.ok()) return std::move(config).status();
+  config_ = std::move(config->host);
+  options.plugins = std::move(config->set.plugins);
+  options.profiles = std::move(config->set.specs);
   Set(config_.log_level, flags_.log_level);
-  return errors.ToStatus();
+  return {};
+}
+
+// ---- Other profiles -----------------------------------------------------------------------------
+
+void RunSession::ReloadIfAsked() {
+  if (!reload_.exchange(false)) return;
+  const Status status = Reload();
+  if (watch_ != nullptr) watch_->Watch(files_);
+  if (status.ok()) return;
+  ++refused_;
+  progress_.Print("berth: not reloaded; what runs goes on:\n" + std::string(status.message()) +
+                  '\n');
+}
+
+Status RunSession::Reload() {
+  std::vector<std::string> files;
+  Result<RunConfig> config = ReadRunConfig(flags_, env_, libraries_, files);
+  // Those of before too: what is wrong may be mended there.
+  std::ranges::copy(files, std::back_inserter(files_));
+  if (!config.ok()) return std::move(config).status();
+  Status status = scheduler_->Reload(config->set.plugins, config->set.specs);
+  if (!status.ok()) return status;
+  files_ = std::move(files);
+  ++reloaded_;
+  std::vector<std::string> names;
+  for (const PlanSpec& spec : config->set.specs) names.push_back(spec.scheduler_name);
+  std::string text = "berth: reloaded: " + Join(names, ", ");
+  const std::vector<std::string> later = KeysForTheStart(config_, config->host);
+  if (!later.empty()) text += "; " + Join(later, ", ") + " will count from the next start on";
+  progress_.Print(text + '\n');
+  return {};
 }
 
 // Backoffs end at whole seconds: runs that begin at one are alike in when that is.
@@ -245,11 +284,11 @@ Status RunSession::Open() {
     if (!file.ok()) return std::move(file).status();
     events = std::move(file).value();
   }
-  Status status = ReadConfig();
+  EmbeddedScheduler::Options options;
+  Status status = ReadConfig(options);
   if (!status.ok()) return status;
   OpenClock();
   log_.emplace(*clock_, [this](const DecisionLine& line) { Say(line); });
-  EmbeddedScheduler::Options options;
   options.clock = clock_;
   options.sink = &*log_;
   options.waker = &waker_;
@@ -293,9 +332,11 @@ int RunSession::Run() {
                  .feed = feed_.get(),
                  .recording = recording_.get(),
                  .stop = &stop_,
-                 .flush = [this] {
-                   if (!env_.out.flush()) stop_ = kOutputFailed;
-                 }});
+                 .before_step = [this] { ReloadIfAsked(); },
+                 .flush =
+                     [this] {
+                       if (!env_.out.flush()) stop_ = kOutputFailed;
+                     }});
   const Status status = Drive(run);
   return End(status, run.events());
 }
@@ -305,8 +346,13 @@ Status RunSession::Drive(StreamRun& run) {
     stop_ = signal;
     waker_.Wake();
   };
-  std::unique_ptr<StopWatch> watch;
-  if (env_.watch_stop) watch = env_.watch_stop(stop);
+  const auto reload = [this] {
+    reload_ = true;
+    waker_.Wake();
+  };
+  std::unique_ptr<RequestWatch> requests;
+  if (env_.watch_requests) requests = env_.watch_requests({.stop = stop, .reload = reload});
+  watch_ = std::make_unique<FileWatch>(files_, kLookEvery, reload);
   // On the real clock in any case: it is plugins that it watches.
   RealClock clock(0, env_.steady_ns);
   clock.Begin();
@@ -316,7 +362,9 @@ Status RunSession::Drive(StreamRun& run) {
   CallWatchdog watchdog(scheduler_->monitor(), scheduler_->loop().faults(), deadlines);
   const WatchdogThread watching(watchdog, clock);
   if (real_clock_.has_value()) real_clock_->Begin();
-  return run.Run();
+  const Status status = run.Run();
+  watch_.reset();
+  return status;
 }
 
 int RunSession::End(const Status& status, size_t events) {
@@ -325,7 +373,9 @@ int RunSession::End(const Status& status, size_t events) {
                  .log = *log_,
                  .events = events,
                  .took_ns = clock_->NowNs() - log_->start_ns(),
-                 .signal = stop_},
+                 .signal = stop_,
+                 .reloaded = reloaded_,
+                 .refused = refused_},
                 env_.err_is_terminal ? env_.out_width : std::nullopt, summary);
   const bool written = static_cast<bool>(env_.out.flush());
   progress_.Print(summary);

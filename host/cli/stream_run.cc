@@ -19,6 +19,7 @@ Status StreamRun::Run() {
   while (!IsDone()) {
     if (ShallStop()) Stop();
     if (!stopping_) Note(TakeLines());
+    if (parts_.before_step && !stopping_) parts_.before_step();
     const bool did = parts_.scheduler->Step();
     parts_.log->AfterStep();
     // Who asks to stop wakes once, and FetchLine() may have been woken.
@@ -69,6 +70,7 @@ Status StreamRun::FetchLine() {
         if (Status status = Flush(); !status.ok()) return status;
         if (ShallStop()) return {};
         parts_.waker->Wait(INT64_MAX);
+        if (parts_.before_step && !ShallStop()) parts_.before_step();
     }
   }
   return {};

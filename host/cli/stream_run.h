@@ -46,6 +46,9 @@ class StreamRun {
     EventFeed* feed;               // Null: there is no stream.
     Recording* recording;          // Null: there is none.
     const std::atomic<int>* stop;  // Becomes a signal's number when the run shall stop.
+    // Called before each step, and when virtual time waits for a line; may ask the scheduler for
+    // what may not happen within a step. May be empty.
+    std::function<void()> before_step;
     // Passes on what was printed, when there is time; `stop` may be set by it. May be empty.
     std::function<void()> flush;
   };

@@ -85,7 +85,7 @@ class CliTest : public ::testing::Test {
     if (steady_ns_) env.steady_ns = steady_ns_;
     env.out_is_live = true;
     env.in_descriptor = in_descriptor_;
-    env.watch_stop = watch_stop_;
+    env.watch_requests = watch_requests_;
     const int exit_status = RunCommand(args, env);
     return {exit_status, "", err.str()};
   }
@@ -102,7 +102,7 @@ class CliTest : public ::testing::Test {
   int64_t wall_ns_ = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
   std::function<int64_t()> steady_ns_;           // Empty: a microsecond passes from call to call.
   int in_descriptor_ = -1;
-  std::function<std::unique_ptr<StopWatch>(std::function<void(int signal)> stop)> watch_stop_;
+  std::function<std::unique_ptr<RequestWatch>(ProcessRequests requests)> watch_requests_;
 };
 
 }  // namespace berth::host

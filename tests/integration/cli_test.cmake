@@ -4,6 +4,15 @@ target_link_libraries(test_talker PRIVATE berth_warnings)
 set_target_properties(test_talker PROPERTIES
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/talker)
 
+# Two versions of one library: not among the others either.
+foreach(is_open IN ITEMS 0 1)
+  berth_add_plugin(test_door_${is_open} NO_INSTALL SOURCES plugins/door/door.cc)
+  target_link_libraries(test_door_${is_open} PRIVATE berth_warnings)
+  target_compile_definitions(test_door_${is_open} PRIVATE BERTH_DOOR_IS_OPEN=${is_open})
+  set_target_properties(test_door_${is_open} PROPERTIES
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/door)
+endforeach()
+
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
   SOURCES cli_test.cc embedded_scheduler_test.cc profile_cli_test.cc run_cli_test.cc run_live_test.cc
@@ -15,6 +24,8 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_DATADIR="${CMAKE_INSTALL_DATADIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
   BERTH_PUPPETS="$<TARGET_FILE:puppets>"
+  BERTH_SHUT_DOOR="$<TARGET_FILE:test_door_0>"
+  BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
@@ -22,4 +33,5 @@ get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
              PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
 add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe
-                 test_shapes test_talker)
+                 test_shapes test_talker
+                 test_door_0 test_door_1)

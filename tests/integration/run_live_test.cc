@@ -7,10 +7,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <future>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -40,9 +42,9 @@ class LiveRunTest : public CliTest {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
     };
-    watch_stop_ = [this](std::function<void(int signal)> stop) {
-      stop_.set_value(std::move(stop));
-      return std::make_unique<StopWatch>();
+    watch_requests_ = [this](ProcessRequests requests) {
+      requests_.set_value(std::move(requests));
+      return std::make_unique<RequestWatch>();
     };
     OpenPipe(input_read_, input_write_);
     OpenPipe(output_read_, output_write_);
@@ -75,7 +77,13 @@ class LiveRunTest : public CliTest {
   }
   void CloseInput() { input_write_ = FileDescriptor(); }
   // What the signal would do.
-  void Stop(int signal) { stop_.get_future().get()(signal); }
+  void Stop(int signal) { Requests().stop(signal); }
+  void Reload() { Requests().reload(); }
+  // Waits until the run has asked for them.
+  const ProcessRequests& Requests() {
+    if (!asked_.valid()) asked_ = requests_.get_future();
+    return asked_.get();
+  }
 
   // The next line of the output: "Bound web b"; empty when there is none for a long time.
   std::string NextDecision() {
@@ -109,7 +117,8 @@ class LiveRunTest : public CliTest {
   }
   int input_write() const { return input_write_.get(); }
 
-  std::promise<std::function<void(int signal)>> stop_;
+  std::promise<ProcessRequests> requests_;
+  std::shared_future<ProcessRequests> asked_;
 
  private:
   static void OpenPipe(FileDescriptor& read_end, FileDescriptor& write_end) {
@@ -163,7 +172,8 @@ TEST_F(LiveRunTest, StopsWhenItIsAskedTo) {
     EXPECT_THAT(run.err,
                 StartsWith(signal == SIGINT ? "Stopped by SIGINT.\n0 bound, 1 pending; "
                                             : "Stopped by SIGTERM.\n0 bound, 1 pending; "));
-    stop_ = {};
+    requests_ = {};
+    asked_ = {};
   }
 }
 
@@ -207,7 +217,8 @@ TEST_F(LiveRunTest, RecordsWhileItWaits) {
     EXPECT_THAT(ReadAll(recording), EndsWith("}\n"));
     Stop(SIGTERM);
     EXPECT_EQ(End().exit_status, 128 + SIGTERM);
-    stop_ = {};
+    requests_ = {};
+    asked_ = {};
   }
 }
 
@@ -221,7 +232,8 @@ TEST_F(LiveRunTest, StopsWhenTheRecordingCannotBeWritten) {
     const Outcome run = End();
     EXPECT_EQ(run.exit_status, 2);
     EXPECT_THAT(run.err, HasSubstr("/dev/full: the recording could not be written"));
-    stop_ = {};
+    requests_ = {};
+    asked_ = {};
   }
 }
 
@@ -242,6 +254,101 @@ TEST_F(LiveRunTest, ReadsNoFurtherThanItMust) {
   EXPECT_LT(written, size_t{16} << 20);
   Stop(SIGTERM);
   EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+}
+
+// ---- Other profiles -----------------------------------------------------------------------------
+
+class ReloadRunTest : public LiveRunTest {
+ protected:
+  // As an editor does it: whoever reads sees the old text or the new one.
+  void Save(const std::string& name, const std::string& text) {
+    std::filesystem::rename(File("next", text), folder_ + "/" + name);
+  }
+  void Install(const char* library) {
+    std::filesystem::copy_file(library, folder_ + "/next");
+    std::filesystem::rename(folder_ + "/next", folder_ + "/libdoor.so");
+  }
+  static std::string WithDoor(const char* more = "") {
+    return std::string(
+               "extends = \"default\"\n[[plugins]]\nname = \"acme.Door\"\n"
+               "library = \"libdoor.so\"\n")
+        .append(more);
+  }
+  std::string profile() const { return folder_ + "/p.toml"; }
+};
+
+TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Save("p.toml", WithDoor("enabled = false\n"));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  const Outcome run = End();
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("berth: reloaded: default-scheduler\n"));
+  EXPECT_THAT(run.err, HasSubstr("1 reload, 0 refused.\n"));
+}
+
+TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Install(BERTH_OPEN_DOOR);
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Save("p.toml", WithDoor("enabled = fals\n"));
+  Reload();
+  Write(Line("ADDED", PodJson("huge", "16")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused huge "));
+  Save("p.toml", WithDoor("enabled = false\n"));
+  Reload();
+  const std::string first = NextDecision();
+  EXPECT_TRUE(first == "Bound web b" || first.starts_with("Refused huge ")) << first;
+  Stop(SIGTERM);
+  const Outcome run = End();
+  EXPECT_THAT(run.err, HasSubstr("berth: not reloaded; what runs goes on:\n"));
+  EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
+}
+
+TEST_F(ReloadRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
+  constexpr int kPods = 10'000;
+  Install(BERTH_OPEN_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  std::string node = NodeJson("big", "100000");
+  node.replace(node.find("\"110\""), 5, "\"20000\"");
+  Write(Line("ADDED", node));
+  std::set<std::string> bound;
+  for (int i = 0; i < kPods; ++i) {
+    Write(Line("ADDED", PodJson("p" + std::to_string(i), "1")));
+    if (i % 500 == 499) {
+      Save("p.toml", WithDoor(i % 1000 == 499 ? "enabled = false\n" : ""));
+      Reload();
+    }
+    while (i - static_cast<int>(bound.size()) > 400) bound.insert(NextDecision());
+  }
+  CloseInput();
+  while (bound.size() < kPods) bound.insert(NextDecision());
+  EXPECT_FALSE(bound.contains("")) << "a pod is lost";
+  for (const std::string& decision : bound) EXPECT_THAT(decision, StartsWith("Bound p"));
+  const Outcome run = End();
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("10,000 bound, 0 pending; "));
+  EXPECT_THAT(run.err, HasSubstr(" reloads, 0 refused.\n"));
 }
 
 }  // namespace

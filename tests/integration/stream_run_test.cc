@@ -94,6 +94,7 @@ class StreamRunTest : public ::testing::Test {
                    .feed = &feed,
                    .recording = nullptr,
                    .stop = &stop_,
+                   .before_step = nullptr,
                    .flush = nullptr});
     return run.Run();
   }

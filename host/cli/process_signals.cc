@@ -1,4 +1,4 @@
-#include "host/cli/stop_signals.h"
+#include "host/cli/process_signals.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "host/api/assert.h"
@@ -15,20 +16,21 @@
 namespace berth::host {
 namespace {
 
-constexpr std::array kSignals = {SIGINT, SIGTERM};
+constexpr std::array kStopSignals = {SIGINT, SIGTERM};
+constexpr std::array kReloadSignals = {SIGHUP};
 constexpr uint8_t kNoSignal = 0;
 
 // A signal handler has no other way to what it needs.
 std::atomic<int> signal_pipe = -1;
 
 // A signal that is ignored stays ignored: whoever started the process wants it so.
-void SetHandlers(void (*handler)(int)) {
+void SetHandlers(std::span<const int> signals, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) sigaddset(&action.sa_mask, signal);
-  for (const int signal : kSignals) {
+  for (const int signal : signals) sigaddset(&action.sa_mask, signal);
+  for (const int signal : signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
@@ -39,16 +41,23 @@ void WriteByte(int pipe, uint8_t byte) {
   while (write(pipe, &byte, 1) < 0 && errno == EINTR) continue;
 }
 
-void OnSignal(int signal) {
+void OnHangUp(int signal) {
   const int before = errno;
-  SetHandlers(SIG_DFL);
+  WriteByte(signal_pipe.load(std::memory_order_relaxed), static_cast<uint8_t>(signal));
+  errno = before;
+}
+
+void OnStop(int signal) {
+  const int before = errno;
+  SetHandlers(kStopSignals, SIG_DFL);
   WriteByte(signal_pipe.load(std::memory_order_relaxed), static_cast<uint8_t>(signal));
   errno = before;
 }
 
 }  // namespace
 
-StopSignals::StopSignals(std::function<void(int signal)> stop) : stop_(std::move(stop)) {
+ProcessSignals::ProcessSignals(std::function<void(int signal)> stop, std::function<void()> reload)
+    : stop_(std::move(stop)), reload_(std::move(reload)) {
   std::array<int, 2> ends{};
   BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
   read_end_ = FileDescriptor(ends[0]);
@@ -56,19 +65,24 @@ StopSignals::StopSignals(std::function<void(int signal)> stop) : stop_(std::move
   thread_ = std::thread([this] { Run(); });
   const int before = signal_pipe.exchange(write_end_.get(), std::memory_order_relaxed);
   BERTH_ASSERT_MSG(before < 0, "signals are waited for already");
-  SetHandlers(OnSignal);
+  SetHandlers(kStopSignals, OnStop);
+  if (reload_) SetHandlers(kReloadSignals, OnHangUp);
 }
 
-StopSignals::~StopSignals() {
-  SetHandlers(SIG_DFL);
+ProcessSignals::~ProcessSignals() {
+  SetHandlers(kStopSignals, SIG_DFL);
+  if (reload_) SetHandlers(kReloadSignals, SIG_DFL);
   signal_pipe.store(-1, std::memory_order_relaxed);
   WriteByte(write_end_.get(), kNoSignal);
   thread_.join();
 }
 
-void StopSignals::Run() const {
-  uint8_t byte = kNoSignal;
-  while (read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+void ProcessSignals::Run() const {
+  uint8_t byte = SIGHUP;
+  while (byte == SIGHUP) {
+    while (read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+    if (byte == SIGHUP) reload_();
+  }
   if (byte != kNoSignal) stop_(byte);
 }
 

@@ -1,4 +1,4 @@
-#include "host/cli/stop_signals.h"
+#include "host/cli/process_signals.h"
 
 #include <signal.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What StopSignals said, from its thread to the test's.
+// What ProcessSignals said, from its thread to the test's.
 class Heard {
  public:
   void Add(int signal) {
@@ -22,9 +22,10 @@ class Heard {
     signals_.push_back(signal);
     changed_.notify_one();
   }
-  std::vector<int> WaitForOne() {
+  std::vector<int> WaitForOne() { return WaitFor(1); }
+  std::vector<int> WaitFor(size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [this] { return !signals_.empty(); });
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return signals_.size() >= count; });
     return signals_;
   }
 
@@ -34,30 +35,47 @@ class Heard {
   std::vector<int> signals_;
 };
 
-TEST(StopSignals, TellsOfTheFirstSignal) {
+TEST(ProcessSignals, TellsOfTheFirstSignal) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Heard heard;
-    const StopSignals signals([&heard](int number) { heard.Add(number); });
+    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
     raise(signal);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(signal));
   }
 }
 
-TEST(StopSignals, EndsWithoutOne) {
+TEST(ProcessSignals, TellsOfEachHangUpUntilItIsAskedToStop) {
+  Heard heard, reloads;
+  {
+    const ProcessSignals signals([&heard](int number) { heard.Add(number); },
+                                 [&reloads] { reloads.Add(SIGHUP); });
+    for (size_t count = 1; count <= 3; ++count) {
+      raise(SIGHUP);
+      EXPECT_EQ(reloads.WaitFor(count).size(), count);
+    }
+    raise(SIGTERM);
+    EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
+  }
+  struct sigaction action {};
+  sigaction(SIGHUP, nullptr, &action);
+  EXPECT_EQ(action.sa_handler, SIG_DFL);
+}
+
+TEST(ProcessSignals, EndsWithoutOne) {
   Heard heard;
   {
-    const StopSignals signals([&heard](int number) { heard.Add(number); });
+    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
   }
   struct sigaction action {};
   sigaction(SIGTERM, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL);
 }
 
-TEST(StopSignals, LeavesWhatIsIgnored) {
+TEST(ProcessSignals, LeavesWhatIsIgnored) {
   signal(SIGINT, SIG_IGN);
   Heard heard;
   {
-    const StopSignals signals([&heard](int number) { heard.Add(number); });
+    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
     raise(SIGINT);
     raise(SIGTERM);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
@@ -68,13 +86,13 @@ TEST(StopSignals, LeavesWhatIsIgnored) {
   signal(SIGINT, SIG_DFL);
 }
 
-TEST(StopSignalsDeathTest, ASecondOneEndsTheProcess) {
+TEST(ProcessSignalsDeathTest, ASecondOneEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int second : {SIGINT, SIGTERM}) {
     EXPECT_EXIT(
         {
           Heard heard;
-          const StopSignals signals([&heard](int number) { heard.Add(number); });
+          const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
           raise(SIGINT);
           heard.WaitForOne();
           raise(second);

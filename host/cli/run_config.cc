@@ -1,0 +1,72 @@
+#include "host/cli/run_config.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "host/config/config_errors.h"
+
+namespace berth::host {
+namespace {
+
+std::vector<std::string> Values(const std::vector<Placed<std::string>>& texts) {
+  std::vector<std::string> values;
+  for (const Placed<std::string>& text : texts) values.push_back(text.value);
+  return values;
+}
+
+Result<HostConfig> ReadHostFile(const std::string& file) {
+  if (file.empty()) return HostConfig();
+  const Result<std::string> text = ReadConfigFile(file);
+  if (!text.ok()) return text.status().Annotate(file);
+  ConfigErrors errors;
+  HostConfig config = ReadHostConfig(*text, file, errors);
+  Status status = errors.ToStatus();
+  if (!status.ok()) return status;
+  return config;
+}
+
+}  // namespace
+
+Result<RunConfig> ReadRunConfig(const RunFlags& flags, const CommandEnvironment& env,
+                                const std::shared_ptr<LibraryStore>& libraries,
+                                std::vector<std::string>& files) {
+  if (!flags.config.empty()) files.push_back(flags.config);
+  Result<HostConfig> host = ReadHostFile(flags.config);
+  if (!host.ok()) return std::move(host).status();
+  ProfileRequest request{flags.profiles, flags.plugin_directories, libraries};
+  if (request.profiles.empty()) request.profiles = Values(host->profiles);
+  if (request.plugin_directories.empty()) {
+    request.plugin_directories = Values(host->plugin_directories);
+  }
+  std::ranges::copy(request.plugin_directories, std::back_inserter(files));
+  ProfileFiles profiles = FindProfiles(env.executable);
+  profiles.read = [&files](const std::string& path) {
+    files.push_back(path);
+    return ReadConfigFile(path);
+  };
+  Result<ProfileSet> set = OpenProfiles(std::move(request), profiles, env);
+  if (!set.ok()) return std::move(set).status();
+  for (const auto& [name, plugin] : set->plugins->catalog().plugins()) {
+    files.emplace_back(plugin.library->path());
+  }
+  return RunConfig{.host = std::move(host).value(), .set = std::move(set).value()};
+}
+
+std::vector<std::string> KeysForTheStart(const HostConfig& before, const HostConfig& after) {
+  std::vector<std::string> keys;
+  const auto compare = [&keys](const char* key, const auto& was, const auto& is) {
+    if (was != is) keys.emplace_back(key);
+  };
+  compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
+  compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
+  compare("logLevel", before.log_level, after.log_level);
+  compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
+  compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
+  compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);
+  compare("quarantine.faults", before.quarantine_faults, after.quarantine_faults);
+  compare("quarantine.window", before.quarantine_window_ns, after.quarantine_window_ns);
+  return keys;
+}
+
+}  // namespace berth::host
