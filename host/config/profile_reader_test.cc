@@ -329,6 +329,16 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
        "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"",
        "p/a.toml:3: plugin \"A\": sha256: expected a `library` beside it, whose content it is, "
        "found none"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
+}
+
+TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
+  struct Case {
+    const char* toml;
+    const char* error;
+  };
+  const Case cases[] = {
       {"[[plugins]]\nname = \"A\"\nbefore = \"A\"",
        "p/a.toml:3: plugin \"A\": before: expected another plugin, found the plugin itself"},
       {"[[plugins]]\nname = \"ImageLocality\"\n[[plugins]]\nname = \"B\"\nafter = \"ImageLocalty\"",
