@@ -1,0 +1,317 @@
+#include "host/config/convert/convert_profile.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "host/api/suggest.h"
+#include "host/api/text.h"
+#include "host/config/args_schema.h"
+#include "host/config/config_value.h"
+#include "host/config/convert/upstream_plugins.h"
+
+namespace berth::host {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool Has(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void AddNew(Names& names, const std::string& name) {
+  if (!Has(names, name)) names.push_back(name);
+}
+
+class Converter {
+ public:
+  Converter(const KubeSchedulerProfile& source, const KnownPlugins& known, ConfigErrors& errors,
+            ConfigErrors& warnings)
+      : source_(source), known_(known), errors_(errors), warnings_(warnings) {}
+
+  ConvertedProfile Convert() {
+    plan_ = MakeKubePlan(source_, known_, errors_);
+    CheckCounts();
+    for (const std::string_view point : kKubePoints) {
+      for (const KubePlan::Use& use : plan_.At(point))
+        runs_[std::string(point)].push_back(use.plugin);
+    }
+    AddPreScores();
+    DropUnserved();
+    MakeNames();
+    converted_.profile.scheduler_name = source_.scheduler_name;
+    for (const std::string& name : names_) converted_.profile.plugins.push_back(MakePlugin(name));
+    for (const auto& [point, names] : runs_) AddOrder(point, names);
+    CheckArguments();
+    WarnOfAbsent();
+    return std::move(converted_);
+  }
+
+ private:
+  bool IsHere(std::string_view name) const { return known_.find(name) != known_.end(); }
+
+  // Neither here nor upstream's: its points are known to nobody.
+  bool IsForeign(std::string_view name) const {
+    return !IsHere(name) && FindUpstreamPlugin(name) == nullptr;
+  }
+
+  // Where the file names the plugin first; nullptr: nowhere.
+  const KubePluginEntry* EntryOf(std::string_view name) const {
+    const auto is_it = [name](const KubePluginEntry& e) { return e.name.value == name; };
+    const auto& multi_point = source_.multi_point.enabled;
+    const auto found = std::ranges::find_if(multi_point, is_it);
+    if (found != multi_point.end()) return &*found;
+    for (const std::string_view point : kKubePoints) {
+      const auto& enabled = source_.At(point).enabled;
+      const auto entry = std::ranges::find_if(enabled, is_it);
+      if (entry != enabled.end()) return &*entry;
+    }
+    return nullptr;
+  }
+
+  bool IsOfMultiPoint(std::string_view name) const {
+    return std::ranges::any_of(plan_.multi_point, [name](const KubePluginEntry& entry) {
+      return entry.name.value == name;
+    });
+  }
+
+  // As upstream checks a profile; what a foreign plugin adds through multiPoint is unknown.
+  void CheckCounts() {
+    const bool may_be_more = std::ranges::any_of(
+        plan_.multi_point,
+        [this](const KubePluginEntry& entry) { return IsForeign(entry.name.value); });
+    Names sorts;
+    for (const KubePlan::Use& use : plan_.At("QueueSort")) sorts.push_back(use.plugin);
+    if (sorts.size() > 1 || (sorts.empty() && !may_be_more)) {
+      errors_.Expected(source_.place, source_.path + ".plugins", "exactly one that sorts the queue",
+                       sorts.empty() ? "none with queueSort" : Join(sorts, ", "));
+    }
+    if (plan_.At("Bind").empty() && !may_be_more) {
+      errors_.Expected(source_.place, source_.path + ".plugins", "at least one that binds",
+                       "none with bind");
+    }
+  }
+
+  void AddPreScores() {
+    Names& pre_scores = runs_["PreScore"];
+    for (const std::string& name : runs_["Score"]) {
+      const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+      const auto here = known_.find(name);
+      if (upstream == nullptr || here == known_.end() || !Has(here->second.points, "PreScore")) {
+        continue;
+      }
+      if (Has(pre_scores, name)) continue;
+      pre_scores.push_back(name);
+      if (!upstream->RunsAt("PreScore")) continue;
+      warnings_.Add(source_.place, source_.path + ".plugins.preScore",
+                    "PreScore of " + Quoted(name) + " stays: its Score needs it here");
+    }
+  }
+
+  // What upstream's plugin does at a point where the one that is here does nothing.
+  void DropUnserved() {
+    for (auto& [point, names] : runs_) {
+      std::erase_if(names, [&](const std::string& name) {
+        const auto here = known_.find(name);
+        if (here == known_.end() || Has(here->second.points, point)) return false;
+        const KubePluginEntry* entry = EntryOf(name);
+        warnings_.Add(entry != nullptr ? entry->name.place : source_.place,
+                      entry != nullptr ? entry->path : source_.path + ".plugins",
+                      Quoted(name) + " has no " + point + " here");
+        return true;
+      });
+    }
+  }
+
+  // The profile's order: multiPoint's, then that of the points.
+  void MakeNames() {
+    for (const KubePluginEntry& entry : plan_.multi_point) AddNew(names_, entry.name.value);
+    for (const std::string_view point : kKubePoints) {
+      for (const std::string& name : runs_[std::string(point)]) AddNew(names_, name);
+    }
+    for (const KubePluginArgs& args : source_.args) AddNew(names_, args.name.value);
+  }
+
+  // Of kKubePoints, in their order.
+  Names RunsOf(const std::string& name) {
+    Names points;
+    for (const std::string_view point : kKubePoints) {
+      if (Has(runs_[std::string(point)], name)) points.emplace_back(point);
+    }
+    return points;
+  }
+
+  size_t CountPoints(const std::string& name) const {
+    if (const auto here = known_.find(name); here != known_.end()) {
+      return static_cast<size_t>(std::ranges::count_if(here->second.points, [](const auto& point) {
+        return std::ranges::find(kKubePoints, point) != kKubePoints.end();
+      }));
+    }
+    const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+    return upstream == nullptr ? 0 : upstream->Points().size();
+  }
+
+  ProfilePlugin MakePlugin(const std::string& name) {
+    ProfilePlugin plugin;
+    plugin.name.value = name;
+    if (!IsHere(name)) converted_.absent.insert(name);
+    const Names points = RunsOf(name);
+    const bool points_unknown = IsForeign(name) && IsOfMultiPoint(name);
+    if (points.empty() && !points_unknown) plugin.enabled = Placed<bool>{false, {}};
+    if (!points.empty() && !points_unknown && points.size() != CountPoints(name)) {
+      plugin.points.emplace();
+      for (const std::string& point : points) plugin.points->push_back({point, {}});
+    }
+    if (Has(points, "Score") || points_unknown) plugin.weight = WeightOf(name);
+    if (const KubePluginArgs* args = source_.FindArgs(name)) plugin.args = args->args;
+    return plugin;
+  }
+
+  std::optional<Placed<int64_t>> WeightOf(const std::string& name) const {
+    for (const KubePlan::Use& use : plan_.At("Score")) {
+      if (use.plugin == name) return Placed<int64_t>{use.weight, {}};
+    }
+    for (const KubePluginEntry& entry : plan_.multi_point) {
+      if (entry.name.value == name) return entry.weight;
+    }
+    return std::nullopt;
+  }
+
+  // As few names as bring about the order of `names`.
+  void AddOrder(const std::string& point, const Names& names) {
+    const auto rank = [this](const std::string& name) {
+      return std::ranges::find(names_, name) - names_.begin();
+    };
+    size_t moved = names.empty() ? 0 : names.size() - 1;
+    while (moved > 0 && rank(names[moved - 1]) < rank(names[moved])) --moved;
+    if (moved == 0) return;
+    ProfileOrder order;
+    order.point.value = point;
+    for (size_t i = 0; i < moved; ++i) order.plugins.push_back({names[i], {}});
+    converted_.profile.order.push_back(std::move(order));
+  }
+
+  void CheckArguments() {
+    for (const KubePluginArgs& args : source_.args) {
+      const auto here = known_.find(args.name.value);
+      if (here == known_.end()) continue;
+      CheckArgs(here->second.args_schema, args.args, args.path + ".", args.name.place, errors_);
+    }
+  }
+
+  void WarnOfAbsent() {
+    Names defaults;
+    for (const ProfilePlugin& plugin : converted_.profile.plugins) {
+      const std::string& name = plugin.name.value;
+      if (IsHere(name) || !plugin.is_enabled()) continue;
+      const KubePluginEntry* entry = EntryOf(name);
+      if (entry == nullptr) {
+        defaults.push_back(name);
+      } else {
+        WarnOfAbsent(*entry);
+      }
+    }
+    if (!defaults.empty()) {
+      warnings_.Add(source_.place, source_.path + ".plugins",
+                    "of upstream's default plugins these are not here yet, and stand as comments "
+                    "in the profile: " +
+                        Join(defaults, ", "));
+    }
+    WarnIfNoneIsLeft("QueueSort", "sorts the queue");
+    WarnIfNoneIsLeft("Bind", "binds");
+  }
+
+  void WarnOfAbsent(const KubePluginEntry& entry) {
+    const std::string& name = entry.name.value;
+    std::string text = "plugin " + Quoted(name) + " is not here yet";
+    if (FindUpstreamPlugin(name) == nullptr) {
+      Names names;
+      for (const auto& [known, plugin] : known_) names.push_back(known);
+      for (const UpstreamPlugin& plugin : UpstreamPlugins())
+        AddNew(names, std::string(plugin.name));
+      text = "there is no plugin " + Quoted(name) + " here";
+      if (const std::string meant = DidYouMean(name, names); !meant.empty()) {
+        warnings_.Add(entry.name.place, entry.path,
+                      text + ": it stands as a comment in the profile" + meant);
+        return;
+      }
+    }
+    warnings_.Add(entry.name.place, entry.path, text + ": it stands as a comment in the profile");
+  }
+
+  void WarnIfNoneIsLeft(const std::string& point, const std::string& what) {
+    const Names& names = runs_[point];
+    const bool any = std::ranges::any_of(names, [this](const auto& name) { return IsHere(name); });
+    if (any) return;
+    warnings_.Add(source_.place, source_.path + ".plugins",
+                  "no plugin that is here " + what + ": the profile cannot be used as it is");
+  }
+
+  const KubeSchedulerProfile& source_;
+  const KnownPlugins& known_;
+  ConfigErrors& errors_;
+  ConfigErrors& warnings_;
+  KubePlan plan_;
+  std::map<std::string, Names> runs_;  // By point, which is the order of [order] too.
+  Names names_;                        // In the profile's order.
+  ConvertedProfile converted_;
+};
+
+// ---- Across profiles ----------------------------------------------------------------------------
+
+const KubePlan::Use* QueueSortOf(const KubePlan& plan) {
+  const auto& uses = plan.At("QueueSort");
+  return uses.size() == 1 ? &uses.front() : nullptr;
+}
+
+// There is one queue.
+void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& known,
+                     ConfigErrors& errors) {
+  const auto args_of = [](const KubeSchedulerProfile& profile, const std::string& plugin) {
+    const KubePluginArgs* args = profile.FindArgs(plugin);
+    return args == nullptr ? ProfileArgs() : args->args;
+  };
+  ConfigErrors said;
+  const KubeSchedulerProfile& first = config.profiles.front();
+  const KubePlan first_plan = MakeKubePlan(first, known, said);
+  const KubePlan::Use* wanted = QueueSortOf(first_plan);
+  for (const KubeSchedulerProfile& profile : std::span(config.profiles).subspan(1)) {
+    const KubePlan plan = MakeKubePlan(profile, known, said);
+    const KubePlan::Use* found = QueueSortOf(plan);
+    if (found == nullptr || wanted == nullptr) continue;
+    const std::string as_first = ", as in " + first.path + ", for all profiles share a queue";
+    if (found->plugin != wanted->plugin) {
+      errors.Expected(profile.place, profile.path + ".plugins.queueSort",
+                      Quoted(wanted->plugin) + as_first, Quoted(found->plugin));
+    } else if (args_of(profile, found->plugin) != args_of(first, found->plugin)) {
+      errors.Expected(profile.place, profile.path + ".pluginConfig",
+                      "the arguments of " + Quoted(found->plugin) + as_first, "others");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& config,
+                                                const KnownPlugins& known, ConfigErrors& errors,
+                                                ConfigErrors& warnings) {
+  std::vector<ConvertedProfile> converted;
+  for (const KubeSchedulerProfile& profile : config.profiles) {
+    converted.push_back(Converter(profile, known, errors, warnings).Convert());
+  }
+  CheckQueueSorts(config, known, errors);
+  return converted;
+}
+
+std::string WriteConverted(const ConvertedProfile& converted, const std::string& source) {
+  std::string heading = "Converted from " + source + ".";
+  if (!converted.absent.empty()) {
+    heading += "\nPlugins that stand as comments are not here: decisions are made without them.";
+  }
+  return WriteProfile(converted.profile, heading, converted.absent);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,311 @@
+#include "host/config/convert/convert_profile.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/api/text.h"
+#include "host/config/convert/upstream_plugins.h"
+
+namespace berth::host {
+namespace {
+
+const std::string kHead =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
+// All of upstream's default plugins but those that Berth lacks, and one of a third party.
+KnownPlugins Here() {
+  KnownPlugins known;
+  for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
+    const std::string_view name = plugin.name;
+    const bool lacks = name == "VolumeBinding" || name == "PodTopologySpread" ||
+                       name == "InterPodAffinity" || name == "DynamicResources" ||
+                       name == "DefaultPreemption";
+    if (plugin.is_default && !lacks) known[std::string(name)].points = plugin.Points();
+  }
+  known["ImageLocality"].points = {"PreScore", "Score"};
+  known["acme.Rack"].points = {"Filter", "Score", "PostBind"};
+  known["NodeResourcesFit"].args_schema = {
+      {"properties", {{"limit", {{"type", "integer"}, {"maximum", 5}}}}}};
+  return known;
+}
+
+struct Outcome {
+  std::vector<ConvertedProfile> profiles;
+  std::string errors;
+  std::string warnings;
+};
+
+Outcome Convert(const std::string& body) {
+  ConfigErrors errors;
+  ConfigErrors warnings;
+  Outcome outcome;
+  const auto config = ReadKubeConfig(kHead + body, "k.yaml", errors, warnings);
+  if (config.has_value()) outcome.profiles = ConvertKubeConfig(*config, Here(), errors, warnings);
+  outcome.errors = errors.ToStatus().message();
+  outcome.warnings = warnings.ToStatus().message();
+  return outcome;
+}
+
+// What upstream runs at `point`, "A B=3": a weight is said of a score.
+std::string PlanAt(const std::string& plugins, std::string_view point) {
+  ConfigErrors errors;
+  ConfigErrors warnings;
+  const auto config =
+      ReadKubeConfig(kHead + "profiles:\n- plugins: " + plugins + "\n", "k.yaml", errors, warnings);
+  std::string text;
+  const KubePlan plan = MakeKubePlan(config->profiles.at(0), Here(), errors);
+  EXPECT_EQ(errors.ToStatus().message(), "") << plugins;
+  for (const KubePlan::Use& use : plan.At(point)) {
+    text += (text.empty() ? "" : " ") + use.plugin;
+    if (point == "Score") text += "=" + std::to_string(use.weight);
+  }
+  return text;
+}
+
+TEST(MakeKubePlan, FollowsUpstreamsRules) {
+  const std::string only = "multiPoint: {disabled: [{name: '*'}], enabled: ";
+  struct Row {
+    std::string plugins;
+    const char* point;
+    const char* expected;
+  };
+  const Row rows[] = {
+      // The defaults.
+      {"{}", "QueueSort", "PrioritySort"},
+      {"{}", "Bind", "DefaultBinder"},
+      {"{}", "Permit", ""},
+      {"{}", "Score",
+       "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 "
+       "InterPodAffinity=2 DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"},
+      {"{}", "PostFilter", "DynamicResources DefaultPreemption"},
+      // multiPoint: a default keeps its place, with the weight of the entry, or none.
+      {"{multiPoint: {disabled: [{name: VolumeBinding}, {name: NodeResourcesFit}], enabled: "
+       "[{name: ImageLocality, weight: 9}, {name: TaintToleration}]}}",
+       "Score",
+       "TaintToleration=1 NodeAffinity=2 PodTopologySpread=2 InterPodAffinity=2 "
+       "DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=9"},
+      // One that is disabled and enabled moves to the end.
+      {"{multiPoint: {disabled: [{name: NodeName}], enabled: [{name: NodeName}]}}", "Filter",
+       "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+       "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
+       "InterPodAffinity DynamicResources NodeDeclaredFeatures NodeName"},
+      // Nothing but what is enabled.
+      {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Filter",
+       "acme.Rack NodeName"},
+      {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Score", "acme.Rack=4"},
+      // A point: what is of multiPoint first, then the rest of it, then what is the point's alone.
+      {"{" + only +
+           "[{name: NodeName}, {name: NodePorts}]}, filter: {enabled: [{name: acme.Rack}, "
+           "{name: NodePorts}]}}",
+       "Filter", "NodePorts NodeName acme.Rack"},
+      // What the point disables.
+      {"{" + only +
+           "[{name: NodeName}, {name: NodePorts}]}, filter: {disabled: [{name: NodeName}]}}",
+       "Filter", "NodePorts"},
+      {"{" + only + "[{name: NodeName}]}, filter: {disabled: [{name: '*'}]}}", "Filter", ""},
+      {"{" + only +
+           "[{name: NodeName}, {name: NodePorts}]}, filter: {disabled: [{name: '*'}], enabled: "
+           "[{name: acme.Rack}, {name: NodePorts}]}}",
+       "Filter", "acme.Rack NodePorts"},
+      // Disabled and enabled at one point: as if it were the point's alone.
+      {"{" + only +
+           "[{name: NodePorts}, {name: NodeName}]}, filter: {disabled: [{name: NodePorts}], "
+           "enabled: [{name: NodePorts}]}}",
+       "Filter", "NodeName NodePorts"},
+      // The entry at the point has the weight, said or not.
+      {"{" + only +
+           "[{name: TaintToleration, weight: 7}, {name: NodeAffinity, weight: 0}]}, score: "
+           "{enabled: [{name: TaintToleration}]}}",
+       "Score", "TaintToleration=1 NodeAffinity=1"},
+      {"{" + only +
+           "[{name: TaintToleration, weight: 7}]}, score: {enabled: [{name: TaintToleration, "
+           "weight: 13}, {name: ImageLocality, weight: 2147483647}]}}",
+       "Score", "TaintToleration=13 ImageLocality=2147483647"},
+      // Nobody knows at which points it runs, unless they are named.
+      {"{" + only + "[{name: NodeName}, {name: who.Knows}]}}", "Filter", "NodeName"},
+      {"{" + only +
+           "[{name: NodeName}, {name: who.Knows}]}, filter: {enabled: [{name: who.Knows}]}}",
+       "Filter", "who.Knows NodeName"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(PlanAt(row.plugins, row.point), row.expected) << row.plugins;
+  }
+}
+
+TEST(ConvertKubeConfig, WritesAProfileThatIsWholeAndSaysWhatItLacks) {
+  const Outcome outcome = Convert(
+      "profiles:\n"
+      "- schedulerName: small\n"
+      "  plugins:\n"
+      "    multiPoint:\n"
+      "      disabled: [{name: '*'}]\n"
+      "      enabled:\n"
+      "      - name: PrioritySort\n"
+      "      - name: NodeName\n"
+      "      - name: PodTopologySpread\n"
+      "      - name: NodeAfinity\n"
+      "      - name: ImageLocality\n"
+      "        weight: 2\n"
+      "      - name: DefaultBinder\n"
+      "    filter: {disabled: [{name: NodeName}], enabled: [{name: acme.Rack}, {name: "
+      "TaintToleration}]}\n"
+      "  pluginConfig:\n"
+      "  - name: acme.Rack\n"
+      "    args: {racks: [a, b]}\n"
+      "  - name: PodTopologySpread\n"
+      "    args: {defaultingType: List}\n"
+      "  - name: NodeResourcesFit\n"
+      "    args: {limit: 5}\n");
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(
+      outcome.warnings,
+      "k.yaml:11: profiles[0].plugins.multiPoint.enabled[2]: plugin \"PodTopologySpread\" is not "
+      "here yet: it stands as a comment in the profile\n"
+      "k.yaml:12: profiles[0].plugins.multiPoint.enabled[3]: there is no plugin \"NodeAfinity\" "
+      "here: it stands as a comment in the profile; did you mean NodeAffinity?");
+  ASSERT_EQ(outcome.profiles.size(), 1U);
+  EXPECT_EQ(WriteConverted(outcome.profiles[0], "k.yaml, profiles[0]"),
+            R"(# Converted from k.yaml, profiles[0].
+# Plugins that stand as comments are not here: decisions are made without them.
+schedulerName = "small"
+
+[[plugins]]
+name = "PrioritySort"
+
+[[plugins]]
+name = "NodeName"
+enabled = false
+
+# [[plugins]]
+# name = "PodTopologySpread"
+# weight = 1
+# [plugins.args]
+# defaultingType = "List"
+
+# [[plugins]]
+# name = "NodeAfinity"
+
+[[plugins]]
+name = "ImageLocality"
+weight = 2
+
+[[plugins]]
+name = "DefaultBinder"
+
+[[plugins]]
+name = "acme.Rack"
+points = ["Filter"]
+[plugins.args]
+racks = ["a", "b"]
+
+[[plugins]]
+name = "TaintToleration"
+points = ["Filter"]
+
+[[plugins]]
+name = "NodeResourcesFit"
+enabled = false
+[plugins.args]
+limit = 5
+)");
+}
+
+std::string PointsOf(const Outcome& outcome, const std::string& name) {
+  const ProfilePlugin* plugin = outcome.profiles.at(0).profile.Find(name);
+  if (plugin == nullptr) return "none";
+  if (!plugin->is_enabled()) return "off";
+  if (!plugin->points.has_value()) return "all";
+  std::vector<std::string> names;
+  for (const auto& point : *plugin->points) names.push_back(point.value);
+  return Join(names, " ");
+}
+
+TEST(ConvertKubeConfig, WhatScoresHasItsPreScore) {
+  const Outcome scores = Convert(
+      "profiles: [{plugins: {preScore: {disabled: [{name: NodeAffinity}]}, score: {disabled: "
+      "[{name: TaintToleration}]}}}]");
+  EXPECT_EQ(PointsOf(scores, "ImageLocality"), "all");
+  EXPECT_EQ(PointsOf(scores, "NodeAffinity"), "all");
+  EXPECT_EQ(PointsOf(scores, "TaintToleration"), "Filter PreScore");
+  EXPECT_EQ(scores.warnings.substr(0, scores.warnings.find('\n')),
+            "k.yaml:3: profiles[0].plugins.preScore: PreScore of \"NodeAffinity\" stays: its Score "
+            "needs it here");
+  const Outcome none = Convert("profiles: [{plugins: {score: {disabled: [{name: '*'}]}}}]");
+  EXPECT_EQ(PointsOf(none, "ImageLocality"), "off");
+  EXPECT_EQ(PointsOf(none, "NodeAffinity"), "PreFilter Filter PreScore");
+}
+
+TEST(ConvertKubeConfig, OrderNamesOnlyWhatMoves) {
+  const Outcome outcome = Convert(
+      "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeName}]}, score: "
+      "{enabled: [{name: ImageLocality}]}}}]");
+  EXPECT_EQ(outcome.errors, "");
+  const auto& order = outcome.profiles.at(0).profile.order;
+  ASSERT_EQ(order.size(), 2U);
+  EXPECT_EQ(order[0].point.value, "Filter");
+  ASSERT_EQ(order[0].plugins.size(), 2U);
+  EXPECT_EQ(order[0].plugins[0].value, "NodePorts");
+  EXPECT_EQ(order[0].plugins[1].value, "NodeName");
+  EXPECT_EQ(order[1].point.value, "Score");
+  ASSERT_EQ(order[1].plugins.size(), 1U);
+  EXPECT_EQ(order[1].plugins[0].value, "ImageLocality");
+  EXPECT_TRUE(Convert("").profiles.at(0).profile.order.empty());
+}
+
+TEST(ConvertKubeConfig, RefusesWhatUpstreamRefuses) {
+  struct Row {
+    const char* profiles;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {"[{plugins: {score: {enabled: [{name: NodeName}]}}}]",
+       "k.yaml:3: profiles[0].plugins.score.enabled[0].name: expected a plugin that runs at Score, "
+       "found \"NodeName\", which runs at Filter"},
+      {"[{plugins: {preScore: {enabled: [{name: ImageLocality}]}}}]",
+       "k.yaml:3: profiles[0].plugins.preScore.enabled[0].name: expected a plugin that runs at "
+       "PreScore, found \"ImageLocality\", which runs at Score"},
+      {"[{plugins: {queueSort: {disabled: [{name: '*'}]}, bind: {disabled: [{name: '*'}]}}}]",
+       "k.yaml:3: profiles[0].plugins: expected exactly one that sorts the queue, found none with "
+       "queueSort\n"
+       "k.yaml:3: profiles[0].plugins: expected at least one that binds, found none with bind"},
+      {"[{plugins: {queueSort: {enabled: [{name: who.Sorts}]}}}]",
+       "k.yaml:3: profiles[0].plugins: expected exactly one that sorts the queue, found "
+       "PrioritySort, who.Sorts"},
+      {"[{pluginConfig: [{name: NodeResourcesFit, args: {limit: 6}}]}]",
+       "k.yaml:3: profiles[0].pluginConfig[0].args.limit: expected a whole number of at most 5, "
+       "found 6"},
+      {"[{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {disabled: [{name: '*'}], "
+       "enabled: [{name: who.Sorts}]}}}]",
+       "k.yaml:3: profiles[1].plugins.queueSort: expected \"PrioritySort\", as in profiles[0], for "
+       "all profiles share a queue, found \"who.Sorts\""},
+      {"[{schedulerName: a}, {schedulerName: b, pluginConfig: [{name: PrioritySort, args: {x: "
+       "1}}]}]",
+       "k.yaml:3: profiles[1].pluginConfig: expected the arguments of \"PrioritySort\", as in "
+       "profiles[0], for all profiles share a queue, found others"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(Convert(std::string("profiles: ") + row.profiles).errors, row.expected);
+  }
+}
+
+TEST(ConvertKubeConfig, WarnsOfDefaultsTogetherAndOfWhatCannotBeUsed) {
+  EXPECT_EQ(Convert("").warnings,
+            "k.yaml: profiles[0].plugins: of upstream's default plugins these are not here yet, "
+            "and stand as comments in the profile: VolumeBinding, PodTopologySpread, "
+            "InterPodAffinity, DynamicResources, DefaultPreemption");
+  const Outcome outcome = Convert(
+      "profiles: [{plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: who.All}]}}}]");
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(outcome.warnings,
+            "k.yaml:3: profiles[0].plugins.multiPoint.enabled[0]: there is no plugin \"who.All\" "
+            "here: it stands as a comment in the profile\n"
+            "k.yaml:3: profiles[0].plugins: no plugin that is here sorts the queue: the profile "
+            "cannot be used as it is\n"
+            "k.yaml:3: profiles[0].plugins: no plugin that is here binds: the profile cannot be "
+            "used as it is");
+}
+
+}  // namespace
+}  // namespace berth::host

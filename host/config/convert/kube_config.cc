@@ -1,0 +1,373 @@
+#include "host/config/convert/kube_config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/config/args_schema.h"
+#include "host/config/config_value.h"
+#include "host/config/convert/document.h"
+#include "host/config/convert/upstream_plugins.h"
+#include "host/config/profile_reader.h"
+#include "host/config/table_reader.h"
+
+namespace berth::host {
+namespace {
+
+constexpr std::string_view kGroup = "kubescheduler.config.k8s.io/";
+constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
+constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
+
+struct Meaningless {
+  std::string_view key;
+  std::string_view why;
+};
+// Of the file as a whole.
+constexpr std::array<Meaningless, 7> kTopLevel = {
+    {{"clientConnection", "this version connects to no API server"},
+     {"enableProfiling", "this version serves no profiles of itself"},
+     {"enableContentionProfiling", "this version serves no profiles of itself"},
+     {"extenders", "a plugin does here what an extender did"},
+     {"delayCacheUntilActive", "this version elects no leader"},
+     {"healthzBindAddress", "this version serves no health"},
+     {"metricsBindAddress", "this version serves no metrics"}}};
+// Behind feature gates.
+constexpr std::array<std::string_view, 4> kGatedPoints = {
+    "placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter"};
+// Part of upstream once.
+constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
+                                                             "EBSLimits", "GCEPDLimits"};
+
+// "preFilter" for "PreFilter".
+std::string KeyOf(std::string_view point) {
+  std::string key(point);
+  key[0] = static_cast<char>(key[0] - 'A' + 'a');
+  return key;
+}
+
+std::string Indexed(std::string_view path, std::string_view key, size_t index) {
+  return std::string(path).append(key).append("[" + std::to_string(index) + "]");
+}
+
+bool HasName(const std::vector<KubePluginEntry>& entries, std::string_view name) {
+  return std::ranges::any_of(entries,
+                             [name](const KubePluginEntry& e) { return e.name.value == name; });
+}
+
+class Reader {
+ public:
+  Reader(ConfigErrors& errors, ConfigErrors& warnings) : errors_(errors), warnings_(warnings) {}
+
+  std::optional<KubeSchedulerConfig> Read(const ConfigValue& root) {
+    if (!CheckType(root)) return std::nullopt;
+    TableReader reader(root, "", errors_);
+    reader.Any("apiVersion");
+    reader.Any("kind");
+    const ConfigValue* profiles = reader.Array("profiles", "an array of profiles");
+    ReadTopLevel(reader);
+    reader.End();
+    KubeSchedulerConfig config;
+    if (profiles != nullptr) ReadProfiles(*profiles, config);
+    if (config.profiles.empty()) {
+      config.profiles.emplace_back();
+      config.profiles.front().path = "profiles[0]";
+      config.profiles.front().place = {root.place.file, 0, 0};
+    }
+    CheckNames(config);
+    return config;
+  }
+
+ private:
+  bool CheckType(const ConfigValue& root) {
+    const size_t before = errors_.size();
+    const ConfigValue* kind = root.Find("kind");
+    const ConfigValue* version = root.Find("apiVersion");
+    if (kind == nullptr || kind->text != kKind) {
+      errors_.Expected(kind == nullptr ? root.place : kind->place, "kind", kKind,
+                       kind == nullptr ? "none" : kind->Describe());
+      return false;
+    }
+    if (version == nullptr || version->text != kApiVersion) {
+      std::string found = version == nullptr ? "none" : version->Describe();
+      if (version != nullptr && version->text.starts_with(kGroup)) {
+        found +=
+            ", which kube-scheduler reads no more: write the file anew in v1, whose defaults "
+            "differ";
+      }
+      errors_.Expected(version == nullptr ? root.place : version->place, "apiVersion", kApiVersion,
+                       found);
+    }
+    return errors_.size() == before;
+  }
+
+  void Warn(const ConfigPlace& place, const std::string& path, std::string text) {
+    warnings_.Add(place, path, std::move(text));
+  }
+
+  void ReadTopLevel(TableReader& reader) {
+    const auto parallelism = reader.Int("parallelism", 1, INT32_MAX);
+    if (parallelism.has_value() && parallelism->value != 1) {
+      Warn(parallelism->place, "parallelism", "left out: this version decides on one thread");
+    }
+    ReadPercentage(reader);
+    ReadBackoffs(reader);
+    if (const ConfigValue* election = reader.Table("leaderElection")) {
+      const ConfigValue* elect = election->Find("leaderElect");
+      const bool is_off =
+          elect != nullptr && elect->kind == ConfigValue::Kind::kBool && !elect->boolean;
+      if (!is_off) {
+        Warn(election->place, "leaderElection", "left out: this version elects no leader");
+      }
+    }
+    for (const Meaningless& each : kTopLevel) {
+      const ConfigValue* value = reader.Any(each.key);
+      if (value == nullptr || (value->is_array() && value->elements.empty())) continue;
+      Warn(value->place, std::string(each.key), "left out: " + std::string(each.why));
+    }
+  }
+
+  void ReadPercentage(TableReader& reader) {
+    constexpr std::string_view kKey = "percentageOfNodesToScore";
+    const auto percentage = reader.Int(kKey, 0, 100);
+    if (!percentage.has_value() || percentage->value == 100) return;
+    Warn(percentage->place, reader.KeyOf(kKey), "left out: every node is looked at");
+  }
+
+  void ReadBackoffs(TableReader& reader) {
+    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
+    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
+    const int64_t least = initial.has_value() ? initial->value : 1;
+    const int64_t most = max.has_value() ? max->value : 10;
+    if (least > most) {
+      errors_.Expected(max.has_value() ? max->place : initial->place, "podMaxBackoffSeconds",
+                       "at least podInitialBackoffSeconds, " + std::to_string(least),
+                       std::to_string(most));
+    }
+    for (const auto& [key, seconds] :
+         {std::pair("podInitialBackoffSeconds", initial), std::pair("podMaxBackoffSeconds", max)}) {
+      if (!seconds.has_value()) continue;
+      Warn(seconds->place, key,
+           "no part of a profile: write " + std::string(key) + " = " +
+               std::to_string(seconds->value) + " in the host file, berth.toml");
+    }
+  }
+
+  void ReadProfiles(const ConfigValue& array, KubeSchedulerConfig& config) {
+    for (size_t i = 0; i < array.elements.size(); ++i) {
+      const ConfigValue& element = array.elements[i];
+      const std::string path = Indexed("", "profiles", i);
+      if (!element.is_table()) {
+        errors_.Expected(element.place, path, "a profile", element.Describe());
+        continue;
+      }
+      config.profiles.push_back(ReadProfile(element, path));
+    }
+  }
+
+  KubeSchedulerProfile ReadProfile(const ConfigValue& table, const std::string& path) {
+    KubeSchedulerProfile profile;
+    profile.path = path;
+    profile.place = table.place;
+    TableReader reader(table, path + ".", errors_);
+    const ConfigValue* name = reader.Any("schedulerName");
+    if (name != nullptr && !name->is_string()) {
+      reader.Expected("schedulerName", name->place, "the name of a scheduler", name->Describe());
+      profile.scheduler_name.value = path;  // So that nobody misses it.
+    } else if (name != nullptr) {
+      profile.scheduler_name = {name->text, name->place};
+    }
+    ReadPercentage(reader);
+    if (const ConfigValue* plugins = reader.Table("plugins")) ReadPlugins(*plugins, profile);
+    if (const ConfigValue* configs = reader.Array("pluginConfig", "an array of arguments")) {
+      ReadPluginConfigs(*configs, profile);
+    }
+    reader.End();
+    return profile;
+  }
+
+  void ReadPlugins(const ConfigValue& table, KubeSchedulerProfile& profile) {
+    const std::string path = profile.path + ".plugins.";
+    TableReader reader(table, path, errors_);
+    if (const ConfigValue* set = reader.Table("multiPoint")) {
+      profile.multi_point = ReadSet(*set, path + "multiPoint.");
+    }
+    for (const std::string_view point : kKubePoints) {
+      const std::string key = KeyOf(point);
+      const ConfigValue* set = reader.Table(key);
+      if (set != nullptr) profile.points.emplace(point, ReadSet(*set, path + key + "."));
+    }
+    for (const std::string_view point : kGatedPoints) {
+      const ConfigValue* set = reader.Table(point);
+      if (set == nullptr) continue;
+      const KubePluginSet read = ReadSet(*set, reader.KeyOf(point) + ".");
+      if (read.enabled.empty() && read.disabled.empty()) continue;
+      Warn(set->place, reader.KeyOf(point),
+           "left out: this version has no such extension point, and upstream has it behind a "
+           "feature gate");
+    }
+    reader.End();
+  }
+
+  KubePluginSet ReadSet(const ConfigValue& table, const std::string& path) {
+    TableReader reader(table, path, errors_);
+    KubePluginSet set;
+    for (auto [key, entries] :
+         {std::pair("enabled", &set.enabled), std::pair("disabled", &set.disabled)}) {
+      const ConfigValue* array = reader.Array(key, "an array of plugins");
+      if (array != nullptr) *entries = ReadEntries(*array, path + key);
+    }
+    for (const KubePluginEntry& entry : set.enabled) CheckEnabled(entry);
+    reader.End();
+    return set;
+  }
+
+  std::vector<KubePluginEntry> ReadEntries(const ConfigValue& array, const std::string& path) {
+    std::vector<KubePluginEntry> entries;
+    if (array.elements.size() > kMaxProfilePlugins) {
+      errors_.Expected(array.place, path,
+                       "at most " + std::to_string(kMaxProfilePlugins) + " plugins",
+                       std::to_string(array.elements.size()));
+      return entries;
+    }
+    for (size_t i = 0; i < array.elements.size(); ++i) {
+      const ConfigValue& element = array.elements[i];
+      KubePluginEntry entry;
+      entry.path = Indexed(path, "", i);
+      if (!element.is_table()) {
+        errors_.Expected(element.place, entry.path, "a plugin, as {name: NodeName}",
+                         element.Describe());
+        continue;
+      }
+      TableReader reader(element, entry.path + ".", errors_);
+      const auto name = reader.String("name", "the name of a plugin");
+      entry.weight = reader.Int("weight", 0, INT32_MAX);
+      if (element.Find("name") == nullptr) {
+        reader.Expected("name", element.place, "the name of a plugin", "none");
+      }
+      reader.End();
+      if (!name.has_value()) continue;
+      entry.name = *name;
+      if (path.ends_with("enabled") && HasName(entries, name->value)) {
+        reader.Expected("name", name->place, "each plugin once", Quoted(name->value) + " again");
+        continue;
+      }
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+  void CheckEnabled(const KubePluginEntry& entry) {
+    const std::string& name = entry.name.value;
+    const std::string key = entry.path + ".name";
+    if (name == "*") {
+      errors_.Expected(entry.name.place, key, "the name of a plugin",
+                       "\"*\", which is for `disabled`");
+    } else if (std::ranges::find(kRemovedPlugins, name) != kRemovedPlugins.end()) {
+      errors_.Expected(entry.name.place, key, "a plugin of this version",
+                       Quoted(name) + ", whose limits NodeVolumeLimits looks after");
+    }
+  }
+
+  void ReadPluginConfigs(const ConfigValue& array, KubeSchedulerProfile& profile) {
+    for (size_t i = 0; i < array.elements.size(); ++i) {
+      const ConfigValue& element = array.elements[i];
+      KubePluginArgs config;
+      config.path = Indexed(profile.path, ".pluginConfig", i);
+      if (!element.is_table()) {
+        errors_.Expected(element.place, config.path, "a table with name and args",
+                         element.Describe());
+        continue;
+      }
+      TableReader reader(element, config.path + ".", errors_);
+      const auto name = reader.String("name", "the name of a plugin");
+      const ConfigValue* args = reader.Table("args");
+      if (element.Find("name") == nullptr) {
+        reader.Expected("name", element.place, "the name of a plugin", "none");
+      }
+      reader.End();
+      if (!name.has_value()) continue;
+      config.name = *name;
+      if (args != nullptr) config.args = ReadArgs(*args, *name, reader);
+      if (profile.FindArgs(name->value) != nullptr) {
+        reader.Expected("name", name->place, "the arguments of each plugin once",
+                        Quoted(name->value) + " again");
+        continue;
+      }
+      profile.args.push_back(std::move(config));
+    }
+  }
+
+  ProfileArgs ReadArgs(const ConfigValue& table, const Placed<std::string>& plugin,
+                       TableReader& reader) {
+    ConfigValue plain = table;
+    const std::string kind = plugin.value + "Args";
+    for (const auto& [key, expected] :
+         {std::pair<std::string_view, std::string_view>("apiVersion", kApiVersion),
+          std::pair<std::string_view, std::string_view>("kind", kind)}) {
+      const ConfigValue* said = table.Find(key);
+      if (said == nullptr) continue;
+      // Arguments of a third party may mean something of their own by it.
+      const bool is_theirs = FindUpstreamPlugin(plugin.value) == nullptr;
+      if (is_theirs && said->text != expected) continue;
+      if (said->text != expected) {
+        reader.Expected("args." + std::string(key), said->place, Quoted(expected),
+                        said->Describe());
+      }
+      std::erase_if(plain.members, [key](const ConfigMember& m) { return m.key == key; });
+    }
+    return plain.members.empty() ? ProfileArgs() : ToArgs(plain);
+  }
+
+  void CheckNames(KubeSchedulerConfig& config) {
+    if (config.profiles.size() == 1 && config.profiles.front().scheduler_name.value.empty()) {
+      config.profiles.front().scheduler_name.value = kDefaultSchedulerName;
+      return;
+    }
+    for (size_t i = 0; i < config.profiles.size(); ++i) {
+      const KubeSchedulerProfile& profile = config.profiles[i];
+      const Placed<std::string>& name = profile.scheduler_name;
+      const std::string key = profile.path + ".schedulerName";
+      if (name.value.empty()) {
+        errors_.Expected(name.place.file.empty() ? profile.place : name.place, key,
+                         "a name, for there are several profiles", "none");
+        continue;
+      }
+      for (size_t j = 0; j < i; ++j) {
+        if (config.profiles[j].scheduler_name.value != name.value) continue;
+        errors_.Expected(name.place, key, "a name of its own for each profile",
+                         Quoted(name.value) + " as in " + config.profiles[j].path);
+        break;
+      }
+    }
+  }
+
+  ConfigErrors& errors_;
+  ConfigErrors& warnings_;
+};
+
+}  // namespace
+
+bool KubePluginSet::Enables(std::string_view plugin) const { return HasName(enabled, plugin); }
+
+bool KubePluginSet::Disables(std::string_view plugin) const { return HasName(disabled, plugin); }
+
+const KubePluginSet& KubeSchedulerProfile::At(std::string_view point) const {
+  static const KubePluginSet* const kNothing = new KubePluginSet;
+  const auto found = points.find(point);
+  return found == points.end() ? *kNothing : found->second;
+}
+
+const KubePluginArgs* KubeSchedulerProfile::FindArgs(std::string_view plugin) const {
+  const auto found = std::ranges::find_if(
+      args, [plugin](const KubePluginArgs& each) { return each.name.value == plugin; });
+  return found == args.end() ? nullptr : &*found;
+}
+
+std::optional<KubeSchedulerConfig> ReadKubeConfig(std::string_view text, const std::string& file,
+                                                  ConfigErrors& errors, ConfigErrors& warnings) {
+  const std::optional<ConfigValue> root = ReadDocument(text, file, errors);
+  if (!root.has_value()) return std::nullopt;
+  return Reader(errors, warnings).Read(*root);
+}
+
+}  // namespace berth::host

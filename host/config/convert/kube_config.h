@@ -1,0 +1,71 @@
+// KubeSchedulerConfiguration v1 (kubescheduler.config.k8s.io/v1) as plain values: what its file
+// says, before any default. Names, defaults and rules are those of kube-scheduler 1.36.
+#ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
+#define BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/config/config_errors.h"
+#include "host/config/profile.h"
+
+namespace berth::host {
+
+// The points of upstream that Berth has, by Berth's names; a file spells them "preEnqueue".
+inline constexpr std::array<std::string_view, 12> kKubePoints = {
+    "PreEnqueue", "QueueSort", "PreFilter", "Filter",  "PostFilter", "PreScore",
+    "Score",      "Reserve",   "Permit",    "PreBind", "Bind",       "PostBind"};
+
+struct KubePluginEntry {
+  Placed<std::string> name;
+  std::optional<Placed<int64_t>> weight;  // >= 0
+  std::string path;                       // "profiles[0].plugins.score.enabled[1]"
+};
+
+struct KubePluginSet {
+  std::vector<KubePluginEntry> enabled;
+  std::vector<KubePluginEntry> disabled;  // May hold "*".
+
+  bool Enables(std::string_view plugin) const;
+  bool Disables(std::string_view plugin) const;
+};
+
+struct KubePluginArgs {
+  Placed<std::string> name;
+  ProfileArgs args;  // Without apiVersion and kind; null when there are none.
+  std::string path;  // "profiles[0].pluginConfig[2]"
+};
+
+struct KubeSchedulerProfile {
+  Placed<std::string> scheduler_name;
+  KubePluginSet multi_point;
+  std::map<std::string, KubePluginSet, std::less<>> points;  // By name: "Filter".
+  std::vector<KubePluginArgs> args;
+  std::string path;   // "profiles[0]"
+  ConfigPlace place;  // Where it begins; the file as a whole, where it says none.
+
+  const KubePluginSet& At(std::string_view point) const;
+  const KubePluginArgs* FindArgs(std::string_view plugin) const;
+};
+
+struct KubeSchedulerConfig {
+  std::vector<KubeSchedulerProfile> profiles;  // At least one: without any, upstream's default.
+};
+
+// Reads the text of a file, YAML or JSON. `file` is what messages call it.
+// Errors: everything that upstream refuses, in `errors`: unknown keys, wrong types and values,
+//         names that are missing or there twice. Nothing is returned where the file could not be
+//         read as a KubeSchedulerConfiguration v1 at all.
+// Warnings: in `warnings`: what has no meaning here, each by its path, with the reason.
+std::optional<KubeSchedulerConfig> ReadKubeConfig(std::string_view text, const std::string& file,
+                                                  ConfigErrors& errors, ConfigErrors& warnings);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_

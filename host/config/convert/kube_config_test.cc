@@ -1,0 +1,231 @@
+#include "host/config/convert/kube_config.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+const std::string kHead =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
+struct Outcome {
+  std::optional<KubeSchedulerConfig> config;
+  std::string errors;
+  std::string warnings;
+};
+
+Outcome Read(const std::string& text) {
+  ConfigErrors errors;
+  ConfigErrors warnings;
+  Outcome outcome;
+  outcome.config = ReadKubeConfig(text, "k.yaml", errors, warnings);
+  outcome.errors = errors.ToStatus().message();
+  outcome.warnings = warnings.ToStatus().message();
+  return outcome;
+}
+
+std::string ErrorsOf(const std::string& body) { return Read(kHead + body).errors; }
+std::string WarningsOf(const std::string& body) {
+  const Outcome outcome = Read(kHead + body);
+  EXPECT_EQ(outcome.errors, "");
+  return outcome.warnings;
+}
+
+TEST(ReadKubeConfig, WithoutProfilesThereIsTheDefaultOne) {
+  for (const char* body : {"", "profiles: []\n", "profiles:\n", "profiles: [{}]\n",
+                           "profiles: [{schedulerName: ''}]\n"}) {
+    const Outcome outcome = Read(kHead + body);
+    EXPECT_EQ(outcome.errors + outcome.warnings, "") << body;
+    ASSERT_EQ(outcome.config->profiles.size(), 1U);
+    EXPECT_EQ(outcome.config->profiles[0].scheduler_name.value, "default-scheduler");
+  }
+}
+
+TEST(ReadKubeConfig, ReadsYamlAndJsonAlike) {
+  const std::string yaml =
+      kHead +
+      "profiles:\n"
+      "- schedulerName: a\n"
+      "  plugins:\n"
+      "    multiPoint: {enabled: [{name: X, weight: 3}], disabled: [{name: '*'}]}\n"
+      "    preFilter:\n"
+      "      enabled:\n"
+      "      - name: Z\n"
+      "  pluginConfig:\n"
+      "  - name: Z\n"
+      "    args: {limit: 5, unset: null}\n";
+  const std::string json =
+      "{\"apiVersion\": \"kubescheduler.config.k8s.io/v1\",\n"
+      "\"kind\": \"KubeSchedulerConfiguration\", \"profiles\": [\n"
+      "{\"schedulerName\": \"a\",\n"
+      " \"plugins\": {\n"
+      "\t\"multiPoint\": {\"enabled\": [{\"name\": \"X\", \"weight\": 3}],\n"
+      "   \"disabled\": [{\"name\": \"*\"}]},\n"
+      "  \"preFilter\": {\"enabled\": [\n"
+      "     {\"name\": \"Z\"}]}},\n"
+      " \"pluginConfig\": [{\"name\": \"Z\",\n"
+      "  \"args\": {\"limit\":\n5,\n\"unset\": null}}]}]}";
+  for (const auto& [text, line] : {std::pair(yaml, 9U), std::pair(json, 8U)}) {
+    const Outcome outcome = Read(text);
+    EXPECT_EQ(outcome.errors + outcome.warnings, "");
+    const KubeSchedulerProfile& profile = outcome.config->profiles.at(0);
+    EXPECT_EQ(profile.scheduler_name.value, "a");
+    EXPECT_EQ(profile.multi_point.enabled.at(0).name.value, "X");
+    EXPECT_EQ(profile.multi_point.enabled.at(0).weight->value, 3);
+    EXPECT_TRUE(profile.multi_point.Disables("*"));
+    const KubePluginEntry& entry = profile.At("PreFilter").enabled.at(0);
+    EXPECT_EQ(entry.name.value, "Z");
+    EXPECT_EQ(entry.name.place.ToString(), "k.yaml:" + std::to_string(line));
+    EXPECT_EQ(entry.path, "profiles[0].plugins.preFilter.enabled[0]");
+    EXPECT_EQ(profile.FindArgs("Z")->args.value, nlohmann::json({{"limit", 5}}));
+  }
+}
+
+TEST(ReadKubeConfig, RefusesWhatIsNoKubeSchedulerConfigurationV1) {
+  EXPECT_EQ(Read("").errors, "k.yaml: expected one document, found none");
+  EXPECT_EQ(Read("[]").errors, "k.yaml: expected an object, found something else");
+  EXPECT_EQ(Read("a: b").errors, "k.yaml:1: kind: expected KubeSchedulerConfiguration, found none");
+  EXPECT_EQ(Read("\nkind: ConfigMap").errors,
+            "k.yaml:2: kind: expected KubeSchedulerConfiguration, found \"ConfigMap\"");
+  EXPECT_EQ(Read("kind: KubeSchedulerConfiguration\napiVersion: v1").errors,
+            "k.yaml:2: apiVersion: expected kubescheduler.config.k8s.io/v1, found \"v1\"");
+  EXPECT_EQ(Read("kind: KubeSchedulerConfiguration\n"
+                 "apiVersion: kubescheduler.config.k8s.io/v1beta3\nprofiles: 5")
+                .errors,
+            "k.yaml:2: apiVersion: expected kubescheduler.config.k8s.io/v1, found "
+            "\"kubescheduler.config.k8s.io/v1beta3\", which kube-scheduler reads no more: write "
+            "the file anew in v1, whose defaults differ");
+  EXPECT_EQ(Read(kHead + "---\n" + kHead).errors,
+            "k.yaml:4: expected one document, found another one");
+}
+
+TEST(ReadKubeConfig, SaysWhereTheSyntaxIsWrong) {
+  EXPECT_EQ(ErrorsOf("profiles: []\nprofiles: []\n").substr(0, 18), "k.yaml:4: not YAML");
+  EXPECT_EQ(Read("{\"a\": 1,\n\"b\" 2}").errors.substr(0, 18), "k.yaml:2: not JSON");
+  EXPECT_EQ(Read("{\"a\": 1,\n\"x\": {\"a\": 2,\n\"a\": 3}}").errors,
+            "k.yaml:3: expected each key once, found \"a\" twice in one object");
+  std::string deep = "{\"a\":0}";
+  for (int i = 0; i < 24; ++i) deep = "{\"a\":" + deep + "}";
+  EXPECT_EQ(Read(deep).errors,
+            "k.yaml: expected at most 24 arrays and objects within each other, found more");
+  EXPECT_EQ(Read("a: 18446744073709551615").errors,
+            "k.yaml:1: a: expected a whole number of 64 bits, found 18446744073709551615");
+  EXPECT_EQ(Read("a: [1, null]").errors,
+            "k.yaml:1: a[1]: expected a value, found null within an array");
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    const std::string last(1, static_cast<char>(c - 1));
+    bomb += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 10; ++i) bomb += (i == 0 ? "*" : ", *") + last;
+    bomb += "]\n";
+  }
+  EXPECT_EQ(Read(bomb).errors.substr(0, 7), "k.yaml:");
+  EXPECT_EQ(Read(std::string((1U << 20U) + 1, ' ')).errors,
+            "k.yaml: expected a file of at most 1048576 bytes, found more");
+}
+
+TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
+  EXPECT_EQ(
+      ErrorsOf("paralelism: 16\n"
+               "parallelism: 0\n"
+               "percentageOfNodesToScore: 101\n"
+               "podInitialBackoffSeconds: 20\n"
+               "profiles:\n"
+               "- plugins:\n"
+               "    score:\n"
+               "      enabled: [{name: A}, {name: A}, {weight: 1}, {name: B, weight: -1}, C]\n"
+               "      enable: []\n"
+               "    filter: {enabled: [{name: '*'}, {name: EBSLimits}]}\n"
+               "    filters: {}\n"
+               "- schedulerName: 5\n"
+               "  pluginConfig:\n"
+               "  - name: NodeAffinity\n"
+               "    args: {kind: FitArgs, apiVersion: kubescheduler.config.k8s.io/v1beta3}\n"
+               "  - name: NodeAffinity\n"
+               "  - args: []\n"
+               "- schedulerName: x\n"
+               "- schedulerName: x\n"
+               "- 7\n"),
+      R"(k.yaml:3: paralelism: expected a known key, found "paralelism"; did you mean parallelism?
+k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0
+k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, found 101
+k.yaml:6: podMaxBackoffSeconds: expected at least podInitialBackoffSeconds, 20, found 10
+k.yaml:8: profiles[0].schedulerName: expected a name, for there are several profiles, found none
+k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected each plugin once, found "A" again
+k.yaml:10: profiles[0].plugins.score.enabled[2].name: expected the name of a plugin, found none
+k.yaml:10: profiles[0].plugins.score.enabled[3].weight: expected a whole number from 0 to 2147483647, found -1
+k.yaml:10: profiles[0].plugins.score.enabled[4]: expected a plugin, as {name: NodeName}, found "C"
+k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found "enable"; did you mean enabled?
+k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a plugin, found "*", which is for `disabled`
+k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of this version, found "EBSLimits", whose limits NodeVolumeLimits looks after
+k.yaml:13: profiles[0].plugins.filters: expected a known key, found "filters"; did you mean filter?
+k.yaml:14: profiles[1].schedulerName: expected the name of a scheduler, found 5
+k.yaml:17: profiles[1].pluginConfig[0].args.apiVersion: expected "kubescheduler.config.k8s.io/v1", found "kubescheduler.config.k8s.io/v1beta3"
+k.yaml:17: profiles[1].pluginConfig[0].args.kind: expected "NodeAffinityArgs", found "FitArgs"
+k.yaml:18: profiles[1].pluginConfig[1].name: expected the arguments of each plugin once, found "NodeAffinity" again
+k.yaml:19: profiles[1].pluginConfig[2].args: expected a table, found an empty array
+k.yaml:19: profiles[1].pluginConfig[2].name: expected the name of a plugin, found none
+k.yaml:21: profiles[3].schedulerName: expected a name of its own for each profile, found "x" as in profiles[2]
+k.yaml:22: profiles[4]: expected a profile, found 7)");
+}
+
+TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
+  EXPECT_EQ(WarningsOf("parallelism: 16\n"
+                       "percentageOfNodesToScore: 50\n"
+                       "podInitialBackoffSeconds: 2\n"
+                       "leaderElection: {leaderElect: true}\n"
+                       "clientConnection: {qps: 50}\n"
+                       "extenders: [{urlPrefix: x}]\n"
+                       "metricsBindAddress: ':10251'\n"
+                       "profiles:\n"
+                       "- percentageOfNodesToScore: 5\n"
+                       "  plugins:\n"
+                       "    placementScore: {enabled: [{name: PodGroupPodsCount}]}\n"),
+            R"(k.yaml:3: parallelism: left out: this version decides on one thread
+k.yaml:4: percentageOfNodesToScore: left out: every node is looked at
+k.yaml:5: podInitialBackoffSeconds: no part of a profile: write podInitialBackoffSeconds = 2 in the host file, berth.toml
+k.yaml:6: leaderElection: left out: this version elects no leader
+k.yaml:7: clientConnection: left out: this version connects to no API server
+k.yaml:8: extenders: left out: a plugin does here what an extender did
+k.yaml:9: metricsBindAddress: left out: this version serves no metrics
+k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is looked at
+k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no such extension point, and upstream has it behind a feature gate)");
+}
+
+TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {
+  EXPECT_EQ(WarningsOf("parallelism: 1\n"
+                       "percentageOfNodesToScore: 100\n"
+                       "leaderElection: {leaderElect: false}\n"
+                       "extenders: []\n"
+                       "profiles: [{plugins: {placementScore: {}}}]\n"),
+            "");
+}
+
+// What a third party's arguments mean by these keys is theirs to say.
+TEST(ReadKubeConfig, TypesOfArgumentsAreLeftOut) {
+  const Outcome outcome = Read(
+      kHead +
+      "profiles:\n- pluginConfig:\n"
+      "  - {name: NodeAffinity, args: {kind: NodeAffinityArgs, a: 1}}\n"
+      "  - {name: acme.X, args: {kind: acme.XArgs, apiVersion: kubescheduler.config.k8s.io/v1}}\n"
+      "  - {name: acme.Y, args: {kind: fast, apiVersion: acme/v1}}\n");
+  EXPECT_EQ(outcome.errors, "");
+  const KubeSchedulerProfile& profile = outcome.config->profiles.at(0);
+  EXPECT_EQ(profile.FindArgs("NodeAffinity")->args.value.dump(), R"({"a":1})");
+  EXPECT_EQ(profile.FindArgs("acme.X")->args.value.dump(), "null");
+  EXPECT_EQ(profile.FindArgs("acme.Y")->args.value.dump(),
+            R"({"apiVersion":"acme/v1","kind":"fast"})");
+}
+
+TEST(ReadKubeConfig, WhatAnAliasBringsStandsWhereTheAliasIs) {
+  EXPECT_EQ(
+      ErrorsOf("profiles:\n- schedulerName: a\n  plugins: &p\n    filter: {bad: 1}\n"
+               "- schedulerName: b\n  plugins: *p\n"),
+      "k.yaml:6: profiles[0].plugins.filter.bad: expected one of enabled, disabled, found \"bad\"\n"
+      "k.yaml:8: profiles[1].plugins.filter.bad: expected one of enabled, disabled, found \"bad\"");
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,132 @@
+#include "host/config/convert/kube_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/api/text.h"
+#include "host/config/config_value.h"
+#include "host/config/convert/upstream_plugins.h"
+
+namespace berth::host {
+namespace {
+
+using Entries = std::vector<KubePluginEntry>;
+
+const KubePluginEntry* FindEntry(const Entries& entries, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      entries, [name](const KubePluginEntry& entry) { return entry.name.value == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+KubePluginEntry DefaultEntry(const UpstreamPlugin& plugin) {
+  KubePluginEntry entry;
+  entry.name.value = plugin.name;
+  if (plugin.weight != 0) entry.weight = Placed<int64_t>{plugin.weight, {}};
+  return entry;
+}
+
+// A default that the file enables anew keeps its place, unless it is disabled too.
+Entries MergeMultiPoint(const KubePluginSet& set) {
+  Entries merged;
+  Entries left = set.enabled;
+  if (!set.Disables("*")) {
+    for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
+      if (!plugin.is_default || set.Disables(plugin.name)) continue;
+      const KubePluginEntry* own = FindEntry(set.enabled, plugin.name);
+      merged.push_back(own != nullptr ? *own : DefaultEntry(plugin));
+      std::erase_if(left, [&](const KubePluginEntry& e) { return e.name.value == plugin.name; });
+    }
+  }
+  merged.insert(merged.end(), left.begin(), left.end());
+  return merged;
+}
+
+class Planner {
+ public:
+  Planner(const KubeSchedulerProfile& profile, const KnownPlugins& known, ConfigErrors& errors)
+      : profile_(profile), known_(known), errors_(errors) {}
+
+  KubePlan Make() {
+    plan_.multi_point = MergeMultiPoint(profile_.multi_point);
+    for (const std::string_view point : kKubePoints) {
+      CheckImplemented(point);
+      std::vector<KubePlan::Use>& uses = plan_.points[std::string(point)];
+      for (const std::string& name : NamesAt(point)) {
+        uses.push_back({name, point == "Score" ? WeightOf(name) : 1});
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // Nothing: nobody here knows the plugin.
+  std::optional<std::vector<std::string>> PointsOf(std::string_view name) const {
+    if (const UpstreamPlugin* plugin = FindUpstreamPlugin(name)) return plugin->Points();
+    const auto found = known_.find(name);
+    if (found == known_.end()) return std::nullopt;
+    return found->second.points;
+  }
+
+  bool Implements(std::string_view name, std::string_view point, bool if_unknown) const {
+    const auto points = PointsOf(name);
+    if (!points.has_value()) return if_unknown;
+    return std::ranges::find(*points, point) != points->end();
+  }
+
+  void CheckImplemented(std::string_view point) {
+    for (const KubePluginEntry& entry : profile_.At(point).enabled) {
+      if (Implements(entry.name.value, point, /*if_unknown=*/true)) continue;
+      errors_.Expected(
+          entry.name.place, entry.path + ".name", "a plugin that runs at " + std::string(point),
+          Quoted(entry.name.value) + ", which runs at " + Join(*PointsOf(entry.name.value), ", "));
+    }
+  }
+
+  // In three parts: what the point enables of multiPoint; the rest of multiPoint; what the point
+  // alone enables. What it disables is not of the first two, even where it enables it too.
+  std::vector<std::string> NamesAt(std::string_view point) const {
+    const KubePluginSet& set = profile_.At(point);
+    std::vector<std::string> first;
+    std::vector<std::string> rest;
+    std::vector<std::string> last;
+    const auto is_of_multi_point = [&](std::string_view name) {
+      return !set.Disables("*") && !set.Disables(name) &&
+             FindEntry(plan_.multi_point, name) != nullptr;
+    };
+    for (const KubePluginEntry& entry : set.enabled) {
+      const std::string& name = entry.name.value;
+      if (!Implements(name, point, /*if_unknown=*/true)) continue;
+      (is_of_multi_point(name) ? first : last).push_back(name);
+    }
+    for (const KubePluginEntry& entry : plan_.multi_point) {
+      const std::string& name = entry.name.value;
+      if (!is_of_multi_point(name) || set.Enables(name)) continue;
+      if (Implements(name, point, /*if_unknown=*/false)) rest.push_back(name);
+    }
+    first.insert(first.end(), rest.begin(), rest.end());
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+  }
+
+  // The entry at the point counts, one without a weight too; 0 and none are 1.
+  int64_t WeightOf(std::string_view name) const {
+    const KubePluginEntry* entry = FindEntry(profile_.At("Score").enabled, name);
+    if (entry == nullptr) entry = FindEntry(plan_.multi_point, name);
+    if (entry == nullptr || !entry->weight.has_value()) return 1;
+    return std::max<int64_t>(entry->weight->value, 1);
+  }
+
+  const KubeSchedulerProfile& profile_;
+  const KnownPlugins& known_;
+  ConfigErrors& errors_;
+  KubePlan plan_;
+};
+
+}  // namespace
+
+KubePlan MakeKubePlan(const KubeSchedulerProfile& profile, const KnownPlugins& known,
+                      ConfigErrors& errors) {
+  return Planner(profile, known, errors).Make();
+}
+
+}  // namespace berth::host
