@@ -11,6 +11,7 @@
 
 #include "host/api/suggest.h"
 #include "host/cli/commands.h"
+#include "host/cli/profile_convert.h"
 
 namespace berth::host {
 namespace {
@@ -117,6 +118,8 @@ constexpr std::string_view kProfileExamples = R"(Examples:
   What does it come to, with all that it extends?
     berth profile show binpack
     berth profile show acme.toml --output json
+  What is my kube-scheduler's configuration here?
+    berth profile convert kube-scheduler.yaml
 
 A profile is a TOML file that says which plugins decide for the pods of one spec.schedulerName:
   schedulerName = "acme"
@@ -194,6 +197,7 @@ struct CommandLine {
   PluginFlags describe;
   ProfileFlags check;
   ProfileFlags show;
+  ProfileConvertFlags convert;
   PluginCheckFlags plugin_check;
   PluginNewFlags new_plugin;
 };
@@ -346,7 +350,7 @@ CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
 }
 
 void AddProfile(CLI::App& app, CommandLine& line) {
-  CLI::App* profile = app.add_subcommand("profile", "Look at profiles");
+  CLI::App* profile = app.add_subcommand("profile", "Look at profiles, or convert what you have");
   profile->require_subcommand(1);
   profile->footer(std::string(kProfileExamples).append(kProfileExitStatus));
   CLI::App* check =
@@ -364,6 +368,7 @@ void AddProfile(CLI::App& app, CommandLine& line) {
     command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
   }
   AddOutput(*show, line.show.output);
+  AddProfileConvert(*profile, line.convert);
 }
 
 // The innermost command that was named.
@@ -400,7 +405,9 @@ int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& e
   if (app.got_subcommand("simulate")) return RunSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return RunExplain(line.explain, env);
   if (app.got_subcommand("profile")) {
-    const bool check = app.get_subcommand("profile")->got_subcommand("check");
+    const CLI::App& profile = *app.get_subcommand("profile");
+    if (profile.got_subcommand("convert")) return RunProfileConvert(line.convert, env);
+    const bool check = profile.got_subcommand("check");
     return check ? RunProfileCheck(line.check, env) : RunProfileShow(line.show, env);
   }
   const CLI::App& plugin = *app.get_subcommand("plugin");
