@@ -1,5 +1,6 @@
 // Decisions recorded from kube-scheduler 1.36.2, case by case, through real plugin libraries and
-// the report that `berth explain --output json` prints. cases/README.md says what a case is.
+// the report that `berth explain --output json` prints; the profile of each as TOML, which
+// `berth profile convert` makes of it. cases/README.md says what a case is.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -20,9 +21,10 @@
 #include "host/cli/explain_report.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
-#include "host/loader/library_store.h"
+#include "tests/conformance/converted.h"
 #include "tests/conformance/kube_profile.h"
 #include "tests/conformance/rule.h"
+#include "tests/conformance/test_plugins.h"
 
 namespace berth::host {
 namespace {
@@ -46,26 +48,6 @@ std::vector<json> ReadCases() {
   }
   return cases;
 }
-
-// The plugins of the build, loaded once.
-class Plugins {
- public:
-  Plugins() : store_(CopyToMemory()), catalog_(store_) {
-    LoadOptions options;
-    options.trust.check_owner = false;
-    const auto found = catalog_.AddDirectory(BERTH_PLUGIN_DIR, options);
-    if (!found.ok()) ADD_FAILURE() << found.error().ToString();
-    if (!found.ok()) return;
-    for (const auto& library : *found) {
-      if (!library.ok()) ADD_FAILURE() << library.error().ToString();
-    }
-  }
-  const PluginCatalog& catalog() const { return catalog_; }
-
- private:
-  LibraryStore store_;
-  PluginCatalog catalog_;
-};
 
 class CaseRun {
  public:
@@ -112,9 +94,12 @@ class CaseRun {
     options.seed = 1;
     options.clock = &clock_;
     options.ignored_pod_fields = {std::string(kVolumes)};
-    const PlanSpec spec = ToPlanSpec(profile_, catalog_);
-    auto loop =
-        SchedulingLoop::Create(interner_, *cluster_, catalog_, std::span(&spec, 1), options);
+    json profiles = json::array();
+    if (case_.contains("profile")) profiles.push_back(case_["profile"]);
+    const Converted converted = ConvertText(KubeConfiguration(profiles).dump(), catalog_);
+    EXPECT_EQ(converted.errors, "");
+    if (!converted.errors.empty()) return false;
+    auto loop = SchedulingLoop::Create(interner_, *cluster_, catalog_, converted.specs, options);
     if (!loop.ok()) {
       ADD_FAILURE() << loop.status().message();
       return false;
@@ -214,7 +199,7 @@ void CompareSteps(const json& want, const json& got) {
 }
 
 TEST(Conformance, CasesThatRunAreEqual) {
-  const Plugins plugins;
+  const TestPlugins plugins;
   size_t running = 0;
   for (const json& a_case : ReadCases()) {
     SCOPED_TRACE(std::string(a_case["name"]));
@@ -233,7 +218,7 @@ TEST(Conformance, CasesThatRunAreEqual) {
 
 // Not a test of behaviour: prints what is still to come.
 TEST(Conformance, CasesThatDoNotRunByReason) {
-  const Plugins plugins;
+  const TestPlugins plugins;
   std::map<std::string, size_t> reasons;
   size_t waiting = 0;
   for (const json& a_case : ReadCases()) {

@@ -80,17 +80,47 @@ std::string PointKey(const PointInfo& point) {
   return key;
 }
 
-bool Implements(const PluginCatalog& catalog, const std::string& plugin, const PointInfo& point) {
+// Upstream's plugins and their points, of those that a profile may name.
+const std::map<std::string, std::set<std::string>>& UpstreamPoints() {
+  static const auto* const points = new std::map<std::string, std::set<std::string>>{
+      {"SchedulingGates", {"preEnqueue"}},
+      {"PrioritySort", {"queueSort"}},
+      {"NodeUnschedulable", {"filter"}},
+      {"NodeName", {"filter"}},
+      {"TaintToleration", {"filter", "preScore", "score"}},
+      {"NodeAffinity", {"preFilter", "filter", "preScore", "score"}},
+      {"NodePorts", {"preFilter", "filter"}},
+      {"NodeResourcesFit", {"preFilter", "filter", "preScore", "score"}},
+      {"VolumeRestrictions", {"preFilter", "filter"}},
+      {"NodeVolumeLimits", {"preFilter", "filter"}},
+      {"VolumeBinding", {"preFilter", "filter", "preScore", "score", "reserve", "preBind"}},
+      {"VolumeZone", {"preFilter", "filter"}},
+      {"PodTopologySpread", {"preFilter", "filter", "preScore", "score"}},
+      {"InterPodAffinity", {"preFilter", "filter", "preScore", "score"}},
+      {"DynamicResources",
+       {"preEnqueue", "preFilter", "filter", "postFilter", "score", "reserve", "preBind"}},
+      {"DefaultPreemption", {"preEnqueue", "postFilter"}},
+      {"NodeResourcesBalancedAllocation", {"preScore", "score"}},
+      {"ImageLocality", {"score"}},
+      {"DefaultBinder", {"bind"}},
+      {"NodeDeclaredFeatures", {"preFilter", "filter"}}};
+  return *points;
+}
+
+bool IsBuiltFor(const PluginCatalog& catalog, const std::string& plugin, const PointInfo& point) {
   const auto found = catalog.plugins().find(plugin);
   if (found == catalog.plugins().end()) return false;
   const auto& points = found->second.info->points;
   return std::ranges::find(points, point.id) != points.end();
 }
 
-// Overrides first, then the rest of MultiPoint, then what the point alone enables.
-std::vector<KubePlugin> Expand(const KubeProfile& profile, const PointInfo& point,
+bool ComesWithThePlugin(const PointInfo& point) {
+  return point.point == Point::kEnqueueExtensions || point.point == Point::kChanges;
+}
+
+// What upstream runs at the point.
+std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& key,
                                const PluginCatalog& catalog) {
-  const std::string key = PointKey(point);
   const auto enabled_here = profile.enabled.find(key);
   const auto disabled_here = profile.disabled.find(key);
   const std::vector<KubePlugin> enabled =
@@ -98,25 +128,25 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const PointInfo& poin
   const Names disabled = disabled_here != profile.disabled.end() ? disabled_here->second : Names{};
   if (Has(disabled, "*")) return enabled;
 
-  std::vector<KubePlugin> plugins;
-  const auto in_multi_point = [&](const std::string& name) {
-    return std::ranges::find(profile.multi_point, name, &KubePlugin::name) !=
-           profile.multi_point.end();
-  };
-  for (const KubePlugin& plugin : enabled) {
-    if (in_multi_point(plugin.name)) plugins.push_back(plugin);
-  }
-  const size_t overrides = plugins.size();
+  // Of multiPoint: what the point enables too, and the rest.
+  std::set<std::string> overrides;
+  std::vector<KubePlugin> others;
   for (const KubePlugin& plugin : profile.multi_point) {
-    const auto end = plugins.begin() + static_cast<std::ptrdiff_t>(overrides);
-    const bool overridden = std::find_if(plugins.begin(), end, [&](const KubePlugin& other) {
-                              return other.name == plugin.name;
-                            }) != end;
-    if (overridden || Has(disabled, plugin.name)) continue;
-    if (Implements(catalog, plugin.name, point)) plugins.push_back(plugin);
+    if (Has(disabled, plugin.name)) continue;
+    const auto own = std::ranges::find(enabled, plugin.name, &KubePlugin::name);
+    if (own != enabled.end()) {
+      overrides.insert(plugin.name);
+    } else if (KubePluginRunsAt(catalog, plugin.name, key)) {
+      others.push_back(plugin);
+    }
   }
+  std::vector<KubePlugin> plugins;
   for (const KubePlugin& plugin : enabled) {
-    if (!in_multi_point(plugin.name)) plugins.push_back(plugin);
+    if (overrides.contains(plugin.name)) plugins.push_back(plugin);
+  }
+  plugins.insert(plugins.end(), others.begin(), others.end());
+  for (const KubePlugin& plugin : enabled) {
+    if (!overrides.contains(plugin.name)) plugins.push_back(plugin);
   }
   return plugins;
 }
@@ -148,20 +178,42 @@ KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
   return read;
 }
 
+bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
+                      const std::string& key) {
+  const auto upstream = UpstreamPoints().find(plugin);
+  if (upstream != UpstreamPoints().end()) return upstream->second.contains(key);
+  return std::ranges::any_of(kPoints, [&](const PointInfo& point) {
+    return PointKey(point) == key && IsBuiltFor(catalog, plugin, point);
+  });
+}
+
 PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
   PlanSpec spec;
   spec.scheduler_name = profile.scheduler_name;
-  std::set<std::string> used;
+  std::vector<std::string> used;
   for (const PointInfo& point : kPoints) {
-    for (const KubePlugin& plugin : Expand(profile, point, catalog)) {
-      if (!Implements(catalog, plugin.name, point)) continue;
+    if (ComesWithThePlugin(point)) continue;
+    for (const KubePlugin& plugin : Expand(profile, PointKey(point), catalog)) {
+      if (!IsBuiltFor(catalog, plugin.name, point)) continue;
       spec.points[static_cast<size_t>(point.point)].push_back({plugin.name, plugin.weight});
-      if (!used.insert(plugin.name).second) continue;
-      const auto args = profile.args.find(plugin.name);
-      spec.plugins.push_back({plugin.name,
-                              args != profile.args.end() ? args->second : nlohmann::json(),
-                              "pluginConfig"});
+      if (!Has(used, plugin.name)) used.push_back(plugin.name);
     }
+  }
+  auto& pre_scores = spec.points[static_cast<size_t>(Point::kPreScore)];
+  for (const PlanSpec::Use& use : spec.points[static_cast<size_t>(Point::kScore)]) {
+    const bool is_there =
+        std::ranges::find(pre_scores, use.plugin, &PlanSpec::Use::plugin) != pre_scores.end();
+    if (is_there || !UpstreamPoints().contains(use.plugin)) continue;
+    if (IsBuiltFor(catalog, use.plugin, InfoOf(Point::kPreScore))) pre_scores.push_back(use);
+  }
+  for (const std::string& name : used) {
+    for (const PointInfo& point : kPoints) {
+      if (!ComesWithThePlugin(point) || !IsBuiltFor(catalog, name, point)) continue;
+      spec.points[static_cast<size_t>(point.point)].push_back({name, 1});
+    }
+    const auto args = profile.args.find(name);
+    spec.plugins.push_back(
+        {name, args != profile.args.end() ? args->second : nlohmann::json(), "pluginConfig"});
   }
   return spec;
 }

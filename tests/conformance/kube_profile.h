@@ -31,7 +31,12 @@ struct KubeProfile {
 // `profile` is null for the default profile.
 KubeProfile ReadKubeProfile(const nlohmann::json& profile);
 
+// Whether upstream's plugin, or else that of the catalogue, runs at the point "preFilter".
+bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
+                      const std::string& key);
+
 // The plan of what is built: instances and uses of plugins that the catalogue lacks are left out.
+// A plugin of upstream that scores has its PreScore: Berth's do there what upstream's do at Score.
 // Rules: pkg/scheduler/apis/config/v1/default_plugins.go (mergePlugins) and
 // pkg/scheduler/framework/runtime/framework.go (expandMultiPointPlugins).
 PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog);

@@ -1,0 +1,43 @@
+#include "tests/conformance/converted.h"
+
+#include <utility>
+
+#include "host/cli/profile_convert.h"
+#include "host/config/convert/kube_config.h"
+#include "host/config/profile_reader.h"
+#include "host/runtime/profile_plan.h"
+
+namespace berth::host {
+
+Converted ConvertText(const std::string& text, const PluginCatalog& catalog) {
+  Converted converted;
+  ConfigErrors errors;
+  ConfigErrors warnings;
+  const auto config = ReadKubeConfig(text, "config", errors, warnings);
+  if (config.has_value()) {
+    converted.profiles = ConvertKubeConfig(*config, KnownPluginsOf(catalog), errors, warnings);
+  }
+  std::vector<Profile> read;
+  for (const ConvertedProfile& profile : converted.profiles) {
+    if (!errors.empty()) break;
+    converted.texts.push_back(WriteConverted(profile, "config"));
+    read.push_back(ReadProfileText(converted.texts.back(), errors));
+  }
+  if (errors.empty()) converted.specs = MakePlanSpecs(read, catalog, {}, errors);
+  converted.errors = errors.ToStatus().message();
+  return converted;
+}
+
+nlohmann::json KubeConfiguration(nlohmann::json profiles) {
+  return {{"apiVersion", "kubescheduler.config.k8s.io/v1"},
+          {"kind", "KubeSchedulerConfiguration"},
+          {"profiles", std::move(profiles)}};
+}
+
+Profile ReadProfileText(const std::string& text, ConfigErrors& errors) {
+  ProfileFiles files;
+  files.read = [&text](const std::string&) -> Result<std::string> { return text; };
+  return ReadProfile("converted.toml", files, errors).value_or(Profile());
+}
+
+}  // namespace berth::host
