@@ -40,6 +40,7 @@ BindingCycle::~BindingCycle() { CancelTimers(); }
 
 void BindingCycle::Start() {
   reservation_->TellOthers();
+  if (rejection() != nullptr) return CarryOut();
   const bool waits = !waits_.empty();
   PreFlightResult flight = RunPreBindPreFlight(reservation_->binding());
   if (!flight.status.ok() && flight.status.code != BERTH_SKIP) return FailWith(flight.status);

@@ -72,6 +72,11 @@ class BindingCycle {
   void Allow(PluginId plugin);
   // The plugin rejects it: that is decided.
   void Reject(PluginId plugin, std::string_view reason);
+  // Why it was; null: it was not, or that has happened.
+  const Failure* rejection() const {
+    const bool is_rejected = verdict_.has_value() && verdict_->rejection.has_value();
+    return is_rejected ? &*verdict_->rejection : nullptr;
+  }
   // What was decided happens; without a decision nothing. Not within an attempt.
   void CarryOut();
 

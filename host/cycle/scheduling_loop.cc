@@ -371,7 +371,13 @@ bool SchedulingLoop::ClearNomination(std::string_view uid) {
   return true;
 }
 
+// Members of a group that is being tried do not wait in the queue: to try them again at once, because
+// one of them asked for it, would never end.
 void SchedulingLoop::Activate(std::string_view uid) {
+  const QueuedEntity* entity = queue_->Find(uid);
+  const bool is_tried =
+      entity != nullptr && entity->group != nullptr && entity->place == QueuePlace::kInFlight;
+  if (is_tried) return;
   Later([this, uid = std::string(uid)] { queue_->Activate(uid); });
 }
 
@@ -410,9 +416,14 @@ void SchedulingLoop::Evict(const PodName& pod, std::string_view message, Done do
   };
   Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
                 std::string(message)};
-  Later([this, victim = std::move(victim), done = std::move(done)] {
+  const bool was_placed = FindBinding(pod.uid) != nullptr;
+  Later([this, was_placed, victim = std::move(victim), done = std::move(done)] {
     BindingCycle* binding = FindBinding(victim.uid);
     if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
+    // It has given its place back meanwhile.
+    if (binding == nullptr && was_placed && queue_->PodOf(victim.uid) != nullptr) {
+      return done(Status());
+    }
     const PodName name{victim.ns, victim.name, victim.uid};
     PodStatusPatch patch;
     patch.disruption_target = PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,

@@ -181,6 +181,7 @@ class SchedulingLoop final : private SchedulerRequests {
     PodRef pod;
     std::optional<Failure> failure = {};  // None: it has a place, and Permit lets it go, or wait.
     std::unique_ptr<Reservation> reservation = nullptr;  // Until it is held, or withdrawn.
+    std::string node = {};                               // That it was given, whatever came of it.
     std::vector<PermitWait> waits = {};
     std::string nominated = {};  // The nomination that it had until it was given a place.
     // Of a group's members.
@@ -193,7 +194,7 @@ class SchedulingLoop final : private SchedulerRequests {
   void Reserve(Profile& profile, Row row, Trial& trial);
   void EndNomination(const Trial& trial, std::string_view node);
   BindingCycle& Hold(Trial& trial);
-  void SayDeleting(const PodRef& pod);
+  void Skip(const PodRef& pod);
 
   // All members against one state of the cluster, each with those before it. Where none is let go,
   // all is given back and nobody but they hear of it.
@@ -201,6 +202,7 @@ class SchedulingLoop final : private SchedulerRequests {
   std::optional<Failure> WhyNoGroup(const std::vector<PodRef>& pods) const;
   std::vector<Trial> TryMembers(Profile& profile, const std::vector<PodRef>& pods);
   static std::optional<Failure> WhyNot(const std::vector<Trial>& trials);
+  void WithdrawRejected(std::vector<Trial>& trials);
   void Withdraw(Trial& trial);
   void Commit(const Trial& trial);
   void ReturnGroup(const std::string& name, const std::vector<Trial>& trials,

@@ -31,11 +31,7 @@ void SchedulingLoop::TryPod(const QueuedEntity& entity) {
     router_->GiveUp(pod);
     return queue_->Done(pod->uid());
   }
-  if (pod->terminating()) {
-    SayDeleting(pod);
-    queue_->Remove(pod->uid());
-    return queue_->Done(pod->uid());
-  }
+  if (pod->terminating()) return Skip(pod);
   Trial trial = Try(*profile, pod);
   if (trial.reservation == nullptr) return failures_->Handle(pod->uid(), "", *trial.failure);
   EndNomination(trial, trial.reservation->node_name());
@@ -44,8 +40,11 @@ void SchedulingLoop::TryPod(const QueuedEntity& entity) {
   Hold(trial).Start();
 }
 
-void SchedulingLoop::SayDeleting(const PodRef& pod) {
+// Nobody keeps room for it any more, and others are told.
+void SchedulingLoop::Skip(const PodRef& pod) {
   const std::string why = "skip schedule deleting pod: " + pod->Key();
+  queue_->Remove(pod->uid());
+  queue_->Done(pod->uid());
   sink_.OnSkipped(pod, why);
   client_.CreateEvent(FailedSchedulingEvent(*pod, why, options_.clock->NowNs()), nullptr);
 }
@@ -73,6 +72,7 @@ void SchedulingLoop::Reserve(Profile& profile, Row row, Trial& trial) {
     return;
   }
   trial.reservation = std::move(reservation).value();
+  trial.node = trial.reservation->node_name();
   trial.nominated = queue_->nominator().NodeOf(trial.pod->uid());
   queue_->nominator().Remove(trial.pod->uid());
   PluginStatus status = RunReserve(attempt, row);
@@ -115,18 +115,10 @@ void SchedulingLoop::TryGroup(const QueuedGroup& group) {
   const std::string name = group.name;
   std::vector<PodRef> pods;
   for (const QueuedGroup::Member& member : group.members) pods.push_back(member.pod);
-  const auto going =
-      std::ranges::stable_partition(pods, [](const PodRef& pod) { return !pod->terminating(); });
-  for (const PodRef& pod : going) {
-    SayDeleting(pod);
-    queue_->Remove(pod->uid());
-  }
-  pods.erase(going.begin(), going.end());
-
   std::vector<Trial> trials;
   if (std::optional<Failure> wrong = WhyNoGroup(pods)) {
     for (const PodRef& pod : pods) trials.push_back({.pod = pod, .failure = wrong});
-  } else if (!pods.empty()) {
+  } else {
     trials = TryMembers(*ProfileOf(*pods.front()), pods);
   }
   const std::optional<Failure> failure = WhyNot(trials);
@@ -139,7 +131,6 @@ void SchedulingLoop::TryGroup(const QueuedGroup& group) {
 }
 
 std::optional<Failure> SchedulingLoop::WhyNoGroup(const std::vector<PodRef>& pods) const {
-  if (pods.empty()) return std::nullopt;
   const std::string_view first = interner_.Text(pods.front()->view().scheduler_name);
   for (const PodRef& pod : pods) {
     const std::string_view other = interner_.Text(pod->view().scheduler_name);
@@ -172,7 +163,21 @@ std::vector<SchedulingLoop::Trial> SchedulingLoop::TryMembers(Profile& profile,
     Withdraw(trial);
     goes_on = trial.failure->code != BERTH_ERROR;
   }
+  WithdrawRejected(trials);
   return trials;
+}
+
+// Those that wait may have been rejected by the Permit of another, or because another had to give
+// its place back; and this may go on.
+void SchedulingLoop::WithdrawRejected(std::vector<Trial>& trials) {
+  const auto is_rejected = [](const Trial& trial) {
+    return trial.held != nullptr && trial.held->rejection() != nullptr;
+  };
+  for (auto trial = std::ranges::find_if(trials, is_rejected); trial != trials.end();
+       trial = std::ranges::find_if(trials, is_rejected)) {
+    trial->failure = *trial->held->rejection();
+    Withdraw(*trial);
+  }
 }
 
 // None: those that have a place go to it.
@@ -182,7 +187,7 @@ std::optional<Failure> SchedulingLoop::WhyNot(const std::vector<Trial>& trials) 
                   .overrides_nomination = false};
   bool is_permitted = false;
   for (const Trial& trial : trials) {
-    is_permitted |= trial.held != nullptr && trial.waits.empty();
+    is_permitted |= trial.held != nullptr && !trial.held->is_waiting();
     if (!trial.failure.has_value()) continue;
     if (trial.failure->code == BERTH_ERROR) {
       return Failure{
@@ -220,7 +225,7 @@ void SchedulingLoop::Commit(const Trial& trial) {
 void SchedulingLoop::ReturnGroup(const std::string& name, const std::vector<Trial>& trials,
                                  const std::optional<Failure>& failure) {
   const auto is_held = [](const Trial& trial) { return trial.held != nullptr; };
-  if (!trials.empty() && std::ranges::all_of(trials, is_held)) return;
+  if (std::ranges::all_of(trials, is_held)) return;
   Rejection rejection;
   bool is_error = false;
   for (const Trial& trial : trials) {
@@ -234,7 +239,7 @@ void SchedulingLoop::ReturnGroup(const std::string& name, const std::vector<Tria
   queue_->ReturnGroup(name, is_error ? Rejection() : std::move(rejection));
   for (const Trial& trial : trials) {
     if (is_held(trial)) continue;
-    failures_->Tell(trial.pod, "", trial.failure.has_value() ? *trial.failure : *failure);
+    failures_->Tell(trial.pod, trial.node, trial.failure.has_value() ? *trial.failure : *failure);
   }
 }
 

@@ -8,6 +8,7 @@ namespace berth::host {
 void EventLog::Start(QueueEntry& entry) {
   BERTH_ASSERT(!entry.is_recording);
   entry.is_recording = true;
+  entry.recording = ++recordings_;
   entry.log_start = first_ + records_.size();
   recorders_.PushBack(entry);
 }
@@ -16,6 +17,7 @@ void EventLog::StartLike(QueueEntry& other, QueueEntry& entry) {
   BERTH_ASSERT(!entry.is_recording);
   if (!other.is_recording) return;
   entry.is_recording = true;
+  entry.recording = ++recordings_;
   entry.log_start = other.log_start;
   recorders_.InsertAfter(other, entry);
 }
@@ -29,10 +31,10 @@ void EventLog::Stop(QueueEntry& entry) {
 
 void EventLog::Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* which) {
   if (recorders_.empty()) return;
-  Record record{.event = event, .only = nullptr, .except = {}};
+  Record record{.event = event, .only = 0, .except = {}};
   if (which != nullptr) {
     for (const QueueEntry* entry = recorders_.front(); entry != nullptr; entry = entry->next) {
-      if (!(*which)(entry->entity)) record.except.push_back(entry);
+      if (!(*which)(entry->entity)) record.except.push_back(entry->recording);
     }
     if (record.except.size() == recorders_.size()) return;
   }
@@ -40,7 +42,7 @@ void EventLog::Append(const QueueEvent& event, PluginBits plugins, const EntityF
 }
 
 void EventLog::AppendFor(const QueueEntry& entry, const QueueEvent& event, PluginBits plugins) {
-  if (entry.is_recording) Add({.event = event, .only = &entry, .except = {}}, plugins);
+  if (entry.is_recording) Add({.event = event, .only = entry.recording, .except = {}}, plugins);
 }
 
 void EventLog::PolicyChanged() { std::ranges::fill(registered_, kAllPlugins); }

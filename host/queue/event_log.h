@@ -64,8 +64,8 @@ class EventLog {
     for (size_t i = entry.log_start - first_; i < records_.size(); ++i) {
       if ((registered_[i] & plugins) == 0) continue;
       const Record& record = records_[i];
-      if (record.only != nullptr && record.only != &entry) continue;
-      if (std::ranges::find(record.except, &entry) != record.except.end()) continue;
+      if (record.only != 0 && record.only != entry.recording) continue;
+      if (std::ranges::find(record.except, entry.recording) != record.except.end()) continue;
       if (!each(record.event)) return;
     }
   }
@@ -76,12 +76,10 @@ class EventLog {
   void CheckInvariants() const;
 
  private:
-  // Entries are compared, never looked at: one that has gone is no recorder, and one that came to
-  // stand in its place started later.
   struct Record {
     QueueEvent event;
-    const QueueEntry* only = nullptr;
-    std::vector<const QueueEntry*> except;
+    uint64_t only = 0;  // A recording; 0: for all but those in `except`.
+    std::vector<uint64_t> except;
   };
 
   void Add(Record record, PluginBits plugins);
@@ -90,6 +88,7 @@ class EventLog {
   void Trim();
 
   size_t max_events_;
+  uint64_t recordings_ = 0;  // Numbers given out.
   std::deque<Record> records_;
   std::deque<PluginBits> registered_;  // For each record: apart, since most looks end here.
   uint64_t first_ = 0;                 // The number of the first record.

@@ -29,6 +29,7 @@ struct QueueEntry {
 
   // In flight.
   uint64_t log_start = 0;     // The first event that it has not seen.
+  uint64_t recording = 0;     // The number of its recording: no other has it, ever.
   bool is_recording = false;  // Events are kept for it.
   bool is_removed = false;    // The cluster has forgotten it: so do we, when its attempt ends.
 

@@ -45,7 +45,7 @@ namespace berth::host {
 // Threading: the scheduling thread.
 // Lifetime:  policy and order must outlive it.
 // Must not:  be called by policy or order within their calls.
-// Cost:      Add, Pop, Return: O(log size). OnEvent: what the plugins that registered for the event
+// Cost:      Add, Pop, Return: O(log size); of a group O(its members) too. OnEvent: what the plugins that registered for the event
 //            rejected, counted in classes of pods that are equal in what those plugins look at, and
 //            the pods that it moves. Not what else is parked.
 class SchedulingQueue {
@@ -59,7 +59,8 @@ class SchedulingQueue {
     size_t max_logged_events = 10'000;
     // Pods of one spec.schedulingGroup are one entity: gated until PreEnqueue lets every member
     // pass, popped, parked and backing off together. An event helps them that helps one of them.
-    // When members come or go, it is tried again. (KEP-4671)
+    // When members come or go, it is tried again. One that is being deleted is in no group.
+    // (KEP-4671)
     bool groups = false;
   };
 

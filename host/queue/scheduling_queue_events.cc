@@ -161,8 +161,8 @@ void SchedulingQueue::OnNominationGone(const PodRef& pod, std::string_view node)
   PodRef nominated = is_told ? pod : WithStatus(pod, patch, pod->resource_version());
   const int32_t priority = pod->view().priority;
   const EntityFilter is_lower = [priority, &pod](const QueuedEntity& entity) {
-    return entity.AnyPod([&](const PodRef& other) {
-      return other->view().priority <= priority && other->uid() != pod->uid();
+    return !entity.Has(pod->uid()) && entity.AnyPod([priority](const PodRef& other) {
+      return other->view().priority <= priority;
     });
   };
   Offer({.resource = BERTH_RESOURCE_ASSIGNED_POD,

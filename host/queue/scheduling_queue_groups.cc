@@ -24,7 +24,7 @@ std::vector<Member>::iterator MemberOf(QueuedEntity& entity, std::string_view ui
 
 std::string SchedulingQueue::GroupNameOf(const Pod& pod) const {
   const std::string_view name = Text(pod.view().pod_group);
-  if (!has_groups_ || name.empty()) return "";
+  if (!has_groups_ || name.empty() || pod.terminating()) return "";
   return std::string(pod.ns()).append(1, '/').append(name);
 }
 
@@ -90,6 +90,7 @@ void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& ch
 void SchedulingQueue::OnRoomLost(const PodRef& pod) {
   QueueEntry* entry = Entry(pod->uid());
   if (entry == nullptr || entry->entity.group == nullptr) return;
+  if (!nominator_.NodeOf(pod->uid()).empty()) return;  // It was promised another.
   if (entry->entity.place == QueuePlace::kUnschedulable) {
     Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
@@ -208,6 +209,9 @@ void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
     of_all.attempts = std::max(of_all.attempts, entity.attempts);
     of_all.rejected_count = std::max(of_all.rejected_count, entity.rejected_count);
     of_all.error_count = std::max(of_all.error_count, entity.error_count);
+    if (of_all.error_count > 0) {  // The longer of both backoffs.
+      of_all.error_count = std::max(of_all.error_count, of_all.rejected_count);
+    }
     of_all.queued_ns = entity.queued_ns;
     if (of_all.first_attempt_ns == 0) of_all.first_attempt_ns = entity.first_attempt_ns;
     group->sequence = entry.sequence;

@@ -91,6 +91,22 @@ TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
        "g(b,a)=backoff"},
       {"who was removed on the way does not come back",
        "join a g; pop g(a); take a; remove a; return a 5", ""},
+      {"what came for one that is gone is not for another",
+       "join a g; join b g; nominate a n; pop g(a,b); take a; nominate a -; done a; take b; "
+       "return b 2",
+       "g(b)=backoff"},
+      {"nor what came for the group alone is for who was taken",
+       "join a g; join b g; pop g(a,b); activate a; take a; take b; return a 5",
+       "b=flight g(a)=parked"},
+      {"the longer of both backoffs counts",
+       "join a g; join b g; pop g(a,b); return g 5; activate a; pop g(a,b); return g 5; "
+       "activate a; pop g(a,b); return g 5; activate a; pop g(a,b); take a; return g 5; fail a; "
+       "wait 6",
+       "g(b,a)=errors"},
+      {"who is being deleted is in no group", "join a g; join b g; delete b",
+       "b=active g(a)=active"},
+      {"and leaves it in flight", "join a g; join b g; pop g(a,b); delete b; return g 5",
+       "b=active g(a)=backoff"},
       {"who is taken has seen what the group has",
        "join a g; pop g(a); node helps-1; take a; return a 1", "g(a)=backoff"},
       {"a new member does not wait for those on their way", "join a g; pop g(a); take a; join b g",

@@ -108,7 +108,7 @@ inline std::string_view PlaceName(QueuePlace place) {
 //   add a [7] [on n]       a pod, its priority, status.nominatedNodeName
 //   join a g [7]           a pod of a group; leave a: it is in none any more
 //   label a x              its label v; touch a: its annotation; nominate a n, nominate a -
-//   remove a
+//   delete a               it is being deleted; remove a: it is gone
 //   pop a                  a is next; pop -: there is none
 //   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; of a group: its name
 //   take a                 a member goes on by itself
@@ -213,7 +213,8 @@ class TestQueue {
              (told.group.empty() ? ""
                                  : R"(,"schedulingGroup":{"podGroupName":")" + told.group + "\"}"),
          .meta = R"("labels":{"v":")" + told.label + R"("},"annotations":{"n":")" +
-                 std::to_string(told.touches) + "\"}",
+                 std::to_string(told.touches) + "\"}" +
+                 (told.is_going ? R"(,"deletionTimestamp":"2026-01-10T08:00:00Z")" : ""),
          .status =
              told.nominated.empty() ? "" : R"("nominatedNodeName":")" + told.nominated + '"'});
   }
@@ -253,6 +254,7 @@ class TestQueue {
     int32_t touches = 0;
     std::string nominated;
     std::string group;
+    bool is_going = false;
   };
 
   static std::vector<PluginId> Plugins(const std::string& text) {
@@ -290,6 +292,9 @@ class TestQueue {
       if (verb == "label") told.label = more;
       if (verb == "touch") ++told.touches;
       if (verb == "nominate") told.nominated = more == "-" ? "" : more;
+      queue->Update(Pod(name));
+    } else if (verb == "delete") {
+      told.is_going = true;
       queue->Update(Pod(name));
     } else if (verb == "remove") {
       queue->Remove("uid-" + name);

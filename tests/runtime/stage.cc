@@ -271,6 +271,7 @@ berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) 
     const void* service = nullptr;
     return host->get_service(host, id, &service) == BERTH_SUCCESS ? service : nullptr;
   };
+  actor.puppet.activate = static_cast<const berth_activate*>(find(BERTH_SERVICE_ACTIVATE));
   actor.puppet.waiting = static_cast<const berth_waiting*>(find(BERTH_SERVICE_WAITING));
   actor.puppet.api = static_cast<const berth_api*>(find(BERTH_SERVICE_API));
   if (actor.puppet.create) actor.puppet.create();

@@ -78,6 +78,7 @@ struct Puppet {
   // Set when it is made; null: nobody serves it.
   const berth_host* host = nullptr;
   const berth_waiting* waiting = nullptr;
+  const berth_activate* activate = nullptr;
   const berth_api* api = nullptr;
   // Before Build():
   bool has_slot = false;           // An int64_t that begins as 7. A negative one cannot be cloned.

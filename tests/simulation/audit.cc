@@ -289,7 +289,7 @@ void Audit::CheckQueuedPod(const QueuedEntity& entity, const Pod& pod) {
              " is held back by PreEnqueue, and is in the queue: " + PlaceName(entity.place));
   }
   const bool is_alone = entity.group == nullptr;
-  const std::string_view group = Text(pod.view().pod_group);
+  const std::string_view group = pod.terminating() ? "" : Text(pod.view().pod_group);
   if (is_alone ? !group.empty() && entity.place != QueuePlace::kInFlight
                : entity.group->name != "default/" + std::string(group)) {
     Complain(Described(pod) + " is not with its group " + std::string(group));
