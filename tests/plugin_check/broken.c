@@ -32,8 +32,12 @@ typedef struct State {
   void* more;
 } State;
 
-static const berth_host* the_host;
-static const berth_timer* the_timer;
+typedef struct Instance {
+  berth_plugin abi;
+  const berth_host* host;
+  const berth_timer* timer;
+} Instance;
+
 static int64_t calls;
 static int64_t busy;
 
@@ -128,7 +132,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #endif
 #ifdef BREAKS_THREADS
   uint64_t timer = 0;
-  the_timer->start(the_host, 1, NULL, NULL, &timer);
+  ((const Instance*)self)->timer->start(((const Instance*)self)->host, 1, NULL, NULL, &timer);
 #endif
 #ifdef BREAKS_SLOTS
   ((State*)cycle->slots[0])->wanted += 1;
@@ -232,7 +236,7 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
 
 static void Destroy(berth_plugin* plugin) {
 #ifndef BREAKS_LEAKS
-  free(plugin);
+  free(plugin->self);
 #else
   (void)plugin;
 #endif
@@ -241,12 +245,12 @@ static void Destroy(berth_plugin* plugin) {
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out, berth_status* status) {
   const void* timer = NULL;
-  berth_plugin* plugin = calloc(1, sizeof *plugin);
+  Instance* plugin = calloc(1, sizeof *plugin);
   (void)name, (void)profile, (void)args, (void)status;
   if (plugin == NULL) return BERTH_ERROR;
   host->get_service(host, BERTH_SERVICE_TIMER, &timer);
-  the_host = host;
-  the_timer = timer;
+  plugin->host = host;
+  plugin->timer = timer;
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif
@@ -254,13 +258,14 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   free(plugin);
   return BERTH_BAD_ARGUMENT;
 #endif
-  plugin->struct_size = sizeof *plugin;
-  plugin->columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
-  plugin->slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
-  plugin->reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
-  plugin->get_point = GetPoint;
-  plugin->destroy = Destroy;
-  *out = plugin;
+  plugin->abi.struct_size = sizeof plugin->abi;
+  plugin->abi.self = plugin;
+  plugin->abi.columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
+  plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
+  plugin->abi.reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
+  plugin->abi.get_point = GetPoint;
+  plugin->abi.destroy = Destroy;
+  *out = &plugin->abi;
   return BERTH_SUCCESS;
 }
 
