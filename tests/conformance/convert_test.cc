@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint32_t kSeeds = 1000;
+constexpr uint32_t kSeeds = 500;
 
 const std::vector<std::string>& UpstreamNames() {
   static const auto* const names = new std::vector<std::string>{"SchedulingGates",

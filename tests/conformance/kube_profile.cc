@@ -151,6 +151,17 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& ke
   return plugins;
 }
 
+std::vector<PlanSpec::Use>& UsesAt(PlanSpec& spec, Point point) {
+  return spec.points[static_cast<size_t>(point)];
+}
+
+// The plugin runs at `point` too, if Berth's does anything there.
+void Need(Point point, const PlanSpec::Use& use, const PluginCatalog& catalog, PlanSpec& spec) {
+  auto& uses = UsesAt(spec, point);
+  const bool is_there = std::ranges::find(uses, use.plugin, &PlanSpec::Use::plugin) != uses.end();
+  if (!is_there && IsBuiltFor(catalog, use.plugin, InfoOf(point))) uses.push_back(use);
+}
+
 // The arguments without the fields that say what they are.
 nlohmann::json PlainArgs(nlohmann::json args) {
   args.erase("apiVersion");
@@ -199,12 +210,12 @@ PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
       if (!Has(used, plugin.name)) used.push_back(plugin.name);
     }
   }
-  auto& pre_scores = spec.points[static_cast<size_t>(Point::kPreScore)];
-  for (const PlanSpec::Use& use : spec.points[static_cast<size_t>(Point::kScore)]) {
-    const bool is_there =
-        std::ranges::find(pre_scores, use.plugin, &PlanSpec::Use::plugin) != pre_scores.end();
-    if (is_there || !UpstreamPoints().contains(use.plugin)) continue;
-    if (IsBuiltFor(catalog, use.plugin, InfoOf(Point::kPreScore))) pre_scores.push_back(use);
+  for (const PlanSpec::Use& use : UsesAt(spec, Point::kScore)) {
+    if (UpstreamPoints().contains(use.plugin)) Need(Point::kPreScore, use, catalog, spec);
+  }
+  for (const PlanSpec::Use& use : UsesAt(spec, Point::kFilter)) {
+    const bool needs = use.plugin == "VolumeZone" || use.plugin == "NodeVolumeLimits";
+    if (needs) Need(Point::kPreFilter, use, catalog, spec);
   }
   for (const std::string& name : used) {
     for (const PointInfo& point : kPoints) {

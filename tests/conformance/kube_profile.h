@@ -37,6 +37,7 @@ bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
 
 // The plan of what is built: instances and uses of plugins that the catalogue lacks are left out.
 // A plugin of upstream that scores has its PreScore: Berth's do there what upstream's do at Score.
+// VolumeZone and NodeVolumeLimits have their PreFilter where they filter, for the same reason.
 // Rules: pkg/scheduler/apis/config/v1/default_plugins.go (mergePlugins) and
 // pkg/scheduler/framework/runtime/framework.go (expandMultiPointPlugins).
 PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog);

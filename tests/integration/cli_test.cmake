@@ -15,7 +15,7 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc embedded_scheduler_test.cc profile_cli_test.cc run_cli_test.cc run_live_test.cc
+  SOURCES cli_test.cc embedded_scheduler_test.cc profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
           run_process_test.cc stream_run_test.cc ../runtime/stage.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)

@@ -1,6 +1,7 @@
 #include "host/config/convert/convert_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -17,6 +18,9 @@ namespace berth::host {
 namespace {
 
 using Names = std::vector<std::string>;
+
+// Their Filter does without PreFilter upstream, and not here.
+constexpr std::array<std::string_view, 2> kNeedPreFilter = {"NodeVolumeLimits", "VolumeZone"};
 
 bool Has(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -39,7 +43,7 @@ class Converter {
       for (const KubePlan::Use& use : plan_.At(point))
         runs_[std::string(point)].push_back(use.plugin);
     }
-    AddPreScores();
+    KeepWhatIsNeeded();
     DropUnserved();
     MakeNames();
     converted_.profile.scheduler_name = source_.scheduler_name;
@@ -95,26 +99,37 @@ class Converter {
     }
   }
 
-  void AddPreScores() {
-    Names& pre_scores = runs_["PreScore"];
-    for (const std::string& name : runs_["Score"]) {
+  // `names` run at `point`, and need what they do at `before` for it.
+  void Keep(const std::string& before, const std::string& point, const Names& names) {
+    Names& there = runs_[before];
+    for (const std::string& name : names) {
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
       const auto here = known_.find(name);
-      if (upstream == nullptr || here == known_.end() || !Has(here->second.points, "PreScore")) {
+      if (upstream == nullptr || here == known_.end() || !Has(here->second.points, before)) {
         continue;
       }
-      if (Has(pre_scores, name)) continue;
-      pre_scores.push_back(name);
-      if (!upstream->RunsAt("PreScore")) continue;
-      warnings_.Add(source_.place, source_.path + ".plugins.preScore",
-                    "PreScore of " + Quoted(name) + " stays: its Score needs it here");
+      if (Has(there, name)) continue;
+      there.push_back(name);
+      if (!upstream->RunsAt(before)) continue;
+      warnings_.Add(source_.place, source_.path + ".plugins." + KubePointKey(before),
+                    before + " of " + Quoted(name) + " stays: its " + point + " needs it here");
     }
+  }
+
+  void KeepWhatIsNeeded() {
+    Names filters = runs_["Filter"];
+    std::erase_if(filters, [](const std::string& name) {
+      return std::ranges::find(kNeedPreFilter, name) == kNeedPreFilter.end();
+    });
+    Keep("PreFilter", "Filter", filters);
+    Keep("PreScore", "Score", runs_["Score"]);
   }
 
   // What upstream's plugin does at a point where the one that is here does nothing.
   void DropUnserved() {
-    for (auto& [point, names] : runs_) {
-      std::erase_if(names, [&](const std::string& name) {
+    for (auto& each : runs_) {
+      const std::string& point = each.first;
+      std::erase_if(each.second, [this, &point](const std::string& name) {
         const auto here = known_.find(name);
         if (here == known_.end() || Has(here->second.points, point)) return false;
         const KubePluginEntry* entry = EntryOf(name);

@@ -21,7 +21,8 @@ struct ConvertedProfile {
 // Says what upstream would run, in Berth's words. At every point the plugins that are here run in
 // upstream's order, with its weights; where that is not the profile's order, [order] says so.
 //   - A plugin of upstream that scores has its PreScore, even where upstream has none or the file
-//     disables it: Berth's plugins do there what upstream's do at Score.
+//     disables it: Berth's plugins do there what upstream's do at Score. So have NodeVolumeLimits
+//     and VolumeZone their PreFilter where they filter.
 //   - What is enabled and runs nowhere, and what has arguments alone, is there and not enabled.
 // Errors: everything that upstream or a plugin's schema refuses, in `errors`.
 // Warnings: in `warnings`: what decisions will lack, each by its path.

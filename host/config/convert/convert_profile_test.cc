@@ -237,6 +237,18 @@ TEST(ConvertKubeConfig, WhatScoresHasItsPreScore) {
   EXPECT_EQ(PointsOf(none, "NodeAffinity"), "PreFilter Filter PreScore");
 }
 
+TEST(ConvertKubeConfig, WhatNeedsItsPreFilterHereHasIt) {
+  const Outcome outcome = Convert(
+      "profiles: [{plugins: {preFilter: {disabled: [{name: '*'}]}, filter: {disabled: "
+      "[{name: VolumeZone}]}}}]");
+  EXPECT_EQ(PointsOf(outcome, "NodeVolumeLimits"), "all");
+  EXPECT_EQ(PointsOf(outcome, "VolumeZone"), "off");
+  EXPECT_EQ(PointsOf(outcome, "NodePorts"), "Filter") << "it fails without, as upstream's does";
+  EXPECT_EQ(outcome.warnings.substr(0, outcome.warnings.find('\n')),
+            "k.yaml:3: profiles[0].plugins.preFilter: PreFilter of \"NodeVolumeLimits\" stays: its "
+            "Filter needs it here");
+}
+
 TEST(ConvertKubeConfig, OrderNamesOnlyWhatMoves) {
   const Outcome outcome = Convert(
       "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeName}]}, score: "

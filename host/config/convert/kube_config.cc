@@ -38,13 +38,6 @@ constexpr std::array<std::string_view, 4> kGatedPoints = {
 constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
                                                              "EBSLimits", "GCEPDLimits"};
 
-// "preFilter" for "PreFilter".
-std::string KeyOf(std::string_view point) {
-  std::string key(point);
-  key[0] = static_cast<char>(key[0] - 'A' + 'a');
-  return key;
-}
-
 std::string Indexed(std::string_view path, std::string_view key, size_t index) {
   return std::string(path).append(key).append("[" + std::to_string(index) + "]");
 }
@@ -192,7 +185,7 @@ class Reader {
       profile.multi_point = ReadSet(*set, path + "multiPoint.");
     }
     for (const std::string_view point : kKubePoints) {
-      const std::string key = KeyOf(point);
+      const std::string key = KubePointKey(point);
       const ConfigValue* set = reader.Table(key);
       if (set != nullptr) profile.points.emplace(point, ReadSet(*set, path + key + "."));
     }
@@ -313,7 +306,8 @@ class Reader {
         reader.Expected("args." + std::string(key), said->place, Quoted(expected),
                         said->Describe());
       }
-      std::erase_if(plain.members, [key](const ConfigMember& m) { return m.key == key; });
+      const std::string_view left_out = key;
+      std::erase_if(plain.members, [left_out](const ConfigMember& m) { return m.key == left_out; });
     }
     return plain.members.empty() ? ProfileArgs() : ToArgs(plain);
   }
@@ -346,6 +340,12 @@ class Reader {
 };
 
 }  // namespace
+
+std::string KubePointKey(std::string_view point) {
+  std::string key(point);
+  key[0] = static_cast<char>(key[0] - 'A' + 'a');
+  return key;
+}
 
 bool KubePluginSet::Enables(std::string_view plugin) const { return HasName(enabled, plugin); }
 

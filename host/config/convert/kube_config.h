@@ -22,6 +22,9 @@ inline constexpr std::array<std::string_view, 12> kKubePoints = {
     "PreEnqueue", "QueueSort", "PreFilter", "Filter",  "PostFilter", "PreScore",
     "Score",      "Reserve",   "Permit",    "PreBind", "Bind",       "PostBind"};
 
+// "preFilter" for "PreFilter".
+std::string KubePointKey(std::string_view point);
+
 struct KubePluginEntry {
   Placed<std::string> name;
   std::optional<Placed<int64_t>> weight;  // >= 0

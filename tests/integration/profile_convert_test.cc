@@ -1,0 +1,154 @@
+// `berth profile convert` as a user has it: files in, files out.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kHead =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
+// Nothing but what is here: no warnings.
+const std::string kPlugins =
+    "  plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, "
+    "{name: NodeResourcesFit, weight: 3}, {name: DefaultBinder}]}}\n";
+
+class ProfileConvertTest : public CliTest {
+ protected:
+  std::string Read(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+};
+
+TEST_F(ProfileConvertTest, WhatItWritesIsGoodAndDecides) {
+  const std::string config = File("k.yaml", kHead +
+                                                "profiles:\n"
+                                                "- schedulerName: full\n" +
+                                                kPlugins +
+                                                "  pluginConfig:\n"
+                                                "  - name: NodeResourcesFit\n"
+                                                "    args:\n"
+                                                "      kind: NodeResourcesFitArgs\n"
+                                                "      scoringStrategy: {type: MostAllocated}\n"
+                                                "- schedulerName: empty\n" +
+                                                kPlugins);
+  const std::string folder = folder_ + "/out/profiles";
+  const Outcome run = Run({"profile", "convert", config, "--output-dir", folder, "--strict"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.out, folder + "/full.toml\n" + folder + "/empty.toml\n");
+  EXPECT_EQ(run.err, "");
+  const std::string full = folder + "/full.toml";
+  const std::string empty = folder + "/empty.toml";
+  const Outcome check = Run({"profile", "check", full, empty});
+  EXPECT_EQ(check.exit_status, 0) << check.err;
+
+  // "a" has less room than "b".
+  const std::string cluster =
+      File("cluster.yaml", kNodes + PodOf("first", "1", "  schedulerName: full\n") +
+                               PodOf("second", "1", "  schedulerName: empty\n"));
+  const Outcome placed = Run({"simulate", "--cluster", cluster, "--profile", full, empty});
+  EXPECT_EQ(placed.exit_status, 0) << placed.err;
+  EXPECT_THAT(placed.out,
+              AllOf(::testing::ContainsRegex("first +a"), ::testing::ContainsRegex("second +b")));
+}
+
+TEST_F(ProfileConvertTest, PrintsWhatItDoesNotWriteToFiles) {
+  const std::string text = kHead + "profiles:\n- schedulerName: one\n" + kPlugins;
+  const Outcome one = Run({"profile", "convert", "-"}, text);
+  EXPECT_EQ(one.exit_status, 0) << one.err;
+  EXPECT_EQ(one.out,
+            "# Converted from <stdin>, profiles[0].\n"
+            "schedulerName = \"one\"\n\n"
+            "[[plugins]]\nname = \"PrioritySort\"\n\n"
+            "[[plugins]]\nname = \"NodeResourcesFit\"\nweight = 3\n\n"
+            "[[plugins]]\nname = \"DefaultBinder\"\n");
+  const Outcome two = Run({"profile", "convert", "-"}, text + "- schedulerName: two\n" + kPlugins);
+  EXPECT_THAT(two.out, AllOf(::testing::StartsWith("# ---- one.toml ----\n# Converted"),
+                             HasSubstr("\n\n# ---- two.toml ----\n# Converted")));
+}
+
+TEST_F(ProfileConvertTest, OverwritesNothingUnlessForced) {
+  const std::string config = File("k.yaml", kHead + "profiles:\n- schedulerName: one\n" + kPlugins +
+                                                "- schedulerName: two\n" + kPlugins);
+  const std::string mine = File("two.toml", "mine");
+  const std::vector<std::string> args = {"profile", "convert", config, "--output-dir", folder_};
+  const Outcome refused = Run(args);
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_EQ(refused.err, "berth: " + mine + " is there already; --force overwrites it\n");
+  EXPECT_EQ(Read(mine), "mine");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/one.toml")) << "all or nothing";
+
+  std::vector<std::string> forced = args;
+  forced.emplace_back("--force");
+  EXPECT_EQ(Run(forced).exit_status, 0);
+  EXPECT_THAT(Read(mine), HasSubstr("schedulerName = \"two\""));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/one.toml"));
+}
+
+TEST_F(ProfileConvertTest, WarningsAreErrorsWhenStrict) {
+  const std::string config =
+      File("k.yaml", kHead + "parallelism: 16\nprofiles:\n- schedulerName: one\n" + kPlugins);
+  const std::string warning = "berth: warning: " + config +
+                              ":3: parallelism: left out: this version decides on one thread\n";
+  const Outcome warned = Run({"profile", "convert", config});
+  EXPECT_EQ(warned.exit_status, 0);
+  EXPECT_EQ(warned.err, warning);
+  EXPECT_THAT(warned.out, HasSubstr("schedulerName = \"one\""));
+  const Outcome strict = Run({"profile", "convert", config, "--strict", "--output-dir", folder_});
+  EXPECT_EQ(strict.exit_status, 2);
+  EXPECT_EQ(strict.err, warning + "berth: --strict: nothing was written, for the warnings above\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/one.toml"));
+}
+
+TEST_F(ProfileConvertTest, SaysWhatIsWrongAndWritesNothing) {
+  EXPECT_THAT(Run({"profile", "convert", folder_ + "/none.yaml"}).err,
+              HasSubstr("none.yaml: No such file or directory"));
+  const std::string config =
+      File("k.yaml", kHead +
+                         "profiles:\n- schedulerName: ../one\n  pluginConfig:\n"
+                         "  - {name: NodeResourcesFit, args: {scoringStrategy: {type: Most}}}\n");
+  const Outcome run = Run({"profile", "convert", config, "--output-dir", folder_ + "/out"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(
+      run.err,
+      AllOf(
+          HasSubstr(config + ":4: profiles[0].schedulerName: expected a name that a file can "
+                             "have, for --output-dir, found \"../one\"\n"),
+          HasSubstr(config + ":6: profiles[0].pluginConfig[0].args.scoringStrategy.type: expected "
+                             "one of \"LeastAllocated\", \"MostAllocated\", "
+                             "\"RequestedToCapacityRatio\", found \"Most\"")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
+}
+
+// A third party's plugin is here where its folder is named.
+TEST_F(ProfileConvertTest, KnowsThePluginsOfTheFoldersThatAreNamed) {
+  const std::string config =
+      File("k.yaml", kHead +
+                         "profiles:\n- schedulerName: gangs\n  plugins: {multiPoint: {enabled: "
+                         "[{name: acme.Gang}]}, preBind: {disabled: [{name: acme.Gang}]}}\n");
+  const Outcome without = Run({"profile", "convert", config});
+  EXPECT_EQ(without.exit_status, 0);
+  EXPECT_THAT(without.out, HasSubstr("# name = \"acme.Gang\"\n"));
+  EXPECT_THAT(without.err, HasSubstr("there is no plugin \"acme.Gang\" here"));
+  const Outcome with =
+      Run({"profile", "convert", config, "--plugin-dir", BERTH_BINARY_DIR "/plugins",
+           "--plugin-dir", std::filesystem::path(BERTH_TEST_PLUGIN_DIR).string()});
+  EXPECT_EQ(with.exit_status, 0) << with.err;
+  EXPECT_THAT(with.out, HasSubstr("\nname = \"acme.Gang\"\n"));
+  EXPECT_THAT(with.err, Not(HasSubstr("acme.Gang")));
+}
+
+}  // namespace
+}  // namespace berth::host
