@@ -162,11 +162,11 @@ constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
   berth plugin check build/librack_power.so --output json | jq .plugins[].findings
 
-Loads the library as the host does, and asks each of its plugins at all its points, in a cluster made
-for what it reads: in blocks of any size, on several threads, with outputs full of garbage, with pods
-and nodes added and changed that it says it does not depend on, a thousand times created and
-destroyed. It runs in a process of its own: a crash, or a call that does not return, is a finding.
-What depends on annotations or objects that only the plugin knows is for its own tests.
+Loads the library as the host does, and asks each of its plugins at all its points, in a cluster
+made for what it reads: in blocks of any size, on several threads, with outputs full of garbage,
+with pods and nodes added and changed that it says it does not depend on, a thousand times created
+and destroyed. It runs in a process of its own: a crash, or a call that does not return, is a
+finding. What depends on annotations or objects that only the plugin knows is for its own tests.
 
 Exit status: 0 it keeps the contract, 1 it breaks it, 2 it could not be asked.)";
 

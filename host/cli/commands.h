@@ -95,7 +95,8 @@ Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
 Result<ProfileSet> OpenProfiles(ProfileRequest request, const ProfileFiles& files,
                                 const CommandEnvironment& env);
 
-// Loads the plugins, reads the profiles and the cluster, and starts: nothing has been scheduled yet.
+// Loads the plugins, reads the profiles and the cluster, and starts: nothing has been scheduled
+// yet.
 // Lifetime: `progress` outlives what is returned: what plugins log is printed through it.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
                                                    CommandEnvironment& env, Progress& progress);

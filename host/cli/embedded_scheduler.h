@@ -80,8 +80,8 @@ class EmbeddedScheduler {
 
   // Other plugins and profiles take over: see SchedulingLoop::Reload. Those that were used go on
   // as long as they are needed.
-  // Errors: those of SchedulingLoop::Reload; InvalidArgument for a plugin that wants parts of objects
-  //         kept which were read without them. Then nothing has changed.
+  // Errors: those of SchedulingLoop::Reload; InvalidArgument for a plugin that wants parts of
+  //         objects kept which were read without them. Then nothing has changed.
   Status Reload(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> profiles);
 
   // Applies an event of a stream. Returns: as StreamCluster. REQUIRES: Options::follows_stream.

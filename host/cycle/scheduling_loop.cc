@@ -371,8 +371,8 @@ bool SchedulingLoop::ClearNomination(std::string_view uid) {
   return true;
 }
 
-// Members of a group that is being tried do not wait in the queue: to try them again at once, because
-// one of them asked for it, would never end.
+// Members of a group that is being tried do not wait in the queue: to try them again at once,
+// because one of them asked for it, would never end.
 void SchedulingLoop::Activate(std::string_view uid) {
   const QueuedEntity* entity = queue_->Find(uid);
   const bool is_tried =

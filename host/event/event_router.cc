@@ -236,7 +236,7 @@ void EventRouter::GiveUp(const PodRef& pod) {
   others_pending_.insert_or_assign(std::string(pod->uid()), pod);
 }
 
-// As they were made, so that those who come in are tried in the order in which they would have been.
+// In the order in which they were made: so they would have come.
 void EventRouter::SetProfiles(std::vector<Id> profiles) {
   options_.profiles = std::move(profiles);
   std::vector<PodRef> coming, going;
@@ -250,9 +250,8 @@ void EventRouter::SetProfiles(std::vector<Id> profiles) {
     });
   });
   for (const PodRef& pod : going) GiveUp(pod);
-  std::ranges::sort(coming, {}, [](const PodRef& pod) {
-    return std::tuple(pod->meta().created_ns, pod->Key());
-  });
+  std::ranges::sort(
+      coming, {}, [](const PodRef& pod) { return std::tuple(pod->meta().created_ns, pod->Key()); });
   for (const PodRef& pod : coming) {
     others_pending_.erase(others_pending_.find(pod->uid()));
     queue_.Add(pod);

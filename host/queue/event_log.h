@@ -41,8 +41,8 @@ class EventLog {
 
   // REQUIRES: not recording.
   void Start(QueueEntry& entry);
-  // As if it had started when `other` did; what came for `other` alone is not for it. `other` is not
-  // recording: nothing happens. REQUIRES: not recording.
+  // As if it had started when `other` did; what came for `other` alone is not for it. Nothing
+  // happens when `other` does not record. REQUIRES: not recording.
   void StartLike(QueueEntry& other, QueueEntry& entry);
   // Nothing is kept for it any more. Not recording: nothing happens.
   void Stop(QueueEntry& entry);

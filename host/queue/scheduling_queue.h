@@ -45,9 +45,9 @@ namespace berth::host {
 // Threading: the scheduling thread.
 // Lifetime:  policy and order must outlive it.
 // Must not:  be called by policy or order within their calls.
-// Cost:      Add, Pop, Return: O(log size); of a group O(its members) too. OnEvent: what the plugins that registered for the event
-//            rejected, counted in classes of pods that are equal in what those plugins look at, and
-//            the pods that it moves. Not what else is parked.
+// Cost:      Add, Pop, Return: O(log size); of a group O(its members). OnEvent: what the plugins
+//            that registered for the event rejected, counted in classes of pods that are equal in
+//            what those plugins look at, and the pods that it moves. Not what else is parked.
 class SchedulingQueue {
  public:
   struct Options {

@@ -28,8 +28,8 @@ PluginBits BitsOf(const std::vector<const Interest*>& interests) {
   return bits;
 }
 
-// Asks the hint of an interest about the event: of a group for each member, until one says yes; what
-// happened to a pod itself is asked for that pod alone.
+// Asks the hint of an interest about the event: of a group for each member, until one says yes;
+// what happened to a pod itself is asked for that pod alone.
 auto AskAbout(QueuePolicy& policy, const QueueEvent& event) {
   const PodRef* target =
       event.resource == BERTH_RESOURCE_TARGET_POD ? std::get_if<PodRef>(&event.after) : nullptr;

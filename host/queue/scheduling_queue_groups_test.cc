@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 
 const TestQueue::Options kGroups{.groups = true};
 
-TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
+TEST(SchedulingQueueGroupsTest, MembersAreOneEntity) {
   constexpr QueueStory kStories[] = {
       {"members are one entity, the highest priority first, then as they came",
        "join a g; join b g 7; join c g; add d", "d=active g(b,a,c)=active"},
@@ -37,6 +37,12 @@ TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
        "join a g; pop g(a); return g 5; hold b 4; join b g", "g(a,b)=gated"},
       {"a group that was rejected is parked as one", "join a g; join b g; pop g(a,b); return g 1",
        "g(a,b)=parked"},
+  };
+  ExpectPlaces(kStories, kGroups);
+}
+
+TEST(SchedulingQueueGroupsTest, EventsAndMembersThatComeAndGoBringItBack) {
+  constexpr QueueStory kStories[] = {
       {"an event that helps one member helps the group",
        "join a g; join b g; pop g(a,b); return g 1; node helps-1", "g(a,b)=backoff"},
       {"an event that helps nobody wakes nobody", "join a g; pop g(a); return g 1; node helps-2",
@@ -73,7 +79,12 @@ TEST(SchedulingQueueGroupsTest, IsTheCaseThat) {
        "g(a,b)=backoff"},
       {"a flush takes a parked group along", "join a g; pop g(a); return g 5; wait 331",
        "g(a)=active"},
+  };
+  ExpectPlaces(kStories, kGroups);
+}
 
+TEST(SchedulingQueueGroupsTest, WhoIsTakenIsByItselfUntilItComesBack) {
+  constexpr QueueStory kStories[] = {
       {"who is taken goes on by itself",
        "join a g; join b g; join c g; pop g(a,b,c); take a; take c",
        "a=flight c=flight g(b)=flight"},
@@ -251,8 +262,8 @@ TEST(SchedulingQueueGroupsTest, GroupsBeginAndEndWhileTheQueueWorks) {
   EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
 }
 
-// Random stories: whatever happens, a pod that came and has not gone is here once, in the group that
-// it names, or by itself while it is on its way.
+// Random stories: whatever happens, a pod that came and has not gone is here once, in the group
+// that it names, or by itself while it is on its way.
 class Tale {
  public:
   explicit Tale(uint32_t seed) : random_(seed) {

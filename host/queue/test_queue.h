@@ -110,7 +110,7 @@ inline std::string_view PlaceName(QueuePlace place) {
 //   label a x              its label v; touch a: its annotation; nominate a n, nominate a -
 //   delete a               it is being deleted; remove a: it is gone
 //   pop a                  a is next; pop -: there is none
-//   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; of a group: its name
+//   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; return g ...
 //   take a                 a member goes on by itself
 //   fail a, done a, stop a, activate a
 //   node helps-1           a node came; freed x: a pod left its node; came x: one was bound

@@ -21,9 +21,9 @@ using ArgumentPlaces = std::map<std::string, std::string, std::less<>>;
 
 class Arguments {
  public:
-  // The tree of a JSON document. Every value carries its place, or that of the nearest part above it
-  // that has one, or `where`, which may be empty. Members that are null are absent. A whole number
-  // beyond 2^63-1 becomes FLOAT.
+  // The tree of a JSON document. Every value carries its place, or that of the nearest part above
+  // it that has one, or `where`, which may be empty. Members that are null are absent. A whole
+  // number beyond 2^63-1 becomes FLOAT.
   Arguments(const nlohmann::json& json, std::string_view where, const ArgumentPlaces& places = {});
 
   // Null where there are none at all: the document is null.

@@ -227,10 +227,9 @@ TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   const auto result =
       harness_.Schedule({.name = "p", .spec = R"("resourceClaims":[{"name":"c"}])"});
-  EXPECT_EQ(
-      Harness::Outcome(result),
-      "UnschedulableAndUnresolvable: pod uses spec.resourceClaims, which no installed plugin "
-      "handles");
+  EXPECT_EQ(Harness::Outcome(result),
+            "UnschedulableAndUnresolvable: pod uses spec.resourceClaims, which no installed plugin "
+            "handles");
   EXPECT_EQ(result.node, "");
 }
 

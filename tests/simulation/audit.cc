@@ -280,7 +280,8 @@ void Audit::CheckQueued(const QueuedEntity& entity) {
 void Audit::CheckQueuedPod(const QueuedEntity& entity, const Pod& pod) {
   const std::string_view uid = pod.uid();
   // Gates and labels that hold a pod are there from the start, and only ever taken off.
-  // A group may get such a member while it backs off; without early pops it is asked when that ends.
+  // A group may get such a member while it backs off; without early pops it is asked about when
+  // that ends.
   const bool is_asked_later =
       entity.group != nullptr && !scenario_.queue.pop_from_backoff &&
       (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
