@@ -55,8 +55,8 @@ here (extenders, leader election, points behind feature gates) is left out. Each
 standard error, by its path in the file. A third party's plugin counts as here if a --plugin-dir
 holds it.
 
-Exit status: 0 done, with warnings too; 2 the file is wrong, or --strict and there are warnings: then
-nothing is written.)";
+Exit status: 0 done, with warnings too; 2 the file is wrong, or there are warnings and --strict:
+then nothing is written.)";
 
 Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) {
   if (file != "-") {

@@ -9,7 +9,7 @@
 #include "host/config/convert/kube_plan.h"
 #include "host/loader/plugin_catalog.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
 }  // namespace CLI
 

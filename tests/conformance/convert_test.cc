@@ -1,5 +1,5 @@
-// Random configurations of kube-scheduler: what upstream's rules make of them is what runs once they
-// are converted, written as TOML and read again. The rules are those of kube_profile.cc, which
+// Random configurations of kube-scheduler: what upstream's rules make of them is what runs once
+// they are converted, written as TOML and read again. The rules are those of kube_profile.cc, which
 // shares nothing with the conversion.
 #include <algorithm>
 #include <map>

@@ -111,8 +111,11 @@ class Converter {
       if (Has(there, name)) continue;
       there.push_back(name);
       if (!upstream->RunsAt(before)) continue;
+      std::string text = before;
+      text.append(" of ").append(Quoted(name)).append(" stays: its ");
+      text.append(point).append(" needs it here");
       warnings_.Add(source_.place, source_.path + ".plugins." + KubePointKey(before),
-                    before + " of " + Quoted(name) + " stays: its " + point + " needs it here");
+                    std::move(text));
     }
   }
 

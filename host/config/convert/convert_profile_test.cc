@@ -134,30 +134,32 @@ TEST(MakeKubePlan, FollowsUpstreamsRules) {
   }
 }
 
+constexpr const char* kSmall =
+    "profiles:\n"
+    "- schedulerName: small\n"
+    "  plugins:\n"
+    "    multiPoint:\n"
+    "      disabled: [{name: '*'}]\n"
+    "      enabled:\n"
+    "      - name: PrioritySort\n"
+    "      - name: NodeName\n"
+    "      - name: PodTopologySpread\n"
+    "      - name: NodeAfinity\n"
+    "      - name: ImageLocality\n"
+    "        weight: 2\n"
+    "      - name: DefaultBinder\n"
+    "    filter: {disabled: [{name: NodeName}], enabled: [{name: acme.Rack}, {name: "
+    "TaintToleration}]}\n"
+    "  pluginConfig:\n"
+    "  - name: acme.Rack\n"
+    "    args: {racks: [a, b]}\n"
+    "  - name: PodTopologySpread\n"
+    "    args: {defaultingType: List}\n"
+    "  - name: NodeResourcesFit\n"
+    "    args: {limit: 5}\n";
+
 TEST(ConvertKubeConfig, WritesAProfileThatIsWholeAndSaysWhatItLacks) {
-  const Outcome outcome = Convert(
-      "profiles:\n"
-      "- schedulerName: small\n"
-      "  plugins:\n"
-      "    multiPoint:\n"
-      "      disabled: [{name: '*'}]\n"
-      "      enabled:\n"
-      "      - name: PrioritySort\n"
-      "      - name: NodeName\n"
-      "      - name: PodTopologySpread\n"
-      "      - name: NodeAfinity\n"
-      "      - name: ImageLocality\n"
-      "        weight: 2\n"
-      "      - name: DefaultBinder\n"
-      "    filter: {disabled: [{name: NodeName}], enabled: [{name: acme.Rack}, {name: "
-      "TaintToleration}]}\n"
-      "  pluginConfig:\n"
-      "  - name: acme.Rack\n"
-      "    args: {racks: [a, b]}\n"
-      "  - name: PodTopologySpread\n"
-      "    args: {defaultingType: List}\n"
-      "  - name: NodeResourcesFit\n"
-      "    args: {limit: 5}\n");
+  const Outcome outcome = Convert(kSmall);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(
       outcome.warnings,

@@ -148,27 +148,47 @@ TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
                "- schedulerName: x\n"
                "- schedulerName: x\n"
                "- 7\n"),
-      R"(k.yaml:3: paralelism: expected a known key, found "paralelism"; did you mean parallelism?
-k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0
-k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, found 101
-k.yaml:6: podMaxBackoffSeconds: expected at least podInitialBackoffSeconds, 20, found 10
-k.yaml:8: profiles[0].schedulerName: expected a name, for there are several profiles, found none
-k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected each plugin once, found "A" again
-k.yaml:10: profiles[0].plugins.score.enabled[2].name: expected the name of a plugin, found none
-k.yaml:10: profiles[0].plugins.score.enabled[3].weight: expected a whole number from 0 to 2147483647, found -1
-k.yaml:10: profiles[0].plugins.score.enabled[4]: expected a plugin, as {name: NodeName}, found "C"
-k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found "enable"; did you mean enabled?
-k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a plugin, found "*", which is for `disabled`
-k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of this version, found "EBSLimits", whose limits NodeVolumeLimits looks after
-k.yaml:13: profiles[0].plugins.filters: expected a known key, found "filters"; did you mean filter?
-k.yaml:14: profiles[1].schedulerName: expected the name of a scheduler, found 5
-k.yaml:17: profiles[1].pluginConfig[0].args.apiVersion: expected "kubescheduler.config.k8s.io/v1", found "kubescheduler.config.k8s.io/v1beta3"
-k.yaml:17: profiles[1].pluginConfig[0].args.kind: expected "NodeAffinityArgs", found "FitArgs"
-k.yaml:18: profiles[1].pluginConfig[1].name: expected the arguments of each plugin once, found "NodeAffinity" again
-k.yaml:19: profiles[1].pluginConfig[2].args: expected a table, found an empty array
-k.yaml:19: profiles[1].pluginConfig[2].name: expected the name of a plugin, found none
-k.yaml:21: profiles[3].schedulerName: expected a name of its own for each profile, found "x" as in profiles[2]
-k.yaml:22: profiles[4]: expected a profile, found 7)");
+      "k.yaml:3: paralelism: expected a known key, found \"paralelism\"; did you "
+      "mean parallelism?\n"
+      "k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0\n"
+      "k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, "
+      "found 101\n"
+      "k.yaml:6: podMaxBackoffSeconds: expected at least podInitialBackoffSeconds, "
+      "20, found 10\n"
+      "k.yaml:8: profiles[0].schedulerName: expected a name, for there are several "
+      "profiles, found none\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected each plugin "
+      "once, found \"A\" again\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[2].name: expected the name of a "
+      "plugin, found none\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[3].weight: expected a whole "
+      "number from 0 to 2147483647, found -1\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[4]: expected a plugin, as {name: "
+      "NodeName}, found \"C\"\n"
+      "k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found "
+      "\"enable\"; did you mean enabled?\n"
+      "k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a "
+      "plugin, found \"*\", which is for `disabled`\n"
+      "k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of "
+      "this version, found \"EBSLimits\", whose limits NodeVolumeLimits looks after\n"
+      "k.yaml:13: profiles[0].plugins.filters: expected a known key, found "
+      "\"filters\"; did you mean filter?\n"
+      "k.yaml:14: profiles[1].schedulerName: expected the name of a scheduler, found "
+      "5\n"
+      "k.yaml:17: profiles[1].pluginConfig[0].args.apiVersion: expected "
+      "\"kubescheduler.config.k8s.io/v1\", found "
+      "\"kubescheduler.config.k8s.io/v1beta3\"\n"
+      "k.yaml:17: profiles[1].pluginConfig[0].args.kind: expected "
+      "\"NodeAffinityArgs\", found \"FitArgs\"\n"
+      "k.yaml:18: profiles[1].pluginConfig[1].name: expected the arguments of each "
+      "plugin once, found \"NodeAffinity\" again\n"
+      "k.yaml:19: profiles[1].pluginConfig[2].args: expected a table, found an empty "
+      "array\n"
+      "k.yaml:19: profiles[1].pluginConfig[2].name: expected the name of a plugin, "
+      "found none\n"
+      "k.yaml:21: profiles[3].schedulerName: expected a name of its own for each "
+      "profile, found \"x\" as in profiles[2]\n"
+      "k.yaml:22: profiles[4]: expected a profile, found 7");
 }
 
 TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
@@ -183,15 +203,18 @@ TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
                        "- percentageOfNodesToScore: 5\n"
                        "  plugins:\n"
                        "    placementScore: {enabled: [{name: PodGroupPodsCount}]}\n"),
-            R"(k.yaml:3: parallelism: left out: this version decides on one thread
-k.yaml:4: percentageOfNodesToScore: left out: every node is looked at
-k.yaml:5: podInitialBackoffSeconds: no part of a profile: write podInitialBackoffSeconds = 2 in the host file, berth.toml
-k.yaml:6: leaderElection: left out: this version elects no leader
-k.yaml:7: clientConnection: left out: this version connects to no API server
-k.yaml:8: extenders: left out: a plugin does here what an extender did
-k.yaml:9: metricsBindAddress: left out: this version serves no metrics
-k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is looked at
-k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no such extension point, and upstream has it behind a feature gate)");
+            "k.yaml:3: parallelism: left out: this version decides on one thread\n"
+            "k.yaml:4: percentageOfNodesToScore: left out: every node is looked at\n"
+            "k.yaml:5: podInitialBackoffSeconds: no part of a profile: write "
+            "podInitialBackoffSeconds = 2 in the host file, berth.toml\n"
+            "k.yaml:6: leaderElection: left out: this version elects no leader\n"
+            "k.yaml:7: clientConnection: left out: this version connects to no API server\n"
+            "k.yaml:8: extenders: left out: a plugin does here what an extender did\n"
+            "k.yaml:9: metricsBindAddress: left out: this version serves no metrics\n"
+            "k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is "
+            "looked at\n"
+            "k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no "
+            "such extension point, and upstream has it behind a feature gate");
 }
 
 TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {
