@@ -15,14 +15,16 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc embedded_scheduler_test.cc profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc stream_run_test.cc ../runtime/stage.cc
+  SOURCES cli_test.cc embedded_scheduler_test.cc hostile_cli_test.cc profile_cli_test.cc
+          profile_convert_test.cc run_cli_test.cc run_live_test.cc run_process_test.cc
+          stream_run_test.cc ../runtime/stage.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
   BERTH_DATADIR="${CMAKE_INSTALL_DATADIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
+  BERTH_LOADER_VARIANTS="${PROJECT_BINARY_DIR}/tests/loader/variants"
   BERTH_PUPPETS="$<TARGET_FILE:puppets>"
   BERTH_SHUT_DOOR="$<TARGET_FILE:test_door_0>"
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
@@ -31,7 +33,7 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_TEST_PLUGIN_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
              PROPERTY BUILDSYSTEM_TARGETS)
+get_property(variants GLOBAL PROPERTY berth_loader_variants)
 list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
 add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe
-                 test_shapes test_talker
-                 test_door_0 test_door_1)
+                 test_shapes test_talker test_door_0 test_door_1 ${variants})

@@ -23,6 +23,7 @@
 #include "host/api/assert.h"
 #include "host/loader/file_descriptor.h"
 #include "tests/integration/cli_fixture.h"
+#include "tests/integration/hostile_libraries.h"
 #include "tests/integration/stream_lines.h"
 
 namespace berth::host {
@@ -275,6 +276,8 @@ class ReloadRunTest : public LiveRunTest {
         .append(more);
   }
   std::string profile() const { return folder_ + "/p.toml"; }
+
+  int pods_ = 0;
 };
 
 TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
@@ -322,6 +325,29 @@ TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
   const Outcome run = End();
   EXPECT_THAT(run.err, HasSubstr("berth: not reloaded; what runs goes on:\n"));
   EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
+}
+
+TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  for (const HostileLibrary& hostile : HostileLibraries()) {
+    Plant(hostile, folder_ + "/libhostile.so");
+    Save("p.toml", ProfileWith(hostile));
+    Reload();
+    // A pod that comes is tried after that, with what ran before.
+    const std::string pod = "p" + std::to_string(++pods_);
+    Write(Line("ADDED", PodJson(pod, "1")));
+    EXPECT_THAT(NextDecision(), StartsWith("Refused " + pod)) << hostile.name;
+  }
+  Stop(SIGTERM);
+  const Outcome run = End();
+  for (const HostileLibrary& hostile : HostileLibraries()) {
+    EXPECT_THAT(run.err, HasSubstr(hostile.says)) << hostile.name;
+  }
+  EXPECT_THAT(run.err, HasSubstr("0 reloads, "));
 }
 
 TEST_F(ReloadRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {

@@ -1,0 +1,86 @@
+// Libraries that a host must not load, and what it says of each.
+#ifndef BERTH_TESTS_INTEGRATION_HOSTILE_LIBRARIES_H_
+#define BERTH_TESTS_INTEGRATION_HOSTILE_LIBRARIES_H_
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace berth::host {
+
+struct HostileLibrary {
+  const char* name;                                     // In words.
+  const char* variant;                                  // Of tests/loader, which it is a copy of.
+  std::function<void(const std::string& path)> spoils;  // May be empty.
+  const char* more;                                     // What else the profile says of it.
+  const char* says;                                     // Part of the message.
+};
+
+inline std::vector<HostileLibrary> HostileLibraries() {
+  namespace fs = std::filesystem;
+  const auto write = [](const char* text) {
+    return [text](const std::string& path) { std::ofstream(path) << text; };
+  };
+  const auto poke = [](std::streamoff at, char byte) {
+    return [at, byte](const std::string& path) {
+      std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(at).put(byte);
+    };
+  };
+  const auto point_elsewhere = [](const char* where) {
+    return [where](const std::string& path) {
+      fs::remove(path);
+      fs::create_symlink(where, path);
+    };
+  };
+  constexpr std::streamoff kMachine = 18;  // e_machine of an ELF header.
+  return {
+      {"a text", "good", write("INPUT(-lm)\n"), "", "expected an ELF file"},
+      {"nothing", "good", write(""), "", "expected an ELF file"},
+      {"half of one", "good", [](const std::string& path) { fs::resize_file(path, 2000); }, "",
+       "the end of the file"},
+      {"one for another machine", "good", poke(kMachine, '\xf3'), "", "found riscv"},
+      {"one of a foreign version", "wrong_major", nullptr, "", "found version 2"},
+      {"one for a newer host", "host_too_old", nullptr, "", "one that needs 1.9"},
+      {"one without a note", "no_note", nullptr, "", ".note.berth"},
+      {"one with a note that lies", "note_differs", nullptr, "", "found test.Impostor"},
+      {"one with a sanitizer", "sanitized", nullptr, "", "san.so"},
+      {"one that exports two symbols", "two_exports", nullptr, "", "berth_test_second_export"},
+      {"one that exports none", "no_export", nullptr, "", "found no such symbol"},
+      {"one that lacks a function", "unresolved", nullptr, "", "undefined symbol"},
+      {"one that says where its libraries are", "origin_run_path", nullptr, "", "$ORIGIN/lib"},
+      {"one whose start fails", "init_fails", nullptr, "", "init"},
+      {"one that its group may write", "good",
+       [](const std::string& path) { chmod(path.c_str(), 0775); }, "", "found mode 0775"},
+      {"a link to what is no library", "good", point_elsewhere("/etc/passwd"), "", "ELF"},
+      {"a link to a device", "good", point_elsewhere("/dev/null"), "", "expected a regular file"},
+      {"a link to nothing", "good", point_elsewhere("nowhere"), "", "No such file"},
+      {"one with another content", "good", nullptr,
+       "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"\n",
+       "expected sha256 0000"},
+      {"one without the plugin", "other", nullptr, "", "test.Variant"},
+  };
+}
+
+// Puts it at `path`.
+inline void Plant(const HostileLibrary& hostile, const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::remove(path);
+  fs::copy_file(std::string(BERTH_LOADER_VARIANTS "/lib") + hostile.variant + ".so", path);
+  chmod(path.c_str(), 0755);
+  if (hostile.spoils) hostile.spoils(path);
+}
+
+inline std::string ProfileWith(const HostileLibrary& hostile) {
+  return std::string(
+             "extends = \"default\"\n[[plugins]]\nname = \"test.Variant\"\n"
+             "library = \"libhostile.so\"\n") +
+         hostile.more;
+}
+
+}  // namespace berth::host
+
+#endif  // BERTH_TESTS_INTEGRATION_HOSTILE_LIBRARIES_H_
