@@ -65,7 +65,7 @@ void CatchCrashes(int pipe) {
   ::sigaltstack(&alternative, nullptr);
   struct sigaction action {};
   action.sa_handler = &TellCrash;
-  action.sa_flags = SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
     ::sigaction(signal, &action, nullptr);
   }

@@ -113,9 +113,11 @@ Status EmbeddedScheduler::Reload(std::shared_ptr<const PluginSet> plugins,
   for (const auto& [name, plugin] : plugins->catalog().plugins()) {
     for (const std::string& field : plugin.info->fields) {
       if (kept.contains(field)) continue;
-      return {ErrorCode::kInvalidArgument,
-              std::string(plugin.library->path()) + ": plugin \"" + name + "\" needs " + field +
-                  " of objects, and those that are here were read without it: it takes a restart"};
+      std::string text(plugin.library->path());
+      text.append(": plugin \"").append(name).append("\" needs ").append(field);
+      return Status::InvalidArgument(
+          text.append(" of objects, and those that are here were read without it: it takes a "
+                      "restart"));
     }
   }
   Status status = loop_->Reload(plugins->catalog(), profiles);

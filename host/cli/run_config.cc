@@ -11,6 +11,7 @@ namespace {
 
 std::vector<std::string> Values(const std::vector<Placed<std::string>>& texts) {
   std::vector<std::string> values;
+  values.reserve(texts.size());
   for (const Placed<std::string>& text : texts) values.push_back(text.value);
   return values;
 }
