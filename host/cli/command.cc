@@ -70,6 +70,10 @@ the events with the times at which they came, and each decision as a DECISION li
 --events, with the same --cluster and --seed, it is the same run again. (Recorded in real time, it
 is a run in which deciding takes no time.)
 
+A profile, the file of --config, or a plugin's library that is saved while it runs is read anew and
+takes over between two attempts; so it is on SIGHUP. Pods on their way to a node go on with the
+plugins that they began with. What is wrong is said, and changes nothing.
+
 Decisions (.type in JSON): Bound, Refused (no node fits; tried again when something changes that may
 help), Error (tried again), Waiting (for permission, node found), Gated, Skipped (being deleted).
 .time is in seconds since the start, as in the table, which leaves out attempts that come to the
