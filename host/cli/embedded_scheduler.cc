@@ -51,7 +51,8 @@ EmbeddedScheduler::EmbeddedScheduler(Options options)
       cluster_({.now_ns = [this] { return options_.clock->NowNs(); },
                 .max_events = 0,
                 .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
-      decoder_(interner_, DecodeOptionsFor(FieldsToKeep(options_.plugins->catalog()))) {
+      kept_fields_(FieldsToKeep(options_.plugins->catalog())),
+      decoder_(interner_, DecodeOptionsFor(kept_fields_)) {
   if (options_.follows_stream) stream_.emplace(cluster_);
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
@@ -109,10 +110,9 @@ Status EmbeddedScheduler::Start() {
 
 Status EmbeddedScheduler::Reload(std::shared_ptr<const PluginSet> plugins,
                                  std::span<const PlanSpec> profiles) {
-  const std::set<std::string> kept = FieldsToKeep(options_.plugins->catalog());
   for (const auto& [name, plugin] : plugins->catalog().plugins()) {
     for (const std::string& field : plugin.info->fields) {
-      if (kept.contains(field)) continue;
+      if (kept_fields_.contains(field)) continue;
       std::string text(plugin.library->path());
       text.append(": plugin \"").append(name).append("\" needs ").append(field);
       return Status::InvalidArgument(

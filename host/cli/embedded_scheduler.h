@@ -8,6 +8,7 @@
 #include <istream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -113,6 +114,7 @@ class EmbeddedScheduler {
   Interner interner_;
   CallMonitor monitor_;
   EmbeddedCluster cluster_;
+  const std::set<std::string> kept_fields_;  // Of pods and nodes, beside the views.
   Decoder decoder_;
   EmbeddedApi api_{cluster_, decoder_};  // For plugins.
   std::optional<StreamCluster> stream_;

@@ -18,17 +18,13 @@ FileStamp StampOf(const std::string& path) {
 
 // ---- FileChanges --------------------------------------------------------------------------------
 
-void FileChanges::Watch(std::vector<std::string> paths) {
-  known_.clear();
-  for (std::string& path : paths) {
-    const FileStamp stamp = StampOf(path);
-    known_.emplace(std::move(path), stamp);
-  }
+void FileChanges::Watch(FileStamps files) {
+  known_ = std::move(files);
   seen_ = known_;
 }
 
 bool FileChanges::Look() {
-  std::map<std::string, FileStamp> now;
+  FileStamps now;
   for (const auto& [path, stamp] : seen_) now.emplace_hint(now.end(), path, StampOf(path));
   const bool rests = now == seen_;
   seen_ = std::move(now);
@@ -39,10 +35,10 @@ bool FileChanges::Look() {
 
 // ---- FileWatch ----------------------------------------------------------------------------------
 
-FileWatch::FileWatch(std::vector<std::string> paths, std::chrono::milliseconds every,
+FileWatch::FileWatch(FileStamps files, std::chrono::milliseconds every,
                      std::function<void()> changed)
     : changed_(std::move(changed)),
-      changes_(std::move(paths)),
+      changes_(std::move(files)),
       thread_([this, every] { Run(every); }) {}
 
 FileWatch::~FileWatch() {
@@ -54,9 +50,9 @@ FileWatch::~FileWatch() {
   thread_.join();
 }
 
-void FileWatch::Watch(std::vector<std::string> paths) {
+void FileWatch::Watch(FileStamps files) {
   const std::lock_guard lock(mutex_);
-  changes_.Watch(std::move(paths));
+  changes_.Watch(std::move(files));
 }
 
 void FileWatch::Run(std::chrono::milliseconds every) {

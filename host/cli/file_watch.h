@@ -26,6 +26,8 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 FileStamp StampOf(const std::string& path);
+// Files, as they were just before they were read.
+using FileStamps = std::map<std::string, FileStamp>;
 
 // What has become of some files since it was last asked.
 //
@@ -34,16 +36,16 @@ FileStamp StampOf(const std::string& path);
 // Threading: one thread.
 class FileChanges {
  public:
-  explicit FileChanges(std::vector<std::string> paths) { Watch(std::move(paths)); }
+  explicit FileChanges(FileStamps files) { Watch(std::move(files)); }
 
-  // From now on these, as they are now.
-  void Watch(std::vector<std::string> paths);
+  // From now on these; a change since then counts.
+  void Watch(FileStamps files);
   // Another look. True: something has changed, and rests.
   bool Look();
 
  private:
-  std::map<std::string, FileStamp> known_;  // As they were when it was last said that they changed.
-  std::map<std::string, FileStamp> seen_;   // As the last look saw them.
+  FileStamps known_;  // As they were read, or when it was last said that they changed.
+  FileStamps seen_;   // As the last look saw them.
 };
 
 // Looks at files every now and then, on a thread of its own, as long as it lives.
@@ -52,15 +54,14 @@ class FileChanges {
 class FileWatch {
  public:
   // `changed` is called on the thread, each time that something has changed.
-  FileWatch(std::vector<std::string> paths, std::chrono::milliseconds every,
-            std::function<void()> changed);
+  FileWatch(FileStamps files, std::chrono::milliseconds every, std::function<void()> changed);
   // No call to `changed` is running or follows.
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // From now on these, as they are now. Threading: any.
-  void Watch(std::vector<std::string> paths);
+  // From now on these; a change since then counts. Threading: any.
+  void Watch(FileStamps files);
 
  private:
   void Run(std::chrono::milliseconds every);

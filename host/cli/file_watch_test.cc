@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,11 @@ class FileWatchTest : public ::testing::Test {
   ~FileWatchTest() override { fs::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  FileStamps Now(const std::vector<std::string>& names) const {
+    FileStamps stamps;
+    for (const std::string& name : names) stamps[Path(name)] = StampOf(Path(name));
+    return stamps;
+  }
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name)) << text;
   }
@@ -32,7 +38,7 @@ class FileWatchTest : public ::testing::Test {
 
 TEST_F(FileWatchTest, AChangeCountsOnceWhenItRests) {
   Write("a", "1");
-  FileChanges changes({Path("a")});
+  FileChanges changes(Now({"a"}));
   EXPECT_FALSE(changes.Look());
   Write("a", "22");
   EXPECT_FALSE(changes.Look());  // It may be written still.
@@ -43,7 +49,7 @@ TEST_F(FileWatchTest, AChangeCountsOnceWhenItRests) {
 }
 
 TEST_F(FileWatchTest, WhatIsBackAsItWasHasNotChanged) {
-  FileChanges changes({Path("a")});
+  FileChanges changes(Now({"a"}));
   Write("a", "1");
   EXPECT_FALSE(changes.Look());
   fs::remove(Path("a"));
@@ -52,7 +58,7 @@ TEST_F(FileWatchTest, WhatIsBackAsItWasHasNotChanged) {
 }
 
 TEST_F(FileWatchTest, FilesComeAndGo) {
-  FileChanges changes({Path("a"), Path("b")});
+  FileChanges changes(Now({"a", "b"}));
   Write("b", "1");
   changes.Look();
   EXPECT_TRUE(changes.Look());
@@ -65,18 +71,27 @@ TEST_F(FileWatchTest, ALinkThatIsSwappedIsAChange) {
   Write("old", "1");
   Write("new", "1");
   fs::create_symlink("old", Path("link"));
-  FileChanges changes({Path("link")});
+  FileChanges changes(Now({"link"}));
   fs::create_symlink("new", Path("next"));
   fs::rename(Path("next"), Path("link"));
   changes.Look();
   EXPECT_TRUE(changes.Look());
 }
 
-TEST_F(FileWatchTest, OtherFilesAreWatchedAsTheyAre) {
+TEST_F(FileWatchTest, AChangeSinceTheyWereReadCounts) {
   Write("a", "1");
-  FileChanges changes({Path("a")});
+  const FileStamps read = Now({"a"});
+  Write("a", "22");
+  FileChanges changes(read);
+  changes.Look();
+  EXPECT_TRUE(changes.Look());
+}
+
+TEST_F(FileWatchTest, OtherFilesAreWatchedFromThenOn) {
+  Write("a", "1");
+  FileChanges changes(Now({"a"}));
   Write("b", "1");
-  changes.Watch({Path("b")});
+  changes.Watch(Now({"b"}));
   Write("a", "22");
   changes.Look();
   EXPECT_FALSE(changes.Look());
@@ -88,10 +103,10 @@ TEST_F(FileWatchTest, OtherFilesAreWatchedAsTheyAre) {
 TEST_F(FileWatchTest, ItsThreadTellsOfAChangeAndEnds) {
   std::atomic<int> told = 0;
   {
-    FileWatch watch({Path("a")}, std::chrono::milliseconds(1), [&told] { ++told; });
+    FileWatch watch(Now({"a"}), std::chrono::milliseconds(1), [&told] { ++told; });
     Write("a", "1");
     while (told == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    watch.Watch({Path("b")});
+    watch.Watch(Now({"b"}));
     Write("b", "1");
     while (told < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

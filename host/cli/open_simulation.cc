@@ -56,7 +56,7 @@ Result<std::unique_ptr<T>> Open(const SimulationFlags& flags, CommandEnvironment
 Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env) {
-  return OpenProfiles({profiles, plugin_directories, MakeLibraryStore(env.temporary_directory)},
+  return OpenProfiles({profiles, plugin_directories, MakeLibraryStore(env.temporary_directory), {}},
                       FindProfiles(env.executable), env);
 }
 

@@ -221,7 +221,8 @@ int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
   const auto points = ParsePoints(flags.points, *language);
   if (!points.ok()) return Fail(env, points.status());
 
-  const fs::path folder = flags.directory.empty() ? plugin->file : flags.directory;
+  fs::path folder = flags.directory.empty() ? plugin->file : flags.directory;
+  if (!folder.has_filename()) folder = folder.parent_path();  // "foo/"
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder, error))) {
     return Fail(env, Status::InvalidArgument(folder.string() +

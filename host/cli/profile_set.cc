@@ -18,8 +18,18 @@
 namespace berth::host {
 namespace {
 
-Status AddDirectories(const std::vector<std::string>& directories, PluginSet& plugins) {
-  for (const std::string& directory : directories) {
+void Tell(const ProfileRequest& request, const std::string& path) {
+  if (request.looks_at) request.looks_at(path);
+}
+
+Status AddDirectories(const ProfileRequest& request, PluginSet& plugins) {
+  for (const std::string& directory : request.plugin_directories) {
+    Tell(request, directory);
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      if (entry->path().extension() == ".so") Tell(request, entry->path().string());
+    }
     const size_t before = plugins.catalog().plugins().size();
     Status status = plugins.AddDirectory(directory);
     if (!status.ok()) return status;
@@ -70,7 +80,7 @@ ProfileFiles FindProfiles(const std::string& executable) {
 
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files) {
   auto plugins = std::make_shared<PluginSet>(request.libraries);
-  Status status = AddDirectories(request.plugin_directories, *plugins);
+  Status status = AddDirectories(request, *plugins);
   if (!status.ok()) return status;
   std::vector<std::string> names = request.profiles;
   if (names.empty()) names.emplace_back(kDefaultProfile);
@@ -79,6 +89,11 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFile
   for (const std::string& name : names) {
     std::optional<Profile> profile = ReadProfile(name, files, errors);
     if (profile.has_value()) set.profiles.push_back(std::move(*profile));
+  }
+  for (const Profile& profile : set.profiles) {
+    for (const ProfilePlugin& plugin : profile.plugins) {
+      if (plugin.library.has_value()) Tell(request, plugin.library->value);
+    }
   }
   LoadLibraries(set.profiles, plugins->catalog(), errors);
   set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), request.plugin_directories, errors);

@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CLI_PROFILE_SET_H_
 #define BERTH_HOST_CLI_PROFILE_SET_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ struct ProfileRequest {
   std::vector<std::string> profiles;  // Files or names; empty: kDefaultProfile.
   std::vector<std::string> plugin_directories;
   std::shared_ptr<LibraryStore> libraries;  // Of the process.
+  // Told of each directory and library before it is looked at. May be empty.
+  std::function<void(const std::string& path)> looks_at;
 };
 
 struct ProfileSet {

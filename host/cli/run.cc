@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -218,7 +217,7 @@ class RunSession {
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
   const std::shared_ptr<LibraryStore> libraries_ = MakeLibraryStore(env_.temporary_directory);
-  std::vector<std::string> files_;  // What another reading is due of when it changes.
+  FileStamps files_;  // Of the last reading.
   std::atomic<bool> reload_ = false;
   size_t reloaded_ = 0;
   size_t refused_ = 0;
@@ -248,10 +247,11 @@ void RunSession::ReloadIfAsked() {
 }
 
 Status RunSession::Reload() {
-  std::vector<std::string> files;
+  // Those of before too, where it does not come so far: what is wrong may be mended there.
+  for (auto& [path, stamp] : files_) stamp = StampOf(path);
+  FileStamps files;
   Result<RunConfig> config = ReadRunConfig(flags_, env_, libraries_, files);
-  // Those of before too: what is wrong may be mended there.
-  std::ranges::copy(files, std::back_inserter(files_));
+  for (const auto& [path, stamp] : files) files_[path] = stamp;
   if (!config.ok()) return std::move(config).status();
   Status status = scheduler_->Reload(config->set.plugins, config->set.specs);
   if (!status.ok()) return status;

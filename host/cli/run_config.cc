@@ -1,7 +1,5 @@
 #include "host/cli/run_config.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "host/config/config_errors.h"
@@ -30,27 +28,23 @@ Result<HostConfig> ReadHostFile(const std::string& file) {
 }  // namespace
 
 Result<RunConfig> ReadRunConfig(const RunFlags& flags, const CommandEnvironment& env,
-                                const std::shared_ptr<LibraryStore>& libraries,
-                                std::vector<std::string>& files) {
-  if (!flags.config.empty()) files.push_back(flags.config);
+                                const std::shared_ptr<LibraryStore>& libraries, FileStamps& files) {
+  const auto looks_at = [&files](const std::string& path) { files[path] = StampOf(path); };
+  if (!flags.config.empty()) looks_at(flags.config);
   Result<HostConfig> host = ReadHostFile(flags.config);
   if (!host.ok()) return std::move(host).status();
-  ProfileRequest request{flags.profiles, flags.plugin_directories, libraries};
+  ProfileRequest request{flags.profiles, flags.plugin_directories, libraries, looks_at};
   if (request.profiles.empty()) request.profiles = Values(host->profiles);
   if (request.plugin_directories.empty()) {
     request.plugin_directories = Values(host->plugin_directories);
   }
-  std::ranges::copy(request.plugin_directories, std::back_inserter(files));
   ProfileFiles profiles = FindProfiles(env.executable);
-  profiles.read = [&files](const std::string& path) {
-    files.push_back(path);
+  profiles.read = [&looks_at](const std::string& path) {
+    looks_at(path);
     return ReadConfigFile(path);
   };
   Result<ProfileSet> set = OpenProfiles(std::move(request), profiles, env);
   if (!set.ok()) return std::move(set).status();
-  for (const auto& [name, plugin] : set->plugins->catalog().plugins()) {
-    files.emplace_back(plugin.library->path());
-  }
   return RunConfig{.host = std::move(host).value(), .set = std::move(set).value()};
 }
 

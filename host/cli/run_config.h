@@ -8,6 +8,7 @@
 
 #include "host/api/status.h"
 #include "host/cli/commands.h"
+#include "host/cli/file_watch.h"
 #include "host/cli/profile_set.h"
 #include "host/config/host_config.h"
 #include "host/loader/library_store.h"
@@ -21,12 +22,11 @@ struct RunConfig {
 
 // Reads the host file, the profiles and what they extend, and loads the plugins. What the flags say
 // counts more than what the host file says. No plugin is created.
-// `files`: gets the paths that were looked at, whatever comes of them: another reading is due when
-// one of them changes.
+// `files`: gets all that was looked at, as it was just before, whatever comes of it: another
+// reading is due when one of them changes.
 // Errors: all that is wrong with the host file; else those of OpenProfiles.
 Result<RunConfig> ReadRunConfig(const RunFlags& flags, const CommandEnvironment& env,
-                                const std::shared_ptr<LibraryStore>& libraries,
-                                std::vector<std::string>& files);
+                                const std::shared_ptr<LibraryStore>& libraries, FileStamps& files);
 
 // The keys of the host file that say something else and are read at the start alone: "logLevel".
 std::vector<std::string> KeysForTheStart(const HostConfig& before, const HostConfig& after);

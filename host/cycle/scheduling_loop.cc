@@ -171,6 +171,7 @@ std::vector<const Plan*> SchedulingLoop::SetPolicy(
 std::vector<Id> SchedulingLoop::Install(std::vector<std::unique_ptr<Plan>> plans) {
   std::vector<Id> names;
   for (auto& plan : plans) {
+    plan->Begin();
     changes_.AddPlan(*plan);
     const Id name = names.emplace_back(interner_.Intern(plan->scheduler_name()));
     auto scheduler =
@@ -206,7 +207,7 @@ Status SchedulingLoop::Reload(const PluginCatalog& catalog, std::span<const Plan
   std::vector<Id> names = Install(std::move(plans).value());
   queue_->PolicyChanged();
   queue_->SetGroups(SetHandledFields(catalog));
-  router_->SetProfiles(std::move(names));
+  router_->SetProfiles(std::move(names), NamesOfRetired());
   router_->StartWatches(client_, KindsWanted());
   queue_->TryAllAgain();
   DropRetired();
@@ -218,6 +219,12 @@ bool SchedulingLoop::IsRetired(const Plan& plan) const {
                              [&plan](const auto& profile) { return profile->plan.get() == &plan; });
 }
 
+std::vector<Id> SchedulingLoop::NamesOfRetired() const {
+  std::vector<Id> names;
+  for (const auto& profile : retired_) names.push_back(profile->name);
+  return names;
+}
+
 void SchedulingLoop::DropRetired() {
   std::erase_if(retired_, [this](const auto& profile) {
     const bool is_needed = std::ranges::any_of(bindings_, [&profile](const auto& binding) {
@@ -226,6 +233,7 @@ void SchedulingLoop::DropRetired() {
     if (!is_needed) Drop(*profile);
     return !is_needed;
   });
+  router_->SetDraining(NamesOfRetired());
 }
 
 void SchedulingLoop::Drop(Profile& profile) {

@@ -55,6 +55,7 @@ class EventRouter::Sink final : public WatchSink {
 EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue,
                          Options options)
     : cache_(cache), objects_(objects), queue_(queue), options_(std::move(options)) {
+  SetDraining({});
   BERTH_ASSERT(options_.on_assumed_pod_going && options_.on_pod_bound && options_.on_contradiction);
 }
 
@@ -137,14 +138,18 @@ void EventRouter::RemoveObject(const ObjectRef& object) {
 
 void EventRouter::OnPod(const WatchEvent& event) {
   NoteOthers(event);
-  for (const PodStep& step : ClassifyPodEvent(event, options_.profiles)) Apply(step);
+  for (const PodStep& step : ClassifyPodEvent(event, routed_)) Apply(step);
 }
 
 void EventRouter::Apply(const PodStep& step) {
   Status status;
   switch (step.action) {
-    case PodAction::kAddToQueue: queue_.Add(step.pod); break;
-    case PodAction::kUpdateInQueue: UpdateInQueue(step); break;
+    case PodAction::kAddToQueue:
+      if (Concerns(*step.pod)) queue_.Add(step.pod);
+      break;
+    case PodAction::kUpdateInQueue:
+      if (Concerns(*step.pod)) UpdateInQueue(step);
+      break;
     case PodAction::kTakeFromQueue: TakeFromQueue(step.pod); break;
     case PodAction::kRemoveFromQueue: RemoveFromQueue(step.pod); break;
     case PodAction::kAddToCache: status = AddToCache(step.pod); break;
@@ -231,14 +236,24 @@ bool EventRouter::IsOurs(const Pod& pod) const {
   return std::ranges::find(options_.profiles, name) != options_.profiles.end();
 }
 
+bool EventRouter::Concerns(const Pod& pod) const {
+  return IsOurs(pod) || queue_.Find(pod.uid()) != nullptr || cache_.IsAssumed(pod.uid());
+}
+
+void EventRouter::SetDraining(std::vector<Id> draining) {
+  routed_ = std::move(draining);
+  routed_.insert(routed_.end(), options_.profiles.begin(), options_.profiles.end());
+}
+
 void EventRouter::GiveUp(const PodRef& pod) {
   queue_.Remove(pod->uid());
   others_pending_.insert_or_assign(std::string(pod->uid()), pod);
 }
 
 // In the order in which they were made: so they would have come.
-void EventRouter::SetProfiles(std::vector<Id> profiles) {
+void EventRouter::SetProfiles(std::vector<Id> profiles, std::vector<Id> draining) {
   options_.profiles = std::move(profiles);
+  SetDraining(std::move(draining));
   std::vector<PodRef> coming, going;
   for (const auto& [uid, pod] : others_pending_) {
     if (IsOurs(*pod)) coming.push_back(pod);

@@ -51,8 +51,10 @@ class EventRouter {
   // what its pod may want. Later calls: those of `kinds` that are not watched yet.
   void StartWatches(Client& client, std::span<const std::string> kinds);
   // Other profiles: pods that wait for one that has come enter the queue, those of one that has
-  // gone leave it, in flight when their attempt has ended (GiveUp).
-  void SetProfiles(std::vector<Id> profiles);
+  // gone leave it, in flight when their attempt has ended (GiveUp). `draining`: those that have
+  // gone and may have pods in flight, of which changes are told as before.
+  void SetProfiles(std::vector<Id> profiles, std::vector<Id> draining);
+  void SetDraining(std::vector<Id> draining);
   // A pod of the queue, without a node, is nobody's business any more.
   void GiveUp(const PodRef& pod);
   // No event is routed any more.
@@ -85,11 +87,14 @@ class EventRouter {
   Status RemoveFromCache(const PodRef& pod);
   void NoteOthers(const WatchEvent& event);
   bool IsOurs(const Pod& pod) const;
+  // Of a profile, or on its way with one that has gone.
+  bool Concerns(const Pod& pod) const;
 
   Cache& cache_;
   ObjectStore& objects_;
   SchedulingQueue& queue_;
   Options options_;
+  std::vector<Id> routed_;                      // The profiles, and those that drain.
   StringMap<PodRef> others_pending_;            // By uid.
   std::set<std::string, std::less<>> watched_;  // Kinds.
   size_t unsynced_ = 0;

@@ -99,8 +99,8 @@ std::optional<LoadError> PathWalk::CheckWriters(const struct stat& status,
   const bool shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
   if (!options_.check_owner || !shared || (sticky && status.st_uid == 0)) return std::nullopt;
-  return Error(LoadErrorCode::kWritableByOthers, what + " to be writable by its owner alone",
-               ModeText(status.st_mode));
+  return Error(LoadErrorCode::kWritableByOthers,
+               what + " to be writable by its owner alone (chmod go-w)", ModeText(status.st_mode));
 }
 
 std::string PathWalk::Resolved() const {

@@ -65,8 +65,11 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
     }
   }
   if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
-  for (const PlannedPlugin& plugin : plan->plugins_) plugin.host->Begin();
   return plan;
+}
+
+void Plan::Begin() {
+  for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
 }
 
 // Who has not answered keeps what it was shown, cycle state of all plugins included, until here.

@@ -64,15 +64,18 @@ struct PlannedUse {
 };
 
 // Threading: built and dropped on the scheduling thread; immutable in between.
-// Lifetime: the catalogue, the services and the table must outlive it. An instance in which a
+// Lifetime: the services and the table must outlive it. An instance in which a
 //           thread of the pool still is when the plan goes is neither quiesced nor destroyed: it
 //           stays with its library.
 class Plan {
  public:
-  // Creates every instance, in order. Errors: all of them at once, one a line.
+  // Creates every instance, in order: what they ask for within waits for Begin(). Errors: all of
+  // them at once, one a line.
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                              HostServices& services, NodeTable& table);
   ~Plan();
+  // It takes its place: its instances are told what they watch. Once.
+  void Begin();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 

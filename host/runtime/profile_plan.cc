@@ -84,6 +84,7 @@ class Expander {
   void AddPlugin(const ProfilePlugin& plugin) {
     const auto found = catalog_.plugins().find(plugin.name.value);
     if (found == catalog_.plugins().end()) {
+      if (!plugin.is_enabled() && plugin.library.has_value()) return;  // Not loaded.
       is_complete_ = false;
       if (!plugin.library.has_value()) SayUnknown(plugin);
       return;

@@ -1,5 +1,6 @@
 // Other profiles take over while the scheduler works.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -212,6 +213,53 @@ TEST_F(ReloadTest, AProfileThatGoesLeavesItsPodsToOthers) {
   ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
   harness_.Run();
   EXPECT_EQ(NodeOf("w"), "n1");
+}
+
+// What happens to a pod on its way with a profile that has gone is still told.
+TEST_F(ReloadTest, APodOfAProfileThatHasGoneMayGoToo) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Gang(), "third")};
+  for (const bool is_deleted : {true, false}) {
+    SCOPED_TRACE(is_deleted ? "it is deleted" : "somebody else binds it");
+    ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+    TestPod waiting = Member("w", 2);
+    waiting.spec = R"("schedulerName":"third")";
+    harness_.AddPod(waiting);
+    harness_.Run();
+    ASSERT_EQ(harness_.loop().in_flight(), 1U);
+    ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+    if (is_deleted) {
+      harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
+    } else {
+      harness_.cluster().Bind({"default", "w", ""}, "n1", nullptr);
+    }
+    harness_.Run();
+    EXPECT_EQ(harness_.loop().in_flight(), 0U);
+    EXPECT_EQ(harness_.loop().draining(), 0U);
+    EXPECT_EQ(harness_.loop().router().others_pending(), 0U);
+    EXPECT_EQ(queue().size(), 0U);
+    ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
+    harness_.Run();
+    EXPECT_EQ(queue().size(), 0U);
+    EXPECT_EQ(harness_.Column("req.cpu", "n1"), is_deleted ? 0 : 1000);
+    harness_.Stop();
+  }
+}
+
+TEST_F(ReloadTest, NewPodsOfAProfileThatDrainsAreOthers) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Gang(), "third")};
+  ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+  TestPod waiting = Member("w", 2);
+  waiting.spec = R"("schedulerName":"third")";
+  harness_.AddPod(waiting);
+  harness_.Run();
+  ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+  harness_.AddPod(Of("late", "third"));
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness_.PlaceOf("late"), std::nullopt);
 }
 
 // --- many times ---------------------------------------------------------------------------------

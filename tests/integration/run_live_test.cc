@@ -307,6 +307,46 @@ TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
   EXPECT_EQ(End().exit_status, 0);
 }
 
+TEST_F(ReloadRunTest, ALibraryBehindALinkThatWasSwappedTakesEffect) {
+  std::filesystem::create_directory(folder_ + "/v1");
+  std::filesystem::create_directory(folder_ + "/v2");
+  std::filesystem::copy_file(BERTH_SHUT_DOOR, folder_ + "/v1/libdoor.so");
+  std::filesystem::copy_file(BERTH_OPEN_DOOR, folder_ + "/v2/libdoor.so");
+  std::filesystem::create_symlink("v1/libdoor.so", folder_ + "/libdoor.so");
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  std::filesystem::create_symlink("v2/libdoor.so", folder_ + "/next");
+  std::filesystem::rename(folder_ + "/next", folder_ + "/libdoor.so");
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+TEST_F(ReloadRunTest, ALibraryThatCouldNotBeLoadedIsTriedAgainWhenItIsMended) {
+  Save("p.toml", "extends = \"default\"\n");
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  Save("libdoor.so", "not yet");
+  Save("p.toml", WithDoor());
+  Reload();
+  Write(Line("ADDED", PodJson("next", "1")));
+  EXPECT_THAT(NextDecision(), StartsWith("Bound next "));
+  Install(BERTH_SHUT_DOOR);
+  // It takes a moment; then pods are refused.
+  std::string decision;
+  for (int i = 0; i < 100 && !decision.starts_with("Refused"); ++i) {
+    Write(Line("ADDED", PodJson("p" + std::to_string(i), "0")));
+    decision = NextDecision();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_THAT(decision, StartsWith("Refused "));
+  Stop(SIGTERM);
+  EXPECT_THAT(End().err, HasSubstr("expected an ELF file"));
+}
+
 TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());

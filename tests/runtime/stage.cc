@@ -305,6 +305,7 @@ void Stage::Write() {
 void Stage::Build() {
   Write();
   auto plan = Plan::Build(spec_, catalog(), services_, table());
+  if (plan.ok()) (*plan)->Begin();
   BERTH_ASSERT_MSG(plan.ok(), "%s", plan.status().ToString().c_str());
   plan_ = *std::move(plan);
   attempt_ = std::make_unique<Attempt>(*plan_, table());
