@@ -108,7 +108,7 @@ TEST_F(ReadTrustedFileTest, RefusesAFileThatOthersMayWrite) {
   ASSERT_EQ(::chmod(At("file").c_str(), 0664), 0);
   EXPECT_THAT(Text(ReadTrustedFile(At("file"), {})),
               HasSubstr("expected file " + At("file") +
-                        " to be writable by its owner alone, found mode 0664"));
+                        " to be writable by its owner alone (chmod go-w), found mode 0664"));
 }
 
 TEST_F(ReadTrustedFileTest, RefusesADirectoryThatOthersMayWrite) {
