@@ -18,7 +18,7 @@ size_t EditDistance(std::string_view a, std::string_view b);
 // of its characters differ, or it is a part of the name.
 std::vector<std::string> NearMisses(std::string_view wanted, std::span<const std::string> names);
 
-// "; did you mean a, b?" with quotes; empty when there is nothing to suggest.
+// "; did you mean a, b or c?"; empty when there is nothing to suggest.
 std::string DidYouMean(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace berth::host

@@ -1,13 +1,10 @@
 #include "host/cli/contract_check.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -22,7 +22,7 @@ struct ContractPromise {
   std::string_view text;  // "Every selected node is answered for, and no other."
 };
 std::span<const ContractPromise> ContractPromises();
-// What is there only once the library could be loaded is not: this one is the loader's.
+// Of the library as a whole. The loader judges it: CheckContract() never finds it broken.
 inline constexpr std::string_view kLibraryPromise = "library";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
@@ -33,8 +33,6 @@ inline constexpr std::string_view kNotCreated = "create";
 struct ContractFinding {
   std::string promise;
   std::string text;
-
-  friend bool operator==(const ContractFinding&, const ContractFinding&) = default;
 };
 using ContractSink = std::function<void(const ContractFinding&)>;
 

@@ -1,6 +1,7 @@
 #include "host/cli/contract_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +81,7 @@ std::string LineOf(const ContractFinding& finding) {
 [[noreturn]] void RunChild(const ContractSubject& subject,
                            const std::function<int64_t()>& steady_ns, int pipe) {
   CatchCrashes(pipe);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // What plugins print is no part of the report.
   ::alarm(kMostSeconds);
   std::mutex mutex;
   const auto tell = [&](const ContractFinding& finding) {
@@ -98,14 +100,24 @@ std::string LineOf(const ContractFinding& finding) {
 
 // ---- The parent ---------------------------------------------------------------------------------
 
-std::string ReadAll(int file) {
+// What the child writes until it ends; not what others may write who have the pipe of it.
+std::string ReadUntilEnd(int file, pid_t child, int& status) {
+  constexpr int kLookEveryMs = 50;
   std::string all;
   std::array<char, 4096> part{};
-  while (true) {
-    const ssize_t count = ::read(file, part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return all;
-    all.append(part.data(), static_cast<size_t>(count));
+  for (bool ended = false;;) {
+    pollfd wait = {.fd = file, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&wait, 1, ended ? 0 : kLookEveryMs);
+    if (ready > 0) {
+      const ssize_t count = ::read(file, part.data(), part.size());
+      if (count > 0) all.append(part.data(), static_cast<size_t>(count));
+      if (count != 0) continue;
+    } else if (!ended) {
+      ended = ::waitpid(child, &status, WNOHANG) == child;
+      continue;
+    }
+    while (!ended) ended = ::waitpid(child, &status, 0) == child;
+    return all;
   }
 }
 
@@ -156,17 +168,16 @@ std::vector<ContractFinding> ParseLines(std::string_view text, int status) {
 Result<std::vector<ContractFinding>> CheckContractApart(const ContractSubject& subject,
                                                         std::function<int64_t()> steady_ns) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return SystemError("pipe", errno);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
   const FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return SystemError("fork", errno);
+  if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
   if (child == 0) RunChild(subject, steady_ns, write_end.get());
   { const FileDescriptor closed = std::move(write_end); }
-  const std::string text = ReadAll(read_end.get());
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const std::string text = ReadUntilEnd(read_end.get(), child, status);
   return ParseLines(text, status);
 }
 

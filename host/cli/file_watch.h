@@ -10,8 +10,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <tuple>
-#include <vector>
 
 namespace berth::host {
 

@@ -26,8 +26,10 @@ Result<std::string> ParseArgs(const std::string& text) {
                                  text);
 }
 
-// The file itself could not be judged: nothing is known of the plugin.
-bool IsBadInput(const LoadError& error) { return error.code <= LoadErrorCode::kTooLarge; }
+// The file itself could not be judged, or not copied: nothing is known of the plugin.
+bool IsBadInput(const LoadError& error) {
+  return error.code <= LoadErrorCode::kTooLarge || error.code == LoadErrorCode::kCopyFailed;
+}
 
 Json FindingsOf(const std::vector<ContractFinding>& findings) {
   std::map<std::string, std::set<std::string>> told;

@@ -41,15 +41,10 @@ void WriteByte(int pipe, uint8_t byte) {
   while (write(pipe, &byte, 1) < 0 && errno == EINTR) continue;
 }
 
-void OnHangUp(int signal) {
+// Who asks twice to stop means it.
+void OnSignal(int signal) {
   const int before = errno;
-  WriteByte(signal_pipe.load(std::memory_order_relaxed), static_cast<uint8_t>(signal));
-  errno = before;
-}
-
-void OnStop(int signal) {
-  const int before = errno;
-  SetHandlers(kStopSignals, SIG_DFL);
+  if (signal != SIGHUP) SetHandlers(kStopSignals, SIG_DFL);
   WriteByte(signal_pipe.load(std::memory_order_relaxed), static_cast<uint8_t>(signal));
   errno = before;
 }
@@ -65,8 +60,8 @@ ProcessSignals::ProcessSignals(std::function<void(int signal)> stop, std::functi
   thread_ = std::thread([this] { Run(); });
   const int before = signal_pipe.exchange(write_end_.get(), std::memory_order_relaxed);
   BERTH_ASSERT_MSG(before < 0, "signals are waited for already");
-  SetHandlers(kStopSignals, OnStop);
-  if (reload_) SetHandlers(kReloadSignals, OnHangUp);
+  SetHandlers(kStopSignals, OnSignal);
+  if (reload_) SetHandlers(kReloadSignals, OnSignal);
 }
 
 ProcessSignals::~ProcessSignals() {

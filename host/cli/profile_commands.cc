@@ -29,9 +29,6 @@ Status TryPlugins(const ProfileSet& set) {
   return EmbeddedScheduler::Create(std::move(options))->Start();
 }
 
-// What stands in no profile's point.
-bool IsShown(Point point) { return point != Point::kEnqueueExtensions && point != Point::kChanges; }
-
 Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
   const auto found = catalog.plugins().find(plugin.name.value);
   if (found == catalog.plugins().end()) return plugin.args.value;
@@ -60,7 +57,7 @@ Json Shown(const Profile& profile, const PlanSpec& spec, const PluginCatalog& ca
                 {"plugins", Json::array()}};
   for (const PointInfo& info : kPoints) {
     const auto& uses = spec.points[static_cast<size_t>(info.point)];
-    if (!IsShown(info.point) || uses.empty()) continue;
+    if (!IsNamed(info.point) || uses.empty()) continue;
     Json& point = shown["points"][std::string(info.name)];
     for (const PlanSpec::Use& use : uses) {
       Json plugin = {{"name", use.plugin}};

@@ -79,10 +79,7 @@ Result<KnownPlugins> LoadPlugins(const std::vector<std::string>& given,
     directories.push_back(std::move(directory).value());
   }
   PluginSet plugins(env.temporary_directory);
-  for (const std::string& directory : directories) {
-    if (Status status = plugins.AddDirectory(directory); !status.ok()) return status;
-  }
-  if (Status status = plugins.CheckAllLoaded(); !status.ok()) return status;
+  if (Status status = AddPluginDirectories(directories, {}, plugins); !status.ok()) return status;
   return KnownPluginsOf(plugins.catalog());
 }
 

@@ -16,20 +16,26 @@
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {
+
 namespace {
 
-void Tell(const ProfileRequest& request, const std::string& path) {
-  if (request.looks_at) request.looks_at(path);
+void LookAtLibraries(const std::string& directory,
+                     const std::function<void(const std::string& path)>& looks_at) {
+  looks_at(directory);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (IsLibraryName(entry->path().filename().string())) looks_at(entry->path().string());
+  }
 }
 
-Status AddDirectories(const ProfileRequest& request, PluginSet& plugins) {
-  for (const std::string& directory : request.plugin_directories) {
-    Tell(request, directory);
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(directory, error);
-         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-      if (entry->path().extension() == ".so") Tell(request, entry->path().string());
-    }
+}  // namespace
+
+Status AddPluginDirectories(std::span<const std::string> directories,
+                            const std::function<void(const std::string& path)>& looks_at,
+                            PluginSet& plugins) {
+  for (const std::string& directory : directories) {
+    if (looks_at) LookAtLibraries(directory, looks_at);
     const size_t before = plugins.catalog().plugins().size();
     Status status = plugins.AddDirectory(directory);
     if (!status.ok()) return status;
@@ -39,8 +45,6 @@ Status AddDirectories(const ProfileRequest& request, PluginSet& plugins) {
   }
   return plugins.CheckAllLoaded();
 }
-
-}  // namespace
 
 Result<std::string> ReadConfigFile(const std::string& path) {
   std::error_code error;
@@ -80,7 +84,7 @@ ProfileFiles FindProfiles(const std::string& executable) {
 
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files) {
   auto plugins = std::make_shared<PluginSet>(request.libraries);
-  Status status = AddDirectories(request, *plugins);
+  Status status = AddPluginDirectories(request.plugin_directories, request.looks_at, *plugins);
   if (!status.ok()) return status;
   std::vector<std::string> names = request.profiles;
   if (names.empty()) names.emplace_back(kDefaultProfile);
@@ -92,7 +96,7 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFile
   }
   for (const Profile& profile : set.profiles) {
     for (const ProfilePlugin& plugin : profile.plugins) {
-      if (plugin.library.has_value()) Tell(request, plugin.library->value);
+      if (request.looks_at && plugin.library.has_value()) request.looks_at(plugin.library->value);
     }
   }
   LoadLibraries(set.profiles, plugins->catalog(), errors);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,12 @@ struct ProfileSet {
   std::vector<Profile> profiles;
   std::vector<PlanSpec> specs;  // Of the profiles, in their order.
 };
+
+// Loads every plugin of the directories. `looks_at`: see ProfileRequest.
+// Errors: a directory that cannot be read, has no plugin, or one that cannot be loaded.
+Status AddPluginDirectories(std::span<const std::string> directories,
+                            const std::function<void(const std::string& path)>& looks_at,
+                            PluginSet& plugins);
 
 // Loads the directories, reads the profiles, loads the libraries that they name, and says which
 // plugin runs where. No plugin is created.

@@ -239,7 +239,7 @@ Status RunSession::ReadConfig(EmbeddedScheduler::Options& options) {
 void RunSession::ReloadIfAsked() {
   if (!reload_.exchange(false)) return;
   const Status status = Reload();
-  if (watch_ != nullptr) watch_->Watch(files_);
+  watch_->Watch(files_);
   if (status.ok()) return;
   ++refused_;
   progress_.Print("berth: not reloaded; what runs goes on:\n" + std::string(status.message()) +

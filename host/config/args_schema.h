@@ -17,9 +17,9 @@ namespace berth::host {
 std::string ArgsKey(std::string_view pointer);
 
 // Checks what `schema`, a JSON Schema, says with type, enum, minimum, maximum, minItems, maxItems,
-// maxLength, properties, required, additionalProperties and items. What else it says, and what
-// makes no sense in it, is passed over: the plugin itself has the last word. Arguments that are not
-// given are an empty table.
+// minLength, maxLength, properties, required, additionalProperties and items. What else it says,
+// and what makes no sense in it, is passed over: the plugin itself has the last word. Arguments
+// that are not given are an empty table.
 // `context` stands before each key in messages; `plugin` is where the plugin is named.
 void CheckArgs(const nlohmann::json& schema, const ProfileArgs& args, const std::string& context,
                const ConfigPlace& plugin, ConfigErrors& errors);

@@ -43,7 +43,8 @@ struct ConfigMember {
   ConfigValue value;
 };
 
-// `value` as arguments. REQUIRES: it is a table without times.
+// `value` as arguments. A time, which was said to be an error, is an empty text. REQUIRES: it is a
+// table.
 ProfileArgs ToArgs(const ConfigValue& value);
 
 // A text between quotes for a message: control characters are escaped, a long one is cut.

@@ -24,13 +24,15 @@ struct Absent {
   std::string_view key;
   std::string_view why;
 };
-constexpr std::array<Absent, 9> kAbsent = {
+constexpr std::array<Absent, 11> kAbsent = {
     {{"apiVersion", "the file of Berth has no versions"},
      {"kind", "the file of Berth has one kind"},
      {"leaderElection", "this version elects no leader"},
      {"clientConnection", "this version connects to no API server"},
      {"enableProfiling", "this version serves no profiles"},
      {"enableContentionProfiling", "this version serves no profiles"},
+     {"healthzBindAddress", "this version serves no health"},
+     {"metricsBindAddress", "this version serves no metrics"},
      {"extenders", "a plugin does what an extender did"},
      {"delayCacheUntilActive", "this version elects no leader"},
      {"pluginConfig", "arguments stand in a profile's [plugins.args]"}}};

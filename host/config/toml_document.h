@@ -19,7 +19,8 @@ inline constexpr size_t kMaxTomlDepth = 32;
 inline constexpr size_t kMaxTomlKeyParts = 32;
 
 // The table that `text` is. `file` is what messages call it.
-// Errors: one, where the text is not TOML 1.0 or exceeds a limit: the first.
+// Errors: one, where the text is not TOML 1.0 or exceeds a limit: the first; else each date, time
+//         and number that is not finite, and what is left of the table is returned.
 std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& file,
                                      ConfigErrors& errors);
 

@@ -1,6 +1,7 @@
 #include "host/cycle/scheduling_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace berth::host {
@@ -207,22 +208,16 @@ Status SchedulingLoop::Reload(const PluginCatalog& catalog, std::span<const Plan
   std::vector<Id> names = Install(std::move(plans).value());
   queue_->PolicyChanged();
   queue_->SetGroups(SetHandledFields(catalog));
-  router_->SetProfiles(std::move(names), NamesOfRetired());
+  router_->SetProfiles(std::move(names));
+  DropRetired();
   router_->StartWatches(client_, KindsWanted());
   queue_->TryAllAgain();
-  DropRetired();
   return {};
 }
 
 bool SchedulingLoop::IsRetired(const Plan& plan) const {
   return std::ranges::any_of(retired_,
                              [&plan](const auto& profile) { return profile->plan.get() == &plan; });
-}
-
-std::vector<Id> SchedulingLoop::NamesOfRetired() const {
-  std::vector<Id> names;
-  for (const auto& profile : retired_) names.push_back(profile->name);
-  return names;
 }
 
 void SchedulingLoop::DropRetired() {
@@ -233,7 +228,9 @@ void SchedulingLoop::DropRetired() {
     if (!is_needed) Drop(*profile);
     return !is_needed;
   });
-  router_->SetDraining(NamesOfRetired());
+  std::vector<Id> draining;
+  for (const auto& profile : retired_) draining.push_back(profile->name);
+  router_->SetDraining(std::move(draining));
 }
 
 void SchedulingLoop::Drop(Profile& profile) {
@@ -309,6 +306,7 @@ bool SchedulingLoop::RunLater() {
 // Giving back may end other bindings: until there is none.
 bool SchedulingLoop::DropFinished() {
   const bool any = !finished_.empty();
+  bool any_retired = false;
   while (!finished_.empty()) {
     const auto ended = bindings_.find(finished_.back());
     finished_.pop_back();
@@ -318,8 +316,9 @@ bool SchedulingLoop::DropFinished() {
     bindings_.erase(ended);
     if (retired_.empty() || !IsRetired(binding->plan())) continue;
     DropRetiredBinding(std::move(binding));
+    any_retired = true;
   }
-  if (any && !retired_.empty()) DropRetired();
+  if (any_retired) DropRetired();
   return any;
 }
 

@@ -170,7 +170,6 @@ class SchedulingLoop final : private SchedulerRequests {
   std::vector<Id> Install(std::vector<std::unique_ptr<Plan>> plans);
   void Drop(Profile& profile);
   void DropRetired();
-  std::vector<Id> NamesOfRetired() const;
   void DropRetiredBinding(std::unique_ptr<BindingCycle> binding);
   std::vector<const Plan*> SetPolicy(const std::vector<std::unique_ptr<Plan>>& plans);
   bool IsRetired(const Plan& plan) const;

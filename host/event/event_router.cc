@@ -251,9 +251,8 @@ void EventRouter::GiveUp(const PodRef& pod) {
 }
 
 // In the order in which they were made: so they would have come.
-void EventRouter::SetProfiles(std::vector<Id> profiles, std::vector<Id> draining) {
+void EventRouter::SetProfiles(std::vector<Id> profiles) {
   options_.profiles = std::move(profiles);
-  SetDraining(std::move(draining));
   std::vector<PodRef> coming, going;
   for (const auto& [uid, pod] : others_pending_) {
     if (IsOurs(*pod)) coming.push_back(pod);

@@ -51,9 +51,9 @@ class EventRouter {
   // what its pod may want. Later calls: those of `kinds` that are not watched yet.
   void StartWatches(Client& client, std::span<const std::string> kinds);
   // Other profiles: pods that wait for one that has come enter the queue, those of one that has
-  // gone leave it, in flight when their attempt has ended (GiveUp). `draining`: those that have
-  // gone and may have pods in flight, of which changes are told as before.
-  void SetProfiles(std::vector<Id> profiles, std::vector<Id> draining);
+  // gone leave it, in flight when their attempt has ended (GiveUp). SetDraining() is then due.
+  void SetProfiles(std::vector<Id> profiles);
+  // Profiles that have gone and may have pods in flight, of which changes are told as before.
   void SetDraining(std::vector<Id> draining);
   // A pod of the queue, without a node, is nobody's business any more.
   void GiveUp(const PodRef& pod);

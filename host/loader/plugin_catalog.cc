@@ -28,13 +28,9 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::
   return loaded;
 }
 
-namespace {
-
-bool IsLibraryName(const std::string& name) {
+bool IsLibraryName(std::string_view name) {
   return name.starts_with("lib") && name.ends_with(".so");
 }
-
-}  // namespace
 
 LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
     const std::string& directory, const LoadOptions& options) {

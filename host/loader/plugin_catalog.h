@@ -53,6 +53,9 @@ class PluginCatalog {
   std::map<std::string, Plugin, std::less<>> plugins_;
 };
 
+// Whether a file of this name in a directory of plugins is taken for one: lib*.so.
+bool IsLibraryName(std::string_view name);
+
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_LOADER_PLUGIN_CATALOG_H_

@@ -89,16 +89,6 @@ const QueuedEntity* SchedulingQueue::Find(std::string_view uid) const {
   return entry != nullptr ? &entry->entity : nullptr;
 }
 
-PodRef SchedulingQueue::PodOf(std::string_view uid) const {
-  PodRef found;
-  if (const QueueEntry* entry = Entry(uid)) {
-    entry->entity.ForEachPod([&found, uid](const PodRef& pod) {
-      if (pod->uid() == uid) found = pod;
-    });
-  }
-  return found;
-}
-
 void SchedulingQueue::Create(PodRef pod) {
   if (std::string group = GroupNameOf(*pod); !group.empty()) {
     return CreateInGroup(std::move(pod), std::move(group));

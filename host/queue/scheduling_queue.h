@@ -111,7 +111,7 @@ class SchedulingQueue {
   // again after the longer of both backoffs. REQUIRES: a pod in flight, by itself.
   bool Return(std::string_view uid, Rejection rejection);
   // The same for a group, with the members that it has left. REQUIRES: in flight.
-  bool ReturnGroup(std::string_view name, Rejection rejection);
+  void ReturnGroup(std::string_view name, Rejection rejection);
   // The member has a node: it goes on in flight, by itself. Without members there is no group.
   // REQUIRES: a member of a group in flight.
   void TakeFromGroup(std::string_view uid);
@@ -207,7 +207,7 @@ class SchedulingQueue {
   void Regroup(QueueEntry& group, const std::function<void()>& change,
                Requeueing when_ready = Requeueing::kImmediately);
 
-  // The one way from place to place.
+  // The one way from place to place; but TakeFromGroup() splits what is in flight.
   void Move(QueueEntry& entry, QueuePlace to);
   void Enter(QueueEntry& entry, QueuePlace to);
   void Leave(QueueEntry& entry);

@@ -28,6 +28,12 @@ std::string SchedulingQueue::GroupNameOf(const Pod& pod) const {
   return std::string(pod.ns()).append(1, '/').append(name);
 }
 
+PodRef SchedulingQueue::PodOf(std::string_view uid) const {
+  QueueEntry* entry = Entry(uid);
+  if (entry == nullptr) return nullptr;
+  return entry->entity.group != nullptr ? MemberOf(entry->entity, uid)->pod : entry->entity.pod;
+}
+
 QueueEntry* SchedulingQueue::Group(std::string_view name) const {
   const auto found = groups_.find(name);
   return found != groups_.end() ? found->get() : nullptr;
@@ -178,15 +184,11 @@ void SchedulingQueue::TakeFromGroup(std::string_view uid) {
   if (from.group->members.empty()) Forget(group);
 }
 
-bool SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
+void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
   QueueEntry* group = Group(name);
   BERTH_ASSERT(group != nullptr && group->entity.place == QueuePlace::kInFlight);
-  if (group->entity.group->members.empty()) {
-    Forget(*group);
-    return false;
-  }
+  if (group->entity.group->members.empty()) return Forget(*group);
   Resume(*group, EndAttempt(*group, std::move(rejection)));
-  return true;
 }
 
 // Whoever failed on the way to its node must not take the others past its backoff.

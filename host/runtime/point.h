@@ -55,6 +55,11 @@ inline constexpr std::array<PointInfo, kPointCount> kPoints{{
 
 constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size_t>(point)]; }
 
+// Whether profiles name it: the others come with a plugin.
+constexpr bool IsNamed(Point point) {
+  return point != Point::kEnqueueExtensions && point != Point::kChanges;
+}
+
 // Not points: where else a plugin is called, and no call at all.
 inline constexpr Point kCallback = static_cast<Point>(kPointCount);  // What it gave to a service.
 inline constexpr Point kCycleState = static_cast<Point>(kPointCount + 1);  // Its slots' functions.

@@ -23,11 +23,6 @@ using PointSet = std::array<bool, kPointCount>;
 
 constexpr size_t IndexOf(Point point) { return static_cast<size_t>(point); }
 
-// They come with a plugin.
-constexpr bool IsNamed(Point point) {
-  return point != Point::kEnqueueExtensions && point != Point::kChanges;
-}
-
 const PointInfo* FindPointByName(std::string_view name) {
   const auto found = std::ranges::find(kPoints, name, &PointInfo::name);
   return found == kPoints.end() ? nullptr : &*found;

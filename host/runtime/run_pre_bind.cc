@@ -28,12 +28,10 @@ PluginStatus AskPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t ind
     code = instance.pre_bind()->pre_flight(instance.self(), binding, sink.raw());
   }
   if (code == BERTH_SUCCESS || code == BERTH_SKIP) return {code, plugin.name, {}};
-  const std::string reasons = sink.JoinReasons();
-  NoteCode(plugin, Point::kPreBind, code, reasons);
+  const std::string said = WhyFailed(plugin, Point::kPreBind, code, sink);
   // Codes that Kubernetes does not have are one kind of error.
   if (code == BERTH_ERROR || code < BERTH_SUCCESS || code > BERTH_PENDING) {
-    return FlightError(plugin.name, "running PreBindPreFlight \"" + plugin.name +
-                                        "\": " + WhyFailed(code, reasons));
+    return FlightError(plugin.name, "running PreBindPreFlight \"" + plugin.name + "\": " + said);
   }
   return FlightError(plugin.name,
                      "PreBindPreFlight " + plugin.name + " returned \"" +

@@ -2,10 +2,10 @@
 #ifndef BERTH_TESTS_INTEGRATION_GROUP_FIXTURE_H_
 #define BERTH_TESTS_INTEGRATION_GROUP_FIXTURE_H_
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +18,13 @@
 
 namespace berth::host {
 inline std::string_view NameOf(const berth_pod& pod) { return Text(pod.meta->name); }
+
+// What a plugin says of one member at one point, and what the pod is told of it.
+struct Refusal {
+  const char* point;
+  Said said;
+  std::string message;
+};
 
 // Pods a, b and c, of group "g", in this order; on the nodes n1 and n2.
 class GroupTest : public ::testing::Test {
@@ -83,6 +90,33 @@ class GroupTest : public ::testing::Test {
             .requests = "\"cpu\":\"1\"",
             .spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name +
                     R"(","schedulingGroup":{"podGroupName":")" + group + "\"}"};
+  }
+  // Tries a group of its own for every refusal of every member, "a7" to "c7" of "g7"; calls
+  // check(refusal, member, "7") of it, and takes it away.
+  template <class F>
+  void ForEachMember(std::span<const Refusal> refusals, F check) {
+    Start();
+    int round = 0;
+    for (const Refusal& refusal : refusals) {
+      for (const std::string member : {"a", "b", "c"}) {
+        SCOPED_TRACE(std::string(refusal.point) + " of " + member);
+        const std::string suffix = std::to_string(++round);
+        Unsay();
+        calls_.clear();
+        Say(refusal.point, member + suffix, refusal.said);
+        for (const char* pod : {"a", "b", "c"}) {
+          harness_.AddPod(Member(pod + suffix, "g" + suffix));
+        }
+        harness_.Run();
+        check(refusal, member, suffix);
+        for (const char* pod : {"a", "b", "c"}) {
+          harness_.cluster().DeletePod({"default", pod + suffix, ""}, 0, nullptr);
+        }
+        harness_.Run();
+        EXPECT_EQ(CpuInUse(), 0);
+        EXPECT_EQ(harness_.loop().queue().size(), 0U);
+      }
+    }
   }
   void AddGroup() {
     for (const char* pod : {"a", "b", "c"}) harness_.AddPod(Member(pod));

@@ -26,12 +26,6 @@ TEST_F(GroupTest, AllAreBoundInOneAttempt) {
   EXPECT_EQ(harness_.loop().queue().size(), 0U);
 }
 
-struct Refusal {
-  const char* point;
-  Said said;
-  std::string message;
-};
-
 // Whoever is rejected stays behind; the others go.
 TEST_F(GroupTest, AMemberThatIsRejectedStaysBehind) {
   const Said no{BERTH_UNSCHEDULABLE, {"no claim"}};
@@ -42,32 +36,15 @@ TEST_F(GroupTest, AMemberThatIsRejectedStaysBehind) {
       {"PermitA", no, "0/1 nodes are available: 1 no claim."},
       {"PermitB", no, "0/1 nodes are available: 1 no claim."},
   };
-  Start();
-  int round = 0;
-  for (const Refusal& refusal : refusals) {
-    for (const std::string member : {"a", "b", "c"}) {
-      SCOPED_TRACE(std::string(refusal.point) + " of " + member);
-      const std::string suffix = std::to_string(++round);
-      Unsay();
-      Say(refusal.point, member + suffix, refusal.said);
-      for (const char* pod : {"a", "b", "c"}) {
-        harness_.AddPod(Member(pod + suffix, "g" + suffix));
-      }
-      harness_.Run();
-      for (const std::string pod : {"a", "b", "c"}) {
-        EXPECT_EQ(NodeOf(pod + suffix).empty(), pod == member) << pod;
-        if (pod == member) {
-          EXPECT_EQ(harness_.PlaceOf(pod + suffix), QueuePlace::kUnschedulable);
-          EXPECT_EQ(Failures(pod + suffix), 1U);
-          EXPECT_EQ(Message(pod + suffix), refusal.message);
-        }
-        harness_.cluster().DeletePod({"default", pod + suffix, ""}, 0, nullptr);
-      }
-      harness_.Run();
-      EXPECT_EQ(CpuInUse(), 0);
-      EXPECT_EQ(harness_.loop().queue().size(), 0U);
+  ForEachMember(refusals, [this](const Refusal& refusal, const std::string& member,
+                                 const std::string& suffix) {
+    for (const std::string pod : {"a", "b", "c"}) {
+      EXPECT_EQ(NodeOf(pod + suffix).empty(), pod == member) << pod;
     }
-  }
+    EXPECT_EQ(harness_.PlaceOf(member + suffix), QueuePlace::kUnschedulable);
+    EXPECT_EQ(Failures(member + suffix), 1U);
+    EXPECT_EQ(Message(member + suffix), refusal.message);
+  });
 }
 
 // After an error everything is given back, the last first.
@@ -80,52 +57,31 @@ TEST_F(GroupTest, AnErrorOfOneMemberGivesAllBack) {
       {"PermitA", boom, "running Permit plugin \"puppet.A\": boom"},
       {"PermitB", boom, "running Permit plugin \"puppet.B\": boom"},
   };
-  Start();
-  int round = 0;
-  for (const Refusal& refusal : refusals) {
-    for (const std::string member : {"a", "b", "c"}) {
-      SCOPED_TRACE(std::string(refusal.point) + " of " + member);
-      const std::string suffix = std::to_string(++round);
-      Unsay();
-      calls_.clear();
-      Say(refusal.point, member + suffix, refusal.said);
-      for (const char* pod : {"a", "b", "c"}) {
-        harness_.AddPod(Member(pod + suffix, "g" + suffix));
-      }
-      harness_.Run();
-      EXPECT_EQ(CpuInUse(), 0);
-      EXPECT_EQ(harness_.loop().in_flight(), 0U);
-      for (const std::string pod : {"a", "b", "c"}) {
-        EXPECT_EQ(NodeOf(pod + suffix), "") << pod;
-        EXPECT_EQ(harness_.PlaceOf(pod + suffix), QueuePlace::kErrorBackoff) << pod;
-        EXPECT_EQ(Message(pod + suffix),
-                  pod == member
-                      ? refusal.message
-                      : "failed to schedule other pod from a pod group: " + refusal.message)
-            << pod;
-      }
-      // What was reserved is unreserved, each plugin after those behind it, each pod too.
-      std::vector<std::string> reserved;
-      for (const std::string& call : calls_) {
-        if (call.starts_with("reserve ")) reserved.push_back("un" + call);
-      }
-      std::vector<std::string> expected(reserved.rbegin(), reserved.rend());
-      std::vector<std::string> given_back;
-      for (const std::string& call : calls_) {
-        if (call.starts_with("unreserve ")) given_back.push_back(call);
-      }
-      if (std::string_view(refusal.point) == "ReserveA") {
-        // Upstream calls every plugin's Unreserve, those that were not reached too.
-        expected.insert(expected.begin(), "unreserve B " + member + suffix);
-      }
-      EXPECT_EQ(given_back, expected);
-      for (const std::string pod : {"a", "b", "c"}) {
-        harness_.cluster().DeletePod({"default", pod + suffix, ""}, 0, nullptr);
-      }
-      harness_.Run();
-      EXPECT_EQ(harness_.loop().queue().size(), 0U);
+  ForEachMember(refusals, [this](const Refusal& refusal, const std::string& member,
+                                 const std::string& suffix) {
+    EXPECT_EQ(CpuInUse(), 0);
+    EXPECT_EQ(harness_.loop().in_flight(), 0U);
+    for (const std::string pod : {"a", "b", "c"}) {
+      EXPECT_EQ(NodeOf(pod + suffix), "") << pod;
+      EXPECT_EQ(harness_.PlaceOf(pod + suffix), QueuePlace::kErrorBackoff) << pod;
+      EXPECT_EQ(Message(pod + suffix),
+                pod == member ? refusal.message
+                              : "failed to schedule other pod from a pod group: " + refusal.message)
+          << pod;
     }
-  }
+    // What was reserved is unreserved, each plugin after those behind it, each pod too.
+    std::vector<std::string> expected;
+    std::vector<std::string> given_back;
+    for (const std::string& call : calls_) {
+      if (call.starts_with("reserve ")) expected.insert(expected.begin(), "un" + call);
+      if (call.starts_with("unreserve ")) given_back.push_back(call);
+    }
+    if (std::string_view(refusal.point) == "ReserveA") {
+      // Upstream calls every plugin's Unreserve, those that were not reached too.
+      expected.insert(expected.begin(), "unreserve B " + member + suffix);
+    }
+    EXPECT_EQ(given_back, expected);
+  });
 }
 
 TEST_F(GroupTest, AGroupThatNobodyLetsGoIsGivenBackAndWaitsForWhoMadeItWait) {

@@ -1,6 +1,7 @@
 /* One plugin that keeps the contract, and by a macro each many that break one promise of it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -242,6 +243,24 @@ static void Destroy(berth_plugin* plugin) {
 #endif
 }
 
+#ifdef BREAKS_SILENCE
+/* Prints, and leaves a process that keeps all its files open until the one that the test names is
+ * there. One that waits in vain says so beside it. */
+static void BeLoudAndLeaveAChild(void) {
+  static int done = 0;
+  const char* path = getenv("BERTH_TEST_RELEASE");
+  char late[4096];
+  if (done++ != 0 || path == NULL) return;
+  printf("hello from the plugin\n");
+  fflush(stdout);
+  if (fork() != 0) return;
+  for (int i = 0; i < 3000 && access(path, F_OK) != 0; ++i) usleep(10000);
+  snprintf(late, sizeof late, "%s.late", path);
+  if (access(path, F_OK) != 0) close(open(late, O_WRONLY | O_CREAT, 0600));
+  _exit(0);
+}
+#endif
+
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out, berth_status* status) {
   const void* timer = NULL;
@@ -253,6 +272,9 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->timer = timer;
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
+#endif
+#ifdef BREAKS_SILENCE
+  BeLoudAndLeaveAChild();
 #endif
 #ifdef BREAKS_CREATE
   free(plugin);

@@ -1,7 +1,11 @@
 // `berth plugin check`: every broken promise is found, and called by its name.
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -128,6 +132,19 @@ TEST(PluginCheckTest, FindsNothingInWhatKeepsTheContract) {
     EXPECT_EQ(outcome.exit_status, kExitDone) << outcome.err;
     EXPECT_THAT(Findings(Json::parse(outcome.out)), IsEmpty());
   }
+}
+
+TEST(PluginCheckTest, NeitherWaitsForProcessesOfThePluginNorPrintsWhatItPrints) {
+  const std::string release = ::testing::TempDir() + "berth_release_" + std::to_string(getpid());
+  setenv("BERTH_TEST_RELEASE", release.c_str(), 1);
+  ::testing::internal::CaptureStdout();
+  const Outcome outcome = RunBerth({"plugin", "check", Broken("silence"), "--output", "json"});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  std::ofstream(release).flush();
+  unsetenv("BERTH_TEST_RELEASE");
+  EXPECT_EQ(outcome.exit_status, kExitDone) << outcome.out << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(release + ".late")) << "it waited for the plugin's process";
+  std::filesystem::remove(release + ".late");
 }
 
 TEST(PluginCheckTest, EveryPromiseIsSeenToBeBroken) {

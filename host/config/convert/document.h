@@ -17,8 +17,8 @@ namespace berth::host {
 // the profile around it too.
 inline constexpr uint32_t kMaxDocumentDepth = 24;
 
-// The object that `text` is: JSON where it begins with '{', else YAML. As upstream decodes it:
-// strictly, each key once; what is null was not said. `file` is what messages call it.
+// The object that `text` is: JSON where it begins with '{' and is JSON, else YAML. As upstream
+// decodes it: strictly, each key once; what is null was not said. `file` is what messages call it.
 // Errors: in `errors`: what is not YAML or JSON, is not one document, or exceeds a limit, the first
 //         of these alone; else each value that TOML cannot say.
 std::optional<ConfigValue> ReadDocument(std::string_view text, const std::string& file,

@@ -1,6 +1,7 @@
 // Holds the pods of a gang until all of them have a node, as a third party would write it: nothing
 // but the SDK. A pod belongs to the gang that its spec.schedulingGroup or its label "gang" names;
 // "gang-size" says how many it is of. When one member falls out, the others give their places back.
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
