@@ -4,6 +4,13 @@
 
 namespace berth::host {
 
+bool IsSchedulerName(std::string_view name) {
+  return !name.empty() && std::ranges::none_of(name, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte <= 0x20 || byte == 0x7f;
+  });
+}
+
 ConfigPlace ProfileArgs::PlaceOf(std::string_view pointer) const {
   while (true) {
     if (const auto found = places.find(pointer); found != places.end()) return found->second;

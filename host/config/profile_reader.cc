@@ -83,7 +83,7 @@ class Reader {
 
   Profile ReadRoot(const ConfigValue& root, const std::string& path) {
     TableReader reader(root, "", errors_);
-    const auto scheduler_name = reader.String("schedulerName", "the name of a scheduler");
+    const auto scheduler_name = ReadSchedulerName(reader);
     const auto extends = reader.String("extends", "a profile's file or name");
     const ConfigValue* plugins = reader.Array("plugins", "tables, each [[plugins]]");
     const ConfigValue* order = reader.Table("order");
@@ -108,6 +108,14 @@ class Reader {
     CheckPins(profile);
     if (complete) CheckOrderNames(profile);
     return profile;
+  }
+
+  static std::optional<Placed<std::string>> ReadSchedulerName(TableReader& reader) {
+    constexpr std::string_view kKey = "schedulerName";
+    auto name = reader.String(kKey, kExpectedSchedulerName);
+    if (!name.has_value() || IsSchedulerName(name->value)) return name;
+    reader.Expected(kKey, name->place, kExpectedSchedulerName, Quoted(name->value));
+    return std::nullopt;
   }
 
   void ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {

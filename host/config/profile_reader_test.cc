@@ -284,9 +284,18 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
        "schedulerName?"},
       {"zzz = 1",
        "p/a.toml:1: zzz: expected one of schedulerName, extends, plugins, order, found \"zzz\""},
-      {"schedulerName = 7", "p/a.toml:1: schedulerName: expected the name of a scheduler, found 7"},
+      {"schedulerName = 7",
+       "p/a.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
+       "characters, found 7"},
       {"schedulerName = \"\"",
-       "p/a.toml:1: schedulerName: expected the name of a scheduler, found \"\""},
+       "p/a.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
+       "characters, found \"\""},
+      {"schedulerName = \"my scheduler\"",
+       "p/a.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
+       "characters, found \"my scheduler\""},
+      {"schedulerName = \"a\\u007F\"",
+       "p/a.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
+       "characters, found \"a\\x7f\""},
       {"extends = [\"b\"]",
        "p/a.toml:1: extends: expected a profile's file or name, found an array"},
       {"plugins = 3",
@@ -369,7 +378,8 @@ TEST(ReadProfileTest, SaysAllErrorsOfAllFilesAtOnce) {
                  "weight = -1\n"
                  "before = \"NotThere\"\n"},
                 {"p/b.toml", "schedulerName = 1\nfoo = 2\n"}}),
-      "p/b.toml:1: schedulerName: expected the name of a scheduler, found 1\n"
+      "p/b.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
+      "characters, found 1\n"
       "p/b.toml:2: foo: expected one of schedulerName, extends, plugins, order, found \"foo\"\n"
       "p/a.toml:4: plugin \"A\": weight: expected a whole number of at least 0, found -1\n"
       "p/a.toml:5: plugin \"A\": before: expected a plugin of this profile, found "

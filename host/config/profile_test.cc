@@ -24,6 +24,15 @@ TEST(ProfileTest, APluginIsEnabledUnlessItIsSaidNotToBe) {
   EXPECT_FALSE(plugin.is_enabled());
 }
 
+TEST(ProfileTest, NamesOfSchedulersHaveNoSpaces) {
+  for (const char* name : {"a", "default-scheduler", "Team_A/v1.2", "ä"}) {
+    EXPECT_TRUE(IsSchedulerName(name)) << name;
+  }
+  for (const char* name : {"", " ", "a b", " a", "a ", "a\tb", "a\n", "\x01", "a\x1f", "a\x7f"}) {
+    EXPECT_FALSE(IsSchedulerName(name)) << name;
+  }
+}
+
 TEST(ProfileTest, FindsByName) {
   Profile profile;
   EXPECT_EQ(profile.Find("NodeName"), nullptr);

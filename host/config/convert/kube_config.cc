@@ -168,6 +168,10 @@ class Reader {
       profile.scheduler_name.value = path;  // So that nobody misses it.
     } else if (name != nullptr) {
       profile.scheduler_name = {name->text, name->place};
+      // Empty: CheckNames().
+      if (!name->text.empty() && !IsSchedulerName(name->text)) {
+        reader.Expected("schedulerName", name->place, kExpectedSchedulerName, Quoted(name->text));
+      }
     }
     ReadPercentage(reader);
     if (const ConfigValue* plugins = reader.Table("plugins")) ReadPlugins(*plugins, profile);

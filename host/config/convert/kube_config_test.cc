@@ -191,6 +191,12 @@ TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
       "k.yaml:22: profiles[4]: expected a profile, found 7");
 }
 
+TEST(ReadKubeConfig, RefusesNamesThatNoProfileMayHave) {
+  EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: my scheduler}]\n"),
+            "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
+            "and control characters, found \"my scheduler\"");
+}
+
 TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
   EXPECT_EQ(WarningsOf("parallelism: 16\n"
                        "percentageOfNodesToScore: 50\n"
