@@ -1,5 +1,5 @@
 //! What this plugin uses of <berth/abi.h>, and a thin layer over it. Copy it, and add what you need:
-//! every struct declared here is compared with the header by the test at the end.
+//! every struct and constant declared here is compared with the header by the tests at the end.
 #![allow(dead_code, non_camel_case_types)]
 
 use std::any::Any;
@@ -7,27 +7,40 @@ use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 pub type berth_code = i32;
-pub const SUCCESS: berth_code = 0;
-pub const ERROR: berth_code = 1;
-pub const UNSCHEDULABLE: berth_code = 2;
-pub const UNSCHEDULABLE_AND_UNRESOLVABLE: berth_code = 3;
-pub const SKIP: berth_code = 5;
-pub const BAD_ARGUMENT: berth_code = 35;
-pub const BUG: berth_code = 37;
-
 pub type berth_id = u32;
 
-pub const MAGIC: u32 = 0x3148_5442;
-pub const TYPE_I64: u32 = 1;
-pub const TYPE_ID: u32 = 3;
-pub const VALUE_INT: u32 = 2;
-pub const DEPENDS_NODE: u32 = 1;
-pub const DEPENDS_NODE_PODS: u32 = 2;
-pub const PART_ANNOTATIONS: u64 = 1 << 3;
-pub const PART_REQUESTS: u64 = 1 << 13;
-pub const NORMALIZE_NONE: u32 = 0;
-pub const NORMALIZE_MAX: u32 = 1;
-pub const NORMALIZE_MAX_REVERSED: u32 = 2;
+// Declares the constants, and for the test what each is. In C their names begin with BERTH_; those
+// of parts are bits here, as of the macro BERTH_PART.
+macro_rules! abi_constants {
+    ($($name:ident: $type:ty = $value:expr;)*) => {
+        $(pub const $name: $type = $value;)*
+
+        #[cfg(test)]
+        const CONSTANTS: &[(&str, i128)] = &[$((stringify!($name), $name as i128),)*];
+    };
+}
+
+abi_constants! {
+    SUCCESS: berth_code = 0;
+    ERROR: berth_code = 1;
+    UNSCHEDULABLE: berth_code = 2;
+    UNSCHEDULABLE_AND_UNRESOLVABLE: berth_code = 3;
+    SKIP: berth_code = 5;
+    BAD_ARGUMENT: berth_code = 35;
+    BUG: berth_code = 37;
+    MAGIC: u32 = 0x3148_5442;
+    TYPE_I64: u32 = 1;
+    TYPE_ID: u32 = 3;
+    VALUE_INT: u32 = 2;
+    DEPENDS_NODE: u32 = 1;
+    DEPENDS_NODE_PODS: u32 = 2;
+    PART_ANNOTATIONS: u64 = 1 << 3;
+    PART_REQUESTS: u64 = 1 << 13;
+    NORMALIZE_NONE: u32 = 0;
+    NORMALIZE_MAX: u32 = 1;
+    NORMALIZE_MAX_REVERSED: u32 = 2;
+    NOTE_TYPE: u32 = 1;
+}
 
 // Declares the structs, and for the test what C must say of each.
 macro_rules! abi_structs {
@@ -327,7 +340,7 @@ pub const fn note<const N: usize>(json: &str) -> Note<N> {
         text[i] = json.as_bytes()[i];
         i += 1;
     }
-    Note { name_size: 6, text_size: N as u32, kind: 1, name: *b"Berth\0\0\0", text }
+    Note { name_size: 6, text_size: N as u32, kind: NOTE_TYPE, name: *b"Berth\0\0\0", text }
 }
 
 pub const fn size<T>() -> u32 {
@@ -493,22 +506,36 @@ mod tests {
         assert!(compile(&wrong).unwrap_err().contains("berth_str"));
     }
 
+    fn constant_in_c(name: &str, value: i128) -> String {
+        let in_c = match name.strip_prefix("PART_") {
+            Some(part) => format!("BERTH_PART({part})"),
+            None => format!("BERTH_{name}"),
+        };
+        format!("#include <berth/abi.h>\n_Static_assert({in_c} == {value}, \"{name}\");\n")
+    }
+
     #[test]
     fn constants_are_those_of_the_header() {
-        let mut c = String::from("#include <berth/abi.h>\n");
-        for (name, value) in [
-            ("BERTH_MAGIC", u64::from(MAGIC)),
-            ("BERTH_TYPE_I64", u64::from(TYPE_I64)),
-            ("BERTH_TYPE_ID", u64::from(TYPE_ID)),
-            ("BERTH_VALUE_INT", u64::from(VALUE_INT)),
-            ("BERTH_BAD_ARGUMENT", BAD_ARGUMENT as u64),
-            ("BERTH_BUG", BUG as u64),
-            ("BERTH_PART(ANNOTATIONS)", PART_ANNOTATIONS),
-            ("BERTH_PART(REQUESTS)", PART_REQUESTS),
-            ("BERTH_NORMALIZE_MAX_REVERSED", u64::from(NORMALIZE_MAX_REVERSED)),
-        ] {
-            c += &format!("_Static_assert({name} == {value}, \"{name}\");\n");
+        let c = CONSTANTS.iter().map(|&(name, value)| constant_in_c(name, value));
+        compile(&c.collect::<String>()).unwrap();
+    }
+
+    #[test]
+    fn a_constant_that_differs_is_found() {
+        for &(name, value) in CONSTANTS {
+            let error = compile(&constant_in_c(name, value + 1)).unwrap_err();
+            assert!(error.contains("failed") && error.contains(name), "{name}: {error}");
         }
-        compile(&c).unwrap();
+    }
+
+    #[test]
+    fn no_constant_is_declared_elsewhere() {
+        let text = include_str!("berth.rs");
+        let is_constant = |line: &&str| {
+            let item = line.strip_prefix("pub ").unwrap_or(line);
+            item.starts_with("static ")
+                || item.starts_with("const ") && !item.starts_with("const fn ")
+        };
+        assert_eq!(text.lines().filter(is_constant).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }
