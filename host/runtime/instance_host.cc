@@ -103,6 +103,7 @@ InstanceHost::~InstanceHost() {
 
 void InstanceHost::Begin() {
   creating_ = false;
+  metrics_.Begin();
   watches_.Replay();
 }
 

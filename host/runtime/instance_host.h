@@ -57,8 +57,8 @@ class InstanceHost {
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
 
-  // The instance is there and will be used: its watchers are shown what there
-  // is. Under [event].
+  // The instance is there and will be used: its metrics mean what it says, its
+  // watchers are shown what there is. Under [event].
   void Begin();
   // The instance is about to be quiesced. Its timers and watches end; what it
   // still waits for is answered CANCELLED; no callback goes to it any more, and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -68,20 +69,34 @@ struct MetricStore::Entry {
   // Plugin, profile, label values.
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
 
-  MetricFamily family;
-  std::string plugin;  // Whose name it is.
+  explicit Entry(MetricFamily the_family) : family(std::move(the_family)) {}
+
+  const MetricFamily family;
   std::map<Key, Values> series;
+  std::atomic<uint32_t> defined = 0;  // Metrics that have not begun.
 };
 
 class MetricStore::Metric {
  public:
   Metric(std::shared_ptr<Entry> the_entry, std::string_view the_plugin,
          std::string_view the_profile)
-      : entry(std::move(the_entry)), plugin(the_plugin), profile(the_profile) {}
+      : entry(std::move(the_entry)), plugin(the_plugin), profile(the_profile) {
+    ++entry->defined;
+  }
+  ~Metric() { Begin(); }
+  Metric(const Metric&) = delete;
+  Metric& operator=(const Metric&) = delete;
+
+  void Begin() {
+    if (!std::exchange(begun_, true)) --entry->defined;
+  }
 
   const std::shared_ptr<Entry> entry;
   const std::string plugin;
   const std::string profile;
+
+ private:
+  bool begun_ = false;
 };
 
 Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily family,
@@ -89,24 +104,40 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
                                                                  std::string_view profile) {
   if (Status status = Check(family); !status.ok()) return status;
   const std::scoped_lock lock(mutex_);
-  auto& entry = families_[family.name];
+  Name& name = names_[family.name];
+  if (name.entry != nullptr && name.plugin != plugin) {
+    return Status::AlreadyExists("metric " + family.name + " is plugin \"" + name.plugin + "\"'s");
+  }
+  std::shared_ptr<Entry> entry = name.next.lock();
+  if (entry == nullptr) entry = name.entry;
   if (entry != nullptr && entry->family != family) {
-    // Who may observe holds it too.
-    if (entry->plugin != plugin || entry.use_count() > 1) {
+    if (entry->defined > 0) {
       return Status::AlreadyExists("metric " + family.name + " is defined otherwise by plugin \"" +
-                                   entry->plugin + "\"");
+                                   name.plugin + "\" in another profile");
     }
-    entry = nullptr;  // What it meant is over.
+    entry = nullptr;
   }
   if (entry == nullptr) {
-    entry = std::make_shared<Entry>();
-    entry->family = std::move(family);
-    entry->plugin = plugin;
-  } else if (entry->plugin != plugin) {
-    return Status::AlreadyExists("metric " + family.name + " is plugin \"" + entry->plugin +
-                                 "\"'s");
+    entry = std::make_shared<Entry>(std::move(family));
+    // Who may observe holds it too.
+    const bool is_used = name.entry != nullptr && name.entry.use_count() > 1;
+    if (is_used) {
+      name.next = entry;
+    } else {
+      name.plugin = plugin;
+      name.entry = entry;
+    }
   }
-  return std::make_shared<Metric>(entry, plugin, profile);
+  return std::make_shared<Metric>(std::move(entry), plugin, profile);
+}
+
+void MetricStore::Begin(Metric& metric) {
+  const std::scoped_lock lock(mutex_);
+  metric.Begin();
+  Name& name = names_.find(metric.entry->family.name)->second;
+  if (name.next.lock() != metric.entry) return;
+  name.entry = metric.entry;
+  name.next.reset();
 }
 
 void MetricStore::Observe(Metric& metric, std::span<const std::string_view> label_values,
@@ -144,10 +175,10 @@ void MetricStore::Observe(Metric& metric, std::span<const std::string_view> labe
 std::vector<MetricStore::Family> MetricStore::Read() const {
   const std::scoped_lock lock(mutex_);
   std::vector<Family> families;
-  families.reserve(families_.size());
-  for (const auto& [name, entry] : families_) {
-    Family& family = families.emplace_back(Family{entry->family, {}});
-    for (const auto& [key, values] : entry->series) {
+  families.reserve(names_.size());
+  for (const auto& [text, name] : names_) {
+    Family& family = families.emplace_back(Family{name.entry->family, {}});
+    for (const auto& [key, values] : name.entry->series) {
       const auto& [plugin, profile, label_values] = key;
       family.series.push_back(
           {plugin, profile, label_values, values.value, values.count, values.bucket_counts});

@@ -57,11 +57,16 @@ class MetricStore {
   class Metric;
 
   // The metric for one plugin and profile. The same definition by the same plugin is one metric:
-  // of another profile, or of an instance that takes the place of another.
+  // of another profile, or of an instance that takes the place of another. Another definition is
+  // what the name means from Begin() on; then whoever has the old one may go on to observe, and
+  // nobody reads it.
   // Errors: InvalidArgument for a name, label, or bucket that a metric may not have; AlreadyExists
-  //         when the name is another plugin's, or means something else and is still in use.
+  //         when the name is another plugin's, or means something else to one that has not begun
+  //         either: both are to stand side by side.
   Result<std::shared_ptr<Metric>> Define(MetricFamily family, std::string_view plugin,
                                          std::string_view profile);
+  // The instance that has the metric is there and will be used. Threading: the thread of Define().
+  void Begin(Metric& metric);
 
   // Adds to a counter, sets a gauge, counts in a histogram. What a counter cannot take (a negative
   // number) and what is no number is passed over.
@@ -79,9 +84,14 @@ class MetricStore {
 
  private:
   struct Entry;
+  struct Name {
+    std::string plugin;            // Whose it is.
+    std::shared_ptr<Entry> entry;  // What it means.
+    std::weak_ptr<Entry> next;     // What it will mean if somebody begins.
+  };
 
   mutable std::mutex mutex_;  // Guards what follows and every entry.
-  std::map<std::string, std::shared_ptr<Entry>, std::less<>> families_;
+  std::map<std::string, Name, std::less<>> names_;
   uint64_t dropped_ = 0;
 };
 

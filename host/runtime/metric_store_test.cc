@@ -144,6 +144,72 @@ TEST_F(MetricStoreTest, WhoeverComesLaterMayMeanSomethingElse) {
   EXPECT_TRUE(store_.Read()[0].series.empty());
 }
 
+// A new version of a plugin, while pods are still on their way with the old one.
+TEST_F(MetricStoreTest, WhoTakesThePlaceOfOthersMayMeanSomethingElse) {
+  const auto old = Define({.name = "a", .help = ""});
+  store_.Begin(*old);
+  Observe(old, {}, 1);
+  const auto young = Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
+  EXPECT_EQ(store_.Read()[0].family.kind, MetricKind::kCounter) << "it may come to nothing";
+  Observe(young, {}, 7);
+  store_.Begin(*young);
+  Observe(old, {}, 1);
+  EXPECT_EQ(Text(), "# HELP a \n# TYPE a gauge\na{plugin=\"p\",profile=\"default\"} 7\n");
+  EXPECT_EQ(Refusal({.name = "a", .help = ""}, "other"), ErrorCode::kAlreadyExists);
+}
+
+TEST_F(MetricStoreTest, WhatComesToNothingChangesNothing) {
+  const auto old = Define({.name = "a", .help = ""});
+  store_.Begin(*old);
+  Observe(old, {}, 1);
+  Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
+  Define({.name = "a", .help = "", .label_names = {"l"}});
+  Observe(old, {}, 1);
+  EXPECT_EQ(store_.Read()[0].series[0].value, 2);
+  store_.Begin(*Define({.name = "a", .help = ""}));
+  EXPECT_EQ(store_.Read()[0].series[0].value, 2);
+}
+
+// The oldest may be the last to go.
+TEST_F(MetricStoreTest, TheYoungestMeaningStays) {
+  const auto old = Define({.name = "a", .help = ""});
+  store_.Begin(*old);
+  auto young = Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
+  store_.Begin(*young);
+  Observe(young, {}, 7);
+  young.reset();
+  Observe(old, {}, 1);
+  EXPECT_EQ(store_.Read()[0].series[0].value, 7);
+  // What it meant once begins anew.
+  young = Define({.name = "a", .help = ""});
+  store_.Begin(*young);
+  Observe(old, {}, 1);
+  Observe(young, {}, 5);
+  EXPECT_EQ(store_.Read()[0].series[0].value, 5);
+}
+
+TEST_F(MetricStoreTest, ThoseWhoComeTogetherAgree) {
+  const MetricFamily before = {.name = "a", .help = ""};
+  const MetricFamily after = {.name = "a", .help = "", .label_names = {"l"}};
+  const auto old = Define(before, "p", "x");
+  store_.Begin(*old);
+  {
+    const auto x = Define(after, "p", "x");
+    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists);
+    const auto y = Define(after, "p", "y");
+    store_.Begin(*x);
+    store_.Begin(*y);
+    Observe(x, {"1"}, 1);
+    Observe(y, {"1"}, 2);
+    EXPECT_EQ(store_.Read()[0].series.size(), 2U);
+  }
+  {
+    const auto x = Define(after, "p", "x");
+    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists) << "one that goes on is there";
+  }
+  EXPECT_EQ(Refusal(before), ErrorCode::kOk);
+}
+
 TEST_F(MetricStoreTest, WhatMayNotBeDefined) {
   constexpr auto kBad = ErrorCode::kInvalidArgument;
   for (const char* name : {"", "1a", "a-b", "a b", "ä"}) {

@@ -73,6 +73,11 @@ Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
   return static_cast<uint32_t>(known_.size() - 1);
 }
 
+void PluginMetrics::Begin() {
+  const std::shared_lock lock(mutex_);
+  for (const Known& known : known_) host_.services().metrics->Begin(*known.metric);
+}
+
 void PluginMetrics::Close() {
   const std::scoped_lock lock(mutex_);
   known_.clear();

@@ -27,6 +27,8 @@ class PluginMetrics {
   Result<uint32_t> Define(MetricFamily family);
   // An index that Define() has not given is passed over.
   void Observe(uint32_t index, const berth_str* label_values, double value);
+  // The instance is there and will be used.
+  void Begin();
   // Gives all of them back.
   void Close();
 

@@ -72,6 +72,21 @@ TEST_F(MetricsServiceTest, ANameThatIsTakenIsAConflict) {
   EXPECT_THAT(lines_.back(), HasSubstr("metric a is defined otherwise"));
 }
 
+TEST_F(MetricsServiceTest, WhoTakesThePlaceOfAnotherMayMeanSomethingElse) {
+  ASSERT_EQ(Define(*host_, "a"), BERTH_SUCCESS);
+  host_->Begin();
+  service().observe(abi(), index_, nullptr, 1);
+  const auto young = Host("test.Plugin");
+  ASSERT_EQ(Define(*young, "a", {}, BERTH_METRIC_GAUGE), BERTH_SUCCESS);
+  EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kCounter);
+  young->Begin();
+  service().observe(young->abi(), index_, nullptr, 7);
+  service().observe(abi(), index_, nullptr, 1);
+  ASSERT_EQ(metrics_.Read().size(), 1U);
+  EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kGauge);
+  EXPECT_EQ(metrics_.Read()[0].series[0].value, 7);
+}
+
 TEST_F(MetricsServiceTest, ADefinitionMustMakeSense) {
   EXPECT_EQ(Define(*host_, "a b"), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {AsStr("plugin")}), BERTH_BAD_ARGUMENT);

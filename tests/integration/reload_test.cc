@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/api/text.h"
 #include "tests/integration/harness.h"
 
 namespace berth::host {
@@ -34,9 +35,10 @@ class ReloadTest : public ::testing::Test {
   static TestProfile Refusing() {
     return TestProfile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":2}})");
   }
-  static TestProfile Gang() {
-    return TestProfile().Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve,
-                                           Point::kPermit, Point::kPostBind});
+  static TestProfile Gang(const char* args = nullptr) {
+    return TestProfile().Use(
+        "acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
+        args);
   }
   static TestProfile Fit() {
     return TestProfile().Use("NodeResourcesFit",
@@ -59,6 +61,20 @@ class ReloadTest : public ::testing::Test {
     return std::string(harness_.cluster().FindPod("default", pod)->node_name());
   }
   const SchedulingQueue& queue() { return harness_.loop().queue(); }
+  // "name label..", and behind it "value..: 1" of each series.
+  std::vector<std::string> Metrics() {
+    std::vector<std::string> lines;
+    for (const MetricStore::Family& family : harness_.loop().metrics().Read()) {
+      std::vector<std::string> words = family.family.label_names;
+      words.insert(words.begin(), family.family.name);
+      lines.push_back(Join(words, " "));
+      for (const MetricSeries& series : family.series) {
+        lines.push_back(Join(series.label_values, " ") + ": " +
+                        std::to_string(static_cast<int64_t>(series.value)));
+      }
+    }
+    return lines;
+  }
 
   Harness harness_;
 };
@@ -161,6 +177,28 @@ TEST_F(ReloadTest, TheSamePluginAnewMayLetThemGo) {
   harness_.Run();
   EXPECT_EQ(harness_.loop().draining(), 0U);
   EXPECT_EQ(queue().size(), 0U);
+}
+
+// The same plugin with other metrics: both are there until the last pod has left the old one.
+TEST_F(ReloadTest, AMetricMeansAtOnceWhatTheNewPluginSays) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ASSERT_FALSE(
+      Reload({Gang(R"({"countByGang":true})").Use("test.Nobody", {Point::kFilter}).Spec()}).ok());
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total"));
+  ReloadWith(Gang(R"({"countByGang":true})"));
+  ASSERT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang"));
+  harness_.AddPod({.name = "w", .meta = R"("labels":{"gang":"h","gang-size":"2"})"});
+  harness_.Run();
+  ASSERT_EQ(harness_.loop().in_flight(), 2U);
+  harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
+  harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang", "h: 1"));
 }
 
 TEST_F(ReloadTest, TheLoopMayGoWhileOldPluginsAreStillNeeded) {

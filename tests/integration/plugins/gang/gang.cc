@@ -23,16 +23,21 @@ class Gang : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_WAITING, BERTH_SERVICE_STRINGS};
   struct Args {
     int64_t timeout_ms = 60'000;
+    bool count_by_gang = false;
   };
-  static constexpr auto kArgs =
-      berth::ArgRows<Args>(berth::Arg("timeoutMs", &Args::timeout_ms, berth::Range{1, 900'000},
-                                      "How long a member waits for the others."));
+  static constexpr auto kArgs = berth::ArgRows<Args>(
+      berth::Arg("timeoutMs", &Args::timeout_ms, berth::Range{1, 900'000},
+                 "How long a member waits for the others."),
+      berth::Arg("countByGang", &Args::count_by_gang, "Whether the metric tells gangs apart."));
 
   Gang(const berth::Host& host, const Args& args)
       : host_(host),
         timeout_(std::chrono::milliseconds(args.timeout_ms)),
         gang_(host.Intern("gang")),
-        size_(host.Intern("gang-size")) {}
+        size_(host.Intern("gang-size")),
+        counts_by_gang_(args.count_by_gang),
+        lost_(args.count_by_gang ? host.metrics().Counter("gang_lost_total", kLost, {"gang"})
+                                 : host.metrics().Counter("gang_lost_total", kLost)) {}
 
   std::vector<berth::EventInterest> EventsToRegister() const {
     return {{BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ADD, true}};
@@ -50,6 +55,11 @@ class Gang : public berth::Plugin {
     const auto gang = members_.find(GangOf(pod));
     if (gang == members_.end() || gang->second.erase(std::string(pod.uid())) == 0) return;
     const std::set<std::string> others = std::move(gang->second);
+    if (counts_by_gang_) {
+      lost_.Observe(1, {gang->first});
+    } else {
+      lost_.Observe(1);
+    }
     members_.erase(gang);
     for (const std::string& uid : others) {
       static_cast<void>(host_.waiting().Reject(uid, "a member of the gang has lost its node"));
@@ -76,6 +86,8 @@ class Gang : public berth::Plugin {
   }
 
  private:
+  static constexpr std::string_view kLost = "Gangs of which a member has lost its node.";
+
   std::string GangOf(berth::Pod pod) const {
     if (!pod.group().empty()) {
       return std::string(host_.Text(pod.ns())).append(1, '/').append(pod.group());
@@ -93,6 +105,8 @@ class Gang : public berth::Plugin {
   std::chrono::nanoseconds timeout_;
   berth_id gang_;
   berth_id size_;
+  bool counts_by_gang_;
+  berth::Metric lost_;
   std::unordered_map<std::string, std::set<std::string>> members_;  // uids by gang.
 };
 
