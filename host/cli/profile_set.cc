@@ -68,6 +68,7 @@ ProfileFiles FindProfiles(const std::string& executable) {
   const std::array<std::filesystem::path, 2> places = {
       folder / "profiles", folder.parent_path() / BERTH_DATADIR / "berth" / "profiles"};
   for (const auto& place : places) {
+    files.searched.push_back(place.string());
     std::error_code error;
     std::filesystem::directory_iterator entry(place, error);
     if (error) continue;

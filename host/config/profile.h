@@ -73,6 +73,9 @@ struct ProfileOrder {
 // A value. Threading: none of its own.
 struct Profile {
   std::string file;  // As messages call it; empty: it was made by a program.
+  // False: it may have had plugins that could not be read. How many it has of a kind says nothing.
+  bool is_complete = true;
+  // Empty: it could not be read.
   Placed<std::string> scheduler_name{std::string(kDefaultSchedulerName), {}};
   // In the profile's order, those that are not enabled included: who extends it may enable them.
   // Names are unique.

@@ -1,10 +1,14 @@
 #include "host/config/profile_merge.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "host/api/suggest.h"
+#include "host/api/text.h"
 #include "host/config/config_value.h"
 
 namespace berth::host {
@@ -59,15 +63,6 @@ class Mover {
     }
   }
 
-  void Verify(const ProfilePlugin& entry) {
-    const std::string& name = entry.name.value;
-    if (entry.before.has_value() && IsBefore(entry.before->value, name)) {
-      Contradiction(entry, "before", *entry.before);
-    } else if (entry.after.has_value() && IsBefore(name, entry.after->value)) {
-      Contradiction(entry, "after", *entry.after);
-    }
-  }
-
  private:
   bool Check(const ProfilePlugin& entry, const char* key, const Placed<std::string>& other) {
     const std::string where = PluginContext(entry.name.value) + key;
@@ -98,16 +93,110 @@ class Mover {
     return a != plugins_.end() && b != plugins_.end() && a < b;
   }
 
-  void Contradiction(const ProfilePlugin& entry, const char* key,
-                     const Placed<std::string>& other) {
-    errors_.Expected(other.place, PluginContext(entry.name.value) + key,
-                     "an order that all `before` and `after` of this file allow",
-                     "a contradiction with another of them");
-  }
-
   bool complete_;
   Plugins& plugins_;
   ConfigErrors& errors_;
+};
+
+// Where not all wishes hold: an order in which they do, as near as can be to that which is there.
+class Sorter {
+ public:
+  // Wishes for plugins that there are not, or for itself, are passed over.
+  Sorter(const Plugins& entries, Plugins& plugins, ConfigErrors& errors)
+      : plugins_(plugins), errors_(errors) {
+    std::map<std::string_view, size_t> index;
+    for (size_t i = 0; i < plugins.size(); ++i) index.emplace(plugins[i].name.value, i);
+    for (const ProfilePlugin& entry : entries) {
+      const size_t self = index.at(entry.name.value);
+      for (const auto* other : {&entry.before, &entry.after}) {
+        if (!other->has_value()) continue;
+        const auto found = index.find((*other)->value);
+        if (found == index.end() || found->second == self) continue;
+        const bool is_before = other == &entry.before;
+        wishes_.push_back({&entry, &**other, is_before, is_before ? self : found->second,
+                           is_before ? found->second : self});
+      }
+    }
+  }
+
+  void Sort() {
+    if (std::ranges::all_of(wishes_, [](const Wish& w) { return w.first < w.second; })) return;
+    std::vector<std::vector<size_t>> behind(plugins_.size());
+    waits_for_.assign(plugins_.size(), 0);
+    for (const Wish& wish : wishes_) {
+      behind[wish.first].push_back(wish.second);
+      ++waits_for_[wish.second];
+    }
+    std::set<size_t> ready;
+    for (size_t i = 0; i < plugins_.size(); ++i) {
+      if (waits_for_[i] == 0) ready.insert(i);
+    }
+    std::vector<size_t> order;
+    while (!ready.empty()) {
+      const size_t next = ready.extract(ready.begin()).value();
+      order.push_back(next);
+      for (const size_t other : behind[next]) {
+        if (--waits_for_[other] == 0) ready.insert(other);
+      }
+    }
+    if (order.size() < plugins_.size()) return SayCircles();
+    Plugins sorted;
+    for (const size_t i : order) sorted.push_back(std::move(plugins_[i]));
+    plugins_ = std::move(sorted);
+  }
+
+ private:
+  struct Wish {
+    const ProfilePlugin* entry;
+    const Placed<std::string>* other;
+    bool is_before;
+    size_t first;  // Is to stand before `second`. Both are indexes of plugins_.
+    size_t second;
+
+    const char* key() const { return is_before ? "before" : "after"; }
+    std::string ToString() const { return entry->name.value + " " + key() + " " + other->value; }
+  };
+  using Circle = std::vector<const Wish*>;
+
+  // Everything that still waits waits for something that does: going back ends in a circle.
+  void SayCircles() {
+    std::vector<const Wish*> reason(plugins_.size(), nullptr);
+    for (const Wish& wish : wishes_) {
+      const bool waits = waits_for_[wish.first] > 0;
+      if (waits && reason[wish.second] == nullptr) reason[wish.second] = &wish;
+    }
+    std::vector<size_t> way_of(plugins_.size(), plugins_.size());
+    for (size_t start = 0; start < plugins_.size(); ++start) {
+      Circle way;
+      size_t at = start;
+      while (waits_for_[at] > 0 && way_of[at] == plugins_.size()) {
+        way_of[at] = start;
+        way.push_back(reason[at]);
+        at = reason[at]->first;
+      }
+      if (way.empty() || way_of[at] != start) continue;
+      way.erase(way.begin(),
+                std::ranges::find_if(way, [at](const Wish* wish) { return wish->second == at; }));
+      SayCircle(std::move(way));
+    }
+  }
+
+  // As it is read: from the first wish of the file on, each going on where the last one ended.
+  void SayCircle(Circle circle) {
+    std::ranges::rotate(circle, std::ranges::min_element(circle));
+    const Wish& first = *circle.front();
+    if (first.is_before) std::reverse(circle.begin() + 1, circle.end());
+    std::vector<std::string> wishes;
+    for (const Wish* wish : circle) wishes.push_back(wish->ToString());
+    errors_.Expected(first.other->place, PluginContext(first.entry->name.value) + first.key(),
+                     "an order that all `before` and `after` of this file allow",
+                     "a circle: " + Join(wishes, ", "));
+  }
+
+  Plugins& plugins_;
+  ConfigErrors& errors_;
+  std::vector<Wish> wishes_;       // In the order of the file.
+  std::vector<size_t> waits_for_;  // How many that are to stand before it are not placed yet.
 };
 
 }  // namespace
@@ -143,10 +232,8 @@ void MergePlugin(Plugins& plugins, ProfilePlugin entry) {
 
 void MovePlugins(const Plugins& entries, bool complete, Plugins& plugins, ConfigErrors& errors) {
   Mover mover(complete, plugins, errors);
-  const size_t before = errors.size();
   for (const ProfilePlugin& entry : entries) mover.Move(entry);
-  if (errors.size() != before) return;
-  for (const ProfilePlugin& entry : entries) mover.Verify(entry);
+  Sorter(entries, plugins, errors).Sort();
 }
 
 std::string PluginContext(const std::string& plugin) { return "plugin " + Quoted(plugin) + ": "; }

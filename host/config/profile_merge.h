@@ -15,9 +15,11 @@ void MergeArgs(ProfileArgs& base, ProfileArgs over);
 // Says `entry` over the plugin of its name, or adds it as the last one.
 void MergePlugin(std::vector<ProfilePlugin>& plugins, ProfilePlugin entry);
 
-// Moves the plugins that say `before` or `after`, in the order of `entries`, the entries of the
-// profile's own file. With `complete` false, some plugins may be missing: names are not looked for.
-// Errors: a name that there is not, or the plugin's own; wishes that contradict each other.
+// Moves the plugins that say `before` or `after` directly there, in the order of `entries`, the
+// entries of the profile's own file. Where that leaves one that does not hold, all are sorted so
+// that each holds and as little as possible moves. With `complete` false, some plugins may be
+// missing: names are not looked for.
+// Errors: a name that there is not, or the plugin's own; wishes that go round in a circle.
 void MovePlugins(const std::vector<ProfilePlugin>& entries, bool complete,
                  std::vector<ProfilePlugin>& plugins, ConfigErrors& errors);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/api/suggest.h"
+#include "host/api/text.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/profile_merge.h"
@@ -30,7 +31,7 @@ class Reader {
   std::optional<Profile> Read(const std::string& name, const std::string& path,
                               const ConfigPlace& said) {
     if (!CanBeRead(path, said)) return std::nullopt;
-    Result<std::string> text = files_.read(path);
+    Result<std::string> text = path.empty() ? Status::NotFound("") : files_.read(path);
     if (!text.ok()) {
       SayMissing(name, path, said, text.status().message());
       return std::nullopt;
@@ -67,12 +68,17 @@ class Reader {
 
   void SayMissing(const std::string& name, const std::string& path, const ConfigPlace& said,
                   std::string_view why) {
-    std::string found = "none at " + path + ": " + std::string(why);
     std::string expected = "a profile";
-    if (IsBareProfileName(name)) {
+    std::string found = "none at " + path + ": " + std::string(why);
+    if (path.empty()) {
+      expected = "a file *.toml, for no profile comes with Berth here";
+      found = Quoted(name);
+      if (!files_.searched.empty()) found += "; looked in " + Join(files_.searched, ", ");
+    } else if (IsBareProfileName(name) &&
+               std::ranges::find(files_.shipped_names, name) == files_.shipped_names.end()) {
       expected = "a file *.toml, or the name of a profile that comes with Berth";
-      if (files_.shipped_names.empty()) expected = "a file *.toml, for none comes with Berth here";
-      found = Quoted(name) + DidYouMean(name, files_.shipped_names);
+      found =
+          "none of this name in " + files_.shipped_folder + DidYouMean(name, files_.shipped_names);
     }
     if (trail_.empty()) {
       errors_.Expected({}, "profile " + name, expected, found);
@@ -85,12 +91,14 @@ class Reader {
     TableReader reader(root, "", errors_);
     const auto scheduler_name = ReadSchedulerName(reader);
     const auto extends = reader.String("extends", "a profile's file or name");
+    const size_t before = errors_.size();
     const ConfigValue* plugins = reader.Array("plugins", "tables, each [[plugins]]");
     const ConfigValue* order = reader.Table("order");
     reader.End();
+    const bool may_mean_plugins = plugins == nullptr && errors_.size() != before;
 
     Profile profile;
-    bool complete = true;
+    bool complete = extends.has_value() || root.Find("extends") == nullptr;
     if (extends.has_value()) {
       const std::string base = ProfilePath(extends->value, path, files_);
       std::optional<Profile> read = Read(extends->value, base, extends->place);
@@ -98,7 +106,12 @@ class Reader {
       if (complete) profile = std::move(*read);
     }
     profile.file = path;
-    if (scheduler_name.has_value()) profile.scheduler_name = *scheduler_name;
+    if (!complete || may_mean_plugins) profile.is_complete = false;
+    if (scheduler_name.has_value()) {
+      profile.scheduler_name = *scheduler_name;
+    } else if (!complete || root.Find("schedulerName") != nullptr) {
+      profile.scheduler_name = {};
+    }
     for (ProfilePlugin& plugin : profile.plugins) {
       plugin.before.reset();
       plugin.after.reset();
@@ -120,6 +133,7 @@ class Reader {
 
   void ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {
     if (array.elements.size() > kMaxProfilePlugins) {
+      profile.is_complete = false;
       errors_.Expected(array.place, "plugins",
                        "at most " + std::to_string(kMaxProfilePlugins) + " plugins",
                        std::to_string(array.elements.size()));
@@ -128,16 +142,18 @@ class Reader {
     std::vector<ProfilePlugin> entries;
     for (const ConfigValue& element : array.elements) {
       if (!element.is_table()) {
+        profile.is_complete = false;
         errors_.Expected(element.place, "plugins", "a table, [[plugins]]", element.Describe());
         continue;
       }
-      std::optional<ProfilePlugin> entry = ReadPlugin(element, profile.file);
+      std::optional<ProfilePlugin> entry = ReadPlugin(element, profile);
       if (!entry.has_value()) continue;
       const auto other = std::ranges::find_if(
           entries, [&](const ProfilePlugin& p) { return p.name.value == entry->name.value; });
       if (other == entries.end()) {
         entries.push_back(std::move(*entry));
       } else {
+        profile.is_complete = false;
         errors_.Expected(
             entry->name.place, PluginContext(entry->name.value) + "name", "each plugin once",
             "it again: the first is in line " + std::to_string(other->name.place.line));
@@ -147,25 +163,27 @@ class Reader {
     MovePlugins(entries, complete, profile.plugins, errors_);
   }
 
-  std::optional<ProfilePlugin> ReadPlugin(const ConfigValue& table, const std::string& file) {
+  std::optional<ProfilePlugin> ReadPlugin(const ConfigValue& table, Profile& profile) {
     const ConfigValue* name = table.Find("name");
     const bool has_name = name != nullptr && name->is_string() && !name->text.empty();
     TableReader reader(table, has_name ? PluginContext(name->text) : "plugins: ", errors_);
     ProfilePlugin plugin;
     const auto read_name = reader.String("name", "the name of a plugin");
     if (name == nullptr) reader.Expected("name", table.place, "the name of a plugin", "none");
-    plugin.enabled = reader.Bool("enabled");
     plugin.weight = reader.Int("weight", 0, INT64_MAX);
-    plugin.library = reader.String("library", "the path of a library");
     plugin.sha256 = reader.String("sha256", "64 hexadecimal digits");
     plugin.before = reader.String("before", "the name of a plugin");
     plugin.after = reader.String("after", "the name of a plugin");
-    plugin.points = reader.Strings("points", "names of extension points");
     const ConfigValue* args = reader.Table("args");
+    const size_t before = errors_.size();
+    plugin.enabled = reader.Bool("enabled");
+    plugin.library = reader.String("library", "the path of a library");
+    plugin.points = reader.Strings("points", "names of extension points");
     reader.End();
+    if (!has_name || errors_.size() != before) profile.is_complete = false;
     if (args != nullptr) plugin.args = ToArgs(*args);
     if (plugin.library.has_value()) {
-      plugin.library->value = Beside(file, plugin.library->value);
+      plugin.library->value = Beside(profile.file, plugin.library->value);
     }
     if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) {
       reader.Expected("sha256", plugin.sha256->place, "64 hexadecimal digits",
@@ -234,6 +252,7 @@ class Reader {
 
 std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files) {
   if (!IsBareProfileName(name)) return Beside(file, name);
+  if (files.shipped_folder.empty()) return "";
   return InFolder(files.shipped_folder, std::string(name).append(kProfileSuffix));
 }
 

@@ -25,10 +25,13 @@ struct ProfileFiles {
   // The folder of the profiles that come with the host, and their names: "default". Empty: none.
   std::string shipped_folder;
   std::vector<std::string> shipped_names;
+  // The folders in which they were looked for, for messages.
+  std::vector<std::string> searched = {};
 };
 
 // The path of what `file` calls the profile `name`: a bare name, without a slash and without
-// ".toml", is that of a shipped profile; all else is a path, relative to the folder of `file`.
+// ".toml", is that of a shipped profile, and of no other file; all else is a path, relative to the
+// folder of `file`. Empty: a bare name, where no profile comes with the host.
 std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files);
 
 // Reads the profile that is called `name`, and all that it extends. The rules:
@@ -37,7 +40,8 @@ std::string ProfilePath(std::string_view name, std::string_view file, const Prof
 //   - A plugin that is there already keeps its place and what it does not set; of its arguments,
 //     tables merge, all else is replaced. A new library forgets the sha256 of the old one.
 //   - A plugin that is new stands last. `before` and `after` move a plugin directly before or
-//     after another; they are carried out in the order of the file, and must all hold then.
+//     after another, in the order of the file. Where they do not all hold then, the plugins are
+//     sorted so that they do; what they leave free stays as it is.
 // Returns: what could be read, so that more errors can be found in it; nothing where the file could
 //          not be read at all, or is not TOML.
 // Errors: everything that is wrong, in `errors`. What only the plugins know is not looked at: see

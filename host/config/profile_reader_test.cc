@@ -180,10 +180,34 @@ TEST(ReadProfileTest, ABareNameIsAShippedProfile) {
   EXPECT_EQ(Names(Read(files, "default")).size(), 3u);
   EXPECT_EQ(ErrorsOf(files, "defalt"),
             "profile defalt: expected a file *.toml, or the name of a profile that comes with "
-            "Berth, found \"defalt\"; did you mean default?");
+            "Berth, found none of this name in share/profiles; did you mean default?");
+  EXPECT_EQ(ErrorsOf({}, "default"),
+            "profile default: expected a profile, found none at share/profiles/default.toml: No "
+            "such file or directory");
   EXPECT_EQ(ErrorsOf(files, "default.toml"),
             "profile default.toml: expected a profile, found none at default.toml: No such file or "
             "directory");
+}
+
+// A file beside that happens to be called so is another.
+TEST(ReadProfileTest, ABareNameIsNeverAFileBeside) {
+  ProfileFiles files = From({{"default.toml", ""}, {"a.toml", "extends = \"default\""}});
+  files.shipped_folder = "";
+  files.shipped_names = {};
+  files.searched = {"bin/profiles", "share/profiles"};
+  for (const auto& [name, error] :
+       {std::pair("default",
+                  "profile default: expected a file *.toml, for no profile comes with Berth here, "
+                  "found \"default\"; looked in bin/profiles, share/profiles"),
+        std::pair(
+            "a.toml",
+            "a.toml:1: extends: expected a file *.toml, for no profile comes with Berth here, "
+            "found \"default\"; looked in bin/profiles, share/profiles"),
+        std::pair("./default.toml", "")}) {
+    ConfigErrors errors;
+    static_cast<void>(ReadProfile(name, files, errors));
+    EXPECT_EQ(errors.ToStatus().message(), error) << name;
+  }
 }
 
 TEST(ReadProfileTest, MissingFilesAndCirclesAreNamed) {
@@ -253,14 +277,47 @@ TEST(ReadProfileTest, MovesPlugins) {
   }
 }
 
+// One after the other they undo each other; what no circle forbids is done.
 TEST(ReadProfileTest, AWishHoldsUntilTheEnd) {
-  EXPECT_EQ(ErrorsOf({{"p/base.toml", kBase},
-                      {"p/a.toml",
-                       "extends = \"base.toml\"\n"
-                       "[[plugins]]\nname = \"D\"\nbefore = \"B\"\n"
-                       "[[plugins]]\nname = \"B\"\nbefore = \"A\"\n"}}),
-            "p/a.toml:4: plugin \"D\": before: expected an order that all `before` and `after` of "
-            "this file allow, found a contradiction with another of them");
+  const struct {
+    const char* wishes;  // "X<Y Z>Y": X before Y, Z after Y; of an entry with two: "X<Y>Z".
+    const char* names;
+  } cases[] = {
+      {"D<B B<A", "DBAC"},
+      {"C<B B<A", "CBA"},
+      {"A>B B>C", "CBA"},
+      {"C<B A>C", "CAB"},
+      {"D<C C<B B<A", "DCBA"},
+      {"A>B B>C C>D D", "DCBA"},
+      {"D<A E<D F<E A<B", "FEDABC"},
+      {"C<A>B", "BCA"},
+      {"A<C>B C<E E", "BACE"},
+      {"E D>E C>D", "ABEDC"},
+  };
+  for (const auto& c : cases) {
+    std::string text = "extends = \"base.toml\"\n";
+    for (const char* wish = c.wishes; *wish != '\0';) {
+      text += std::string("[[plugins]]\nname = \"") + *wish++ + "\"\n";
+      for (; *wish != ' ' && *wish != '\0'; wish += 2) {
+        text += std::string(*wish == '<' ? "before" : "after") + " = \"" + wish[1] + "\"\n";
+      }
+      if (*wish == ' ') ++wish;
+    }
+    const Profile profile = Read({{"p/base.toml", kBase}, {"p/a.toml", text}});
+    EXPECT_EQ(Join(Names(profile), ""), c.names) << c.wishes;
+  }
+}
+
+// The base that is missing may have what the others wish for; a circle stays one.
+TEST(ReadProfileTest, ACircleIsSaidBesideOtherErrors) {
+  EXPECT_EQ(ErrorsOf({{"p/a.toml",
+                       "extends = \"gone.toml\"\n"
+                       "[[plugins]]\nname = \"A\"\nbefore = \"B\"\n"
+                       "[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"Z\"\n"}}),
+            "p/a.toml:1: extends: expected a profile, found none at p/gone.toml: No such file or "
+            "directory\n"
+            "p/a.toml:4: plugin \"A\": before: expected an order that all `before` and `after` of "
+            "this file allow, found a circle: A before B, B before A");
 }
 
 TEST(ReadProfileTest, WishesOfABaseAreCarriedOutOnce) {
@@ -355,10 +412,18 @@ TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
        "\"ImageLocalty\"; did you mean ImageLocality?"},
       {"[[plugins]]\nname = \"A\"\nbefore = \"B\"\n[[plugins]]\nname = \"B\"\nbefore = \"A\"",
        "p/a.toml:3: plugin \"A\": before: expected an order that all `before` and `after` of this "
-       "file allow, found a contradiction with another of them"},
+       "file allow, found a circle: A before B, B before A"},
       {"[[plugins]]\nname = \"A\"\n[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"A\"",
        "p/a.toml:5: plugin \"B\": before: expected an order that all `before` and `after` of this "
-       "file allow, found a contradiction with another of them"},
+       "file allow, found a circle: B before A, B after A"},
+      // Two circles; what hangs on one is not of it.
+      {"[[plugins]]\nname = \"A\"\nafter = \"C\"\n[[plugins]]\nname = \"B\"\nafter = \"A\"\n"
+       "[[plugins]]\nname = \"C\"\nafter = \"B\"\n[[plugins]]\nname = \"D\"\nafter = \"C\"\n"
+       "[[plugins]]\nname = \"E\"\nbefore = \"F\"\n[[plugins]]\nname = \"F\"\nbefore = \"E\"",
+       "p/a.toml:3: plugin \"A\": after: expected an order that all `before` and `after` of this "
+       "file allow, found a circle: A after C, C after B, B after A\n"
+       "p/a.toml:15: plugin \"E\": before: expected an order that all `before` and `after` of this "
+       "file allow, found a circle: E before F, F before E"},
       {"order = []", "p/a.toml:1: order: expected a table, found an empty array"},
       {"[order]\nFilter = \"A\"",
        "p/a.toml:2: order.Filter: expected an array of names of plugins, found \"A\""},
