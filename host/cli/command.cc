@@ -122,6 +122,8 @@ constexpr std::string_view kProfileExamples = R"(Examples:
   What does it come to, with all that it extends?
     berth profile show binpack
     berth profile show acme.toml --output json
+  The same as one file, without `extends`, to keep or to change:
+    berth profile show acme.toml --output toml > whole.toml
   What is my kube-scheduler's configuration here?
     berth profile convert kube-scheduler.yaml
 
@@ -164,13 +166,15 @@ Write one of your own, and see whether it keeps the contract:
 
 constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
+  berth plugin check build/libacme.so --args 'acme.RackPower={"wattsPerRack": 1000}'
   berth plugin check build/librack_power.so --output json | jq .plugins[].findings
 
 Loads the library as the host does, and asks each of its plugins at all its points, in a cluster
 made for what it reads: in blocks of any size, on several threads, with outputs full of garbage,
 with pods and nodes added and changed that it says it does not depend on, a thousand times created
-and destroyed. It runs in a process of its own: a crash, or a call that does not return, is a
-finding. What depends on annotations or objects that only the plugin knows is for its own tests.
+and destroyed; less where its calls take long, and then it says how much. The library is loaded in a
+process of its own: a crash, or a call that does not return, is a finding. What depends on
+annotations or objects that only the plugin knows is for its own tests.
 
 Exit status: 0 it keeps the contract, 1 it breaks it, 2 it could not be asked.)";
 
@@ -206,18 +210,31 @@ struct CommandLine {
   PluginNewFlags new_plugin;
 };
 
+OutputFormat FormatOf(std::string_view format) {
+  if (format == "json") return OutputFormat::kJson;
+  return format == "yaml" ? OutputFormat::kYaml : OutputFormat::kTable;
+}
+
 void AddOutput(CLI::App& command, OutputFormat& output) {
   command
       .add_option_function<std::string>(
-          "-o,--output",
-          [&output](const std::string& format) {
-            output = format == "json"   ? OutputFormat::kJson
-                     : format == "yaml" ? OutputFormat::kYaml
-                                        : OutputFormat::kTable;
-          },
+          "-o,--output", [&output](const std::string& format) { output = FormatOf(format); },
           "How to print: table, json or yaml [table]")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json", "yaml"}).description(""));
+}
+
+void AddShowOutput(CLI::App& command, ProfileFlags& flags) {
+  command
+      .add_option_function<std::string>(
+          "-o,--output",
+          [&flags](const std::string& format) {
+            flags.output = FormatOf(format);
+            flags.as_toml = format == "toml";
+          },
+          "How to print: table, json, yaml, or toml: one profile as a complete file [table]")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "yaml", "toml"}).description(""));
 }
 
 void AddPluginDirectory(CLI::App& command, std::string& directory) {
@@ -310,8 +327,13 @@ void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
   CLI::App* command =
       plugin.add_subcommand("check", "Find out whether a library keeps the contract");
   command->add_option("library", flags.library, "The library's path")->type_name("LIB")->required();
-  command->add_option("--args", flags.args, "The plugin's arguments, as a JSON object [none]")
-      ->type_name("JSON");
+  command
+      ->add_option("--args", flags.args,
+                   "A plugin's arguments, as a JSON object [none]; of a library with several "
+                   "plugins, whose they are, once for each")
+      ->type_name("[NAME=]JSON")
+      ->take_all()
+      ->allow_extra_args(false);
   AddOutput(*command, flags.output);
   command->footer(std::string(kPluginCheckExamples));
 }
@@ -371,7 +393,7 @@ void AddProfile(CLI::App& app, CommandLine& line) {
     AddPluginDirectories(*command, flags->plugin_directories);
     command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
   }
-  AddOutput(*show, line.show.output);
+  AddShowOutput(*show, line.show);
   AddProfileConvert(*profile, line.convert);
 }
 

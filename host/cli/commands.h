@@ -59,11 +59,12 @@ struct ProfileFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> plugin_directories;
   OutputFormat output = OutputFormat::kTable;
+  bool as_toml = false;  // Of `show`: one profile, as a file. `output` does not matter then.
 };
 
 struct PluginCheckFlags {
   std::string library;  // Its path.
-  std::string args;     // A JSON object; empty: none.
+  std::vector<std::string> args;  // "{..}" of the only plugin, or "NAME={..}"; each a JSON object.
   OutputFormat output = OutputFormat::kTable;
 };
 

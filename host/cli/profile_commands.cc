@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "host/cli/commands.h"
 #include "host/cli/virtual_clock.h"
 #include "host/config/args_schema.h"
+#include "host/config/profile_writer.h"
 #include "host/runtime/point.h"
 
 namespace berth::host {
@@ -100,6 +103,39 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
   if (!disabled.empty()) AppendWrapped("Not enabled: " + disabled, 13, width, out += '\n');
 }
 
+bool RunsAt(const PlanSpec& spec, const PointInfo& point, const std::string& plugin) {
+  const auto& uses = spec.points[static_cast<size_t>(point.point)];
+  return std::ranges::find(uses, plugin, &PlanSpec::Use::plugin) != uses.end();
+}
+
+// Without what only a profile that is extended may say: what does not count here.
+ProfilePlugin Whole(ProfilePlugin plugin, const PlanSpec& spec) {
+  plugin.before.reset();
+  plugin.after.reset();
+  if (plugin.is_enabled() && !RunsAt(spec, InfoOf(Point::kScore), plugin.name.value)) {
+    plugin.weight.reset();
+  }
+  if (plugin.library.has_value()) {
+    plugin.library->value = std::filesystem::absolute(plugin.library->value).string();
+  }
+  return plugin;
+}
+
+// The profile in one file, wherever that will stand. Its plan is `spec` too.
+std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
+  Profile whole;
+  whole.scheduler_name = profile.scheduler_name;
+  for (const ProfilePlugin& plugin : profile.plugins) whole.plugins.push_back(Whole(plugin, spec));
+  for (ProfileOrder order : profile.order) {
+    const auto point = std::ranges::find(kPoints, order.point.value, &PointInfo::name);
+    std::erase_if(order.plugins, [&](const Placed<std::string>& name) {
+      return profile.Find(name.value)->is_enabled() && !RunsAt(spec, *point, name.value);
+    });
+    if (!order.plugins.empty()) whole.order.push_back(std::move(order));
+  }
+  return WriteProfile(whole, profile.file + " with all that it extends.");
+}
+
 }  // namespace
 
 int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
@@ -116,8 +152,16 @@ int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
 }
 
 int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
+  if (flags.as_toml && flags.profiles.size() > 1) {
+    return Fail(env,
+                Status::InvalidArgument("--output toml is one file: expected one profile, found " +
+                                        std::to_string(flags.profiles.size())));
+  }
   const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
+  if (flags.as_toml) {
+    return Print(env, WholeFile(set->profiles.front(), set->specs.front()), kExitDone);
+  }
   Json document = {{"profiles", Json::array()}};
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     document["profiles"].push_back(Shown(set->profiles[i], set->specs[i], set->plugins->catalog()));
