@@ -28,7 +28,7 @@ const PointInfo* FindPointByName(std::string_view name) {
   return found == kPoints.end() ? nullptr : &*found;
 }
 
-// Loads what one enabled plugin names as its library.
+// Loads what one plugin names as its library.
 void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErrors& errors) {
   const std::string& name = plugin.name.value;
   const std::string context = PluginContext(name);
@@ -36,6 +36,7 @@ void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErro
   if (plugin.sha256.has_value()) options.sha256 = plugin.sha256->value;
   const auto library = catalog.AddLibrary(plugin.library->value, options);
   if (!library.ok()) {
+    if (!plugin.is_enabled()) return;
     const bool is_pin = library.error().code == LoadErrorCode::kPinMismatch;
     errors.Add(is_pin ? plugin.sha256->place : plugin.library->place,
                context + (is_pin ? "sha256" : "library"), library.error().ToString());
@@ -57,7 +58,7 @@ class Expander {
         catalog_(catalog),
         searched_(searched),
         errors_(errors),
-        is_complete_(errors.empty()) {}
+        is_complete_(profile.is_complete) {}
 
   PlanSpec Expand() {
     spec_.scheduler_name = profile_.scheduler_name.value;
@@ -79,7 +80,7 @@ class Expander {
   void AddPlugin(const ProfilePlugin& plugin) {
     const auto found = catalog_.plugins().find(plugin.name.value);
     if (found == catalog_.plugins().end()) {
-      if (!plugin.is_enabled() && plugin.library.has_value()) return;  // Not loaded.
+      if (!plugin.is_enabled() && plugin.library.has_value()) return;  // It cannot be loaded.
       is_complete_ = false;
       if (!plugin.library.has_value()) SayUnknown(plugin);
       return;
@@ -126,6 +127,7 @@ class Expander {
     for (const Placed<std::string>& name : *plugin.points) {
       const std::string key = PluginContext(plugin.name.value) + "points";
       const PointInfo* info = FindNamed(name, key);
+      if (info == nullptr || !implements[IndexOf(info->point)]) is_complete_ = false;
       if (info == nullptr) continue;
       runs[IndexOf(info->point)] = implements[IndexOf(info->point)];
       if (implements[IndexOf(info->point)]) continue;
@@ -179,6 +181,7 @@ class Expander {
     for (const Placed<std::string>& name : order.plugins) {
       const Enabled* enabled = Find(name.value);
       if (enabled == nullptr || enabled->runs[IndexOf(info->point)]) continue;
+      if (name.place.file != profile_.file) continue;
       errors_.Expected(name.place, key, "a plugin that runs at " + order.point.value,
                        Quoted(name.value) + ", which runs at " + NamesOf(enabled->runs));
     }
@@ -262,7 +265,7 @@ void CheckNames(std::span<const Profile> profiles, ConfigErrors& errors) {
     const auto earlier = profiles.first(i);
     const auto other = std::ranges::find_if(
         earlier, [&](const Profile& profile) { return profile.scheduler_name.value == name; });
-    if (other == earlier.end()) continue;
+    if (other == earlier.end() || name.empty()) continue;
     errors.Expected({profiles[i].file, 0, 0}, "schedulerName", "a name of its own for each profile",
                     Quoted(name) + " (" + PlaceOfName(profiles[i]).ToString() + ") as in " +
                         other->file + " (" + PlaceOfName(*other).ToString() + ")");
@@ -279,12 +282,15 @@ const PlanSpec::Plugin* QueueSortOf(const PlanSpec& spec) {
 // There is one queue.
 void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec> specs,
                      ConfigErrors& errors) {
-  const PlanSpec::Plugin* first = QueueSortOf(specs.front());
-  for (size_t i = 1; i < specs.size() && first != nullptr; ++i) {
+  size_t with_one = 0;
+  while (with_one < specs.size() && QueueSortOf(specs[with_one]) == nullptr) ++with_one;
+  if (with_one == specs.size()) return;
+  const PlanSpec::Plugin* first = QueueSortOf(specs[with_one]);
+  for (size_t i = with_one + 1; i < specs.size(); ++i) {
     const PlanSpec::Plugin* sort = QueueSortOf(specs[i]);
     if (sort == nullptr) continue;
     const ProfilePlugin* plugin = profiles[i].Find(sort->name);
-    const std::string& other = profiles.front().file;
+    const std::string& other = profiles[with_one].file;
     if (sort->name != first->name) {
       errors.Expected(plugin->name.place, PluginContext(sort->name) + "QueueSort",
                       Quoted(first->name) + ", as in " + other + ", for all profiles share a queue",
@@ -304,9 +310,13 @@ void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec
 
 void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog,
                    ConfigErrors& errors) {
-  for (const Profile& profile : profiles) {
-    for (const ProfilePlugin& plugin : profile.plugins) {
-      if (plugin.is_enabled() && plugin.library.has_value()) LoadLibrary(plugin, catalog, errors);
+  // A name belongs to the library of the plugin that runs.
+  for (const bool enabled : {true, false}) {
+    for (const Profile& profile : profiles) {
+      for (const ProfilePlugin& plugin : profile.plugins) {
+        if (plugin.is_enabled() != enabled || !plugin.library.has_value()) continue;
+        LoadLibrary(plugin, catalog, errors);
+      }
     }
   }
 }

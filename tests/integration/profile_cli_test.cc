@@ -89,6 +89,45 @@ TEST_F(ProfileCliTest, ShowsWhatAProfileComesTo) {
                                          "ImageLocality")));
 }
 
+TEST_F(ProfileCliTest, AProfileAsOneFileIsTheSameProfile) {
+  File("base.toml",
+       "extends = \"default\"\n"
+       "[[plugins]]\nname = \"acme.Gang\"\nlibrary = \"libgang.so\"\nbefore = \"NodeName\"\n"
+       "[order]\nScore = [\"ImageLocality\", \"TaintToleration\"]\nFilter = [\"NodePorts\"]\n");
+  std::filesystem::copy_file(kGang, folder_ + "/libgang.so");
+  const std::string mine =
+      File("mine.toml",
+           "schedulerName = \"mine\"\nextends = \"base.toml\"\n"
+           "[[plugins]]\nname = \"TaintToleration\"\npoints = [\"Filter\"]\n"
+           "[[plugins]]\nname = \"NodePorts\"\nenabled = false\nafter = \"DefaultBinder\"\n"
+           "[[plugins]]\nname = \"NodeResourcesFit\"\nargs = {ignoredResources = [\"a.b/c\"]}\n");
+  std::filesystem::create_directories(folder_ + "/elsewhere");
+  for (const std::string& name : {std::string("default"), std::string("binpack"),
+                                  std::string("spread"), std::string("minimal"), mine}) {
+    const Outcome toml = Run({"profile", "show", name, "--output", "toml"});
+    EXPECT_EQ(toml.exit_status, 0) << toml.err;
+    EXPECT_THAT(toml.out, ::testing::Not(HasSubstr("extends =")));
+    const std::string whole = File("elsewhere/whole.toml", toml.out);
+    Json was = Run({"profile", "show", name, "--output", "json"}).json()["profiles"][0];
+    const Outcome shown = Run({"profile", "show", whole, "--output", "json"});
+    ASSERT_EQ(shown.exit_status, 0) << name << shown.err << toml.out;
+    Json is = shown.json()["profiles"][0];
+    EXPECT_NE(was["file"], is["file"]);
+    was.erase("file");
+    is.erase("file");
+    // A weight that does not count is not said.
+    for (Json& plugin : was["plugins"]) {
+      if (name == mine && plugin["name"] == "TaintToleration") plugin.erase("weight");
+    }
+    EXPECT_EQ(was.dump(1), is.dump(1)) << toml.out;
+    const Outcome again = Run({"profile", "show", whole, "-o", "toml"});
+    EXPECT_EQ(again.out.substr(again.out.find('\n')), toml.out.substr(toml.out.find('\n')));
+  }
+  const Outcome two = Run({"profile", "show", "default", mine, "--output", "toml"});
+  EXPECT_EQ(two.exit_status, 2);
+  EXPECT_EQ(two.err, "berth: --output toml is one file: expected one profile, found 2\n");
+}
+
 // ---- What a profile changes ---------------------------------------------------------------------
 
 // "a" has less room than "b": binpack fills it first, spread takes the other.
@@ -196,6 +235,22 @@ TEST_F(ProfileCliTest, OrderAndPointsShapeThePlan) {
   EXPECT_EQ(profile["points"]["Score"].dump(), R"([{"name":"TaintToleration","weight":1}])");
 }
 
+// What `extends` says of order is not to be repeated for fewer points.
+TEST_F(ProfileCliTest, AnInheritedOrderLetsGoOfWhatDoesNotRunThere) {
+  const std::string order = "[order]\nScore = [\"ImageLocality\", \"NodeAffinity\"]\n";
+  const std::string points = "[[plugins]]\nname = \"NodeAffinity\"\npoints = [\"Filter\"]\n";
+  File("base.toml", "extends = \"default\"\n" + order);
+  const std::string file = File("b.toml", "extends = \"base.toml\"\n" + points);
+  const Outcome run = Run({"profile", "show", file, "--output", "json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(At(run.json()["profiles"][0], "Score"),
+              ElementsAre("ImageLocality", "TaintToleration", "NodeResourcesFit",
+                          "NodeResourcesBalancedAllocation"));
+  EXPECT_THAT(Check("extends = \"default\"\n" + points + order),
+              HasSubstr("a.toml:6: order.Score: expected a plugin that runs at Score, found "
+                        "\"NodeAffinity\", which runs at Filter\n"));
+}
+
 // ---- Libraries of third parties -----------------------------------------------------------------
 
 TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
@@ -220,7 +275,33 @@ TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
   EXPECT_EQ(Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"no.so\"\n"
                   "enabled = false\n"),
             "")
-      << "what is not enabled is not loaded";
+      << "the toggle is for what is broken too";
+  EXPECT_EQ(
+      Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"libgang.so\"\n"
+            "enabled = false\n"),
+      "berth: a.toml:4: plugin \"acme.X\": library: expected a library with this plugin, found "
+      "libgang.so with " +
+          name + "\n");
+}
+
+// As where its library stands in a plugin folder: what it answers for is ignored, not refused.
+TEST_F(ProfileCliTest, APluginThatIsToggledOffIsStillInstalled) {
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("p", "1", "  schedulingGroup: {podGroupName: g}\n"));
+  const auto simulate = [&](const std::string& library) {
+    const std::string profile =
+        File("a.toml",
+             "extends = \"default\"\n[[plugins]]\nname = \"acme.Gang\"\nenabled = false\n"
+             "library = \"" +
+                 library + "\"\n");
+    return Run({"simulate", "--cluster", cluster, "--profile", profile});
+  };
+  const Outcome off = simulate(kGang);
+  EXPECT_EQ(off.exit_status, 0) << off.out << off.err;
+  const Outcome gone = simulate("gone.so");
+  EXPECT_EQ(gone.exit_status, 1) << gone.err;
+  EXPECT_THAT(gone.out,
+              HasSubstr("pod uses spec.schedulingGroup, which no installed plugin handles"));
 }
 
 // ---- What is wrong ------------------------------------------------------------------------------
@@ -316,6 +397,44 @@ TEST_F(ProfileCliTest, ProfilesMustGoTogether) {
                                                  "\"PrioritySort\", as in "),
                                HasSubstr("for all profiles share a queue, found \"cpp.ByKey\"\n")));
   EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
+}
+
+TEST_F(ProfileCliTest, WhatIsWrongWithOneProfileHidesNothingOfAnother) {
+  const std::string off = "\nenabled = false\n";
+  const std::string sort = "[[plugins]]\nname = \"PrioritySort\"";
+  const std::string bind = "[[plugins]]\nname = \"DefaultBinder\"";
+  const std::string by_key = "[[plugins]]\nname = \"cpp.ByKey\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
+                             "/libtest_shapes.so\"\n";
+  const std::string typo = File("typo.toml", "schedulerName = \"x y\"\nextends = \"default\"\n" +
+                                                 sort + off + "[[plugins]]\nname = \"NodeNmae\"\n");
+  const std::string weight =
+      File("weight.toml", "extends = \"default\"\n" + bind + "\nweight = -1" + off);
+  const std::string other = File(
+      "other.toml", "schedulerName = \"other\"\nextends = \"default\"\n" + sort + off + by_key);
+  const std::string none = File("none.toml", "extends = \"gone.toml\"\n");
+  const std::string last = File("last.toml", "schedulerName = \"last\"\nextends = \"default\"\n");
+  const Outcome run = Run({"profile", "check", typo, weight, other, none, last});
+  EXPECT_EQ(run.exit_status, 2);
+  std::string said = run.err;
+  for (size_t at = 0; (at = said.find(folder_ + "/")) != std::string::npos;) {
+    said.erase(at, folder_.size() + 1);
+  }
+  const std::string expected_name =
+      "name: expected a plugin of " BERTH_BINARY_DIR "/plugins, or a `library` that has it, ";
+  EXPECT_EQ(
+      said,
+      "berth: typo.toml:1: schedulerName: expected the name of a scheduler, without spaces "
+      "and control characters, found \"x y\"\n"
+      "berth: typo.toml:6: plugin \"NodeNmae\": " +
+          expected_name +
+          "found none of this name; did you mean NodeName?\n"
+          "berth: weight.toml: plugins: expected at least one that binds, found none with Bind\n"
+          "berth: weight.toml:4: plugin \"DefaultBinder\": weight: expected a whole number of at "
+          "least 0, found -1\n"
+          "berth: none.toml:1: extends: expected a profile, found none at gone.toml: No such file "
+          "or directory\n"
+          "berth: other.toml:6: plugin \"cpp.ByKey\": QueueSort: expected \"PrioritySort\", as in "
+          "weight.toml, for all profiles share a queue, found \"cpp.ByKey\"\n");
 }
 
 TEST_F(ProfileCliTest, RefusesBeforeAnythingIsScheduled) {
