@@ -1,0 +1,23 @@
+// How much is taken from the heap.
+#ifndef BERTH_TESTS_BENCH_WORKLOADS_ALLOCATIONS_H_
+#define BERTH_TESTS_BENCH_WORKLOADS_ALLOCATIONS_H_
+
+#include <cstdint>
+
+namespace berth::bench {
+
+struct Allocations {
+  uint64_t count = 0;  // Calls that may give memory: malloc, calloc, realloc and their kin.
+  uint64_t bytes = 0;  // As asked for.
+};
+
+// Since the thread began, of every library of the process, plugins too.
+// Threading: any; each thread has its own.
+Allocations AllocationsOfThread();
+
+// False under a sanitizer, which has an allocator of its own: then nothing is counted.
+bool CountsAllocations();
+
+}  // namespace berth::bench
+
+#endif  // BERTH_TESTS_BENCH_WORKLOADS_ALLOCATIONS_H_

@@ -1,0 +1,29 @@
+// Runs a workload.
+#ifndef BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
+#define BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
+
+#include <functional>
+#include <string>
+
+#include "host/api/status.h"
+#include "host/cli/profile_set.h"
+#include "tests/bench/workloads/measurement.h"
+#include "tests/bench/workloads/workload.h"
+
+namespace berth::bench {
+
+// On an embedded cluster, with the profiles and the plugins of `set`; in this thread. Time stands
+// still for the scheduler but for what pods wait for.
+// Errors: those of EmbeddedScheduler; Internal when pods of the first part, which are not measured,
+//         find no node.
+host::Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& set);
+
+// The same in a process of its own, whose peak of memory it is; this one should be small, for the
+// other begins as its copy.
+// Errors: those of Measure; Internal for a process that did not end by itself.
+// REQUIRES: this process has one thread.
+host::Result<Measurement> MeasureApart(const std::function<host::Result<Measurement>()>& measure);
+
+}  // namespace berth::bench
+
+#endif  // BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_

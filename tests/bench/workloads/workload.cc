@@ -1,0 +1,106 @@
+#include "tests/bench/workloads/workload.h"
+
+#include <algorithm>
+#include <array>
+
+namespace berth::bench {
+namespace {
+
+constexpr std::array<Workload, 8> kWorkloads = {{
+    {.name = "W1", .test_case = "SchedulingBasic", .nodes = 5000, .init_pods = 1000, .pods = 10000},
+    {.name = "W2",
+     .test_case = "SchedulingBasic, percentageOfNodesToScore 100",
+     .nodes = 5000,
+     .init_pods = 1000,
+     .pods = 2000},
+    {.name = "W4/2",
+     .test_case = "AlternatingSignatures, 2 classes",
+     .nodes = 5000,
+     .pods = 10000,
+     .pod_template = PodTemplate::kManyRequests,
+     .classes = 2},
+    {.name = "W4/16",
+     .test_case = "AlternatingSignatures, 16 classes",
+     .nodes = 5000,
+     .pods = 10000,
+     .pod_template = PodTemplate::kManyRequests,
+     .classes = 16},
+    {.name = "W4/64",
+     .test_case = "AlternatingSignatures, 64 classes",
+     .nodes = 5000,
+     .pods = 10000,
+     .pod_template = PodTemplate::kManyRequests,
+     .classes = 64},
+    {.name = "W4/512",
+     .test_case = "AlternatingSignatures, 512 classes",
+     .nodes = 5000,
+     .pods = 10000,
+     .pod_template = PodTemplate::kManyRequests,
+     .classes = 512},
+    {.name = "W5",
+     .test_case = "SchedulingNodeAffinity",
+     .nodes = 5000,
+     .init_pods = 5000,
+     .pods = 10000,
+     .init_template = PodTemplate::kNodeAffinity,
+     .pod_template = PodTemplate::kNodeAffinity,
+     .one_zone = true},
+    // Upstream does not wait for the first pods either.
+    {.name = "W11",
+     .test_case = "Unschedulable",
+     .nodes = 5000,
+     .init_pods = 20000,
+     .pods = 10000,
+     .init_template = PodTemplate::kTooLarge,
+     .measures_init = true},
+}};
+
+std::string_view FamilyOf(std::string_view name) { return name.substr(0, name.find('/')); }
+
+std::string Affinity() {
+  return R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+         R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone",)"
+         R"("operator":"In","values":["zone1","zone2"]}]}]}}},)";
+}
+
+}  // namespace
+
+std::span<const Workload> Workloads() { return kWorkloads; }
+
+std::span<const Workload> WorkloadsNamed(std::string_view name) {
+  const auto is_meant = [&](const Workload& workload) {
+    return workload.name == name || FamilyOf(workload.name) == name;
+  };
+  const auto first = std::ranges::find_if(kWorkloads, is_meant);
+  return {first, std::find_if_not(first, kWorkloads.end(), is_meant)};
+}
+
+std::string NodeJson(const Workload& workload, uint32_t index) {
+  const std::string name = "node-" + std::to_string(index);
+  const std::string zone = "zone" + std::to_string(workload.one_zone ? 1 : index % 3 + 1);
+  const std::string resources = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
+  return R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")" + name +
+         R"(","labels":{"kubernetes.io/hostname":")" + name +
+         R"(","topology.kubernetes.io/zone":")" + zone + R"("}},"status":{"capacity":)" +
+         resources + R"(,"allocatable":)" + resources +
+         R"(,"conditions":[{"type":"Ready","status":"True"}]}})";
+}
+
+std::string PodJson(const Workload& workload, uint32_t index) {
+  const bool is_init = index < workload.init_pods;
+  const PodTemplate kind = is_init ? workload.init_template : workload.pod_template;
+  const uint32_t milli_cpu = kind == PodTemplate::kTooLarge ? 9000
+                             : kind == PodTemplate::kManyRequests
+                                 ? 100 + (index - workload.init_pods) % workload.classes
+                                 : 100;
+  const std::string name = (is_init ? "init-" : "pod-") + std::to_string(index);
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+         R"(","namespace":"default","uid":"uid-)" + name + R"("},"spec":{)" +
+         (kind == PodTemplate::kNodeAffinity ? Affinity() : "") +
+         R"("schedulerName":"default-scheduler","containers":[{"name":"pause",)"
+         R"("image":"registry.k8s.io/pause:3.10","ports":[{"containerPort":80}],)"
+         R"("resources":{"requests":{"cpu":")" +
+         std::to_string(milli_cpu) + R"(m","memory":"500Mi"}}}]}})";
+}
+
+}  // namespace berth::bench

@@ -1,0 +1,236 @@
+// Workloads are what they are called, and measuring counts right. No time is compared with any
+// other.
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/bench/workloads/allocations.h"
+#include "tests/bench/workloads/measure.h"
+#include "tests/bench/workloads/measurement.h"
+#include "tests/bench/workloads/workload.h"
+
+namespace berth::bench {
+namespace {
+
+using host::Result;
+using host::Status;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+// ---- Workloads ----------------------------------------------------------------------------------
+
+std::vector<std::string> NamesOf(std::span<const Workload> workloads) {
+  std::vector<std::string> names;
+  for (const Workload& workload : workloads) names.emplace_back(workload.name);
+  return names;
+}
+
+TEST(WorkloadsTest, AreNamedOneByOneAndByFamily) {
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W1")), ElementsAre("W1"));
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W11")), ElementsAre("W11"));
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W4/16")), ElementsAre("W4/16"));
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W4")), ElementsAre("W4/2", "W4/16", "W4/64", "W4/512"));
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W")), ElementsAre());
+  EXPECT_THAT(NamesOf(WorkloadsNamed("")), ElementsAre());
+}
+
+TEST(WorkloadsTest, HaveAsManyClassesOfPodsAsTheySay) {
+  const auto without_name = [](std::string json) {
+    const size_t spec = json.find("\"spec\"");
+    return json.substr(spec);
+  };
+  for (const Workload& workload : Workloads()) {
+    std::set<std::string> classes;
+    for (uint32_t i = 0; i < workload.pods; ++i) {
+      classes.insert(without_name(PodJson(workload, workload.init_pods + i)));
+    }
+    EXPECT_EQ(classes.size(), workload.classes) << workload.name;
+  }
+}
+
+TEST(WorkloadsTest, GivePodsOfEachPartTheirOwnTemplate) {
+  const Workload& unschedulable = WorkloadsNamed("W11").front();
+  EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods - 1), HasSubstr(R"("cpu":"9000m")"));
+  EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods), HasSubstr(R"("cpu":"100m")"));
+  EXPECT_THAT(PodJson(WorkloadsNamed("W5").front(), 0), HasSubstr("nodeAffinity"));
+}
+
+TEST(WorkloadsTest, SpreadNodesOverZonesUnlessAllAreInOne) {
+  EXPECT_THAT(NodeJson(WorkloadsNamed("W1").front(), 4), HasSubstr("zone2"));
+  EXPECT_THAT(NodeJson(WorkloadsNamed("W5").front(), 4), HasSubstr("zone1"));
+}
+
+// ---- Measuring ----------------------------------------------------------------------------------
+
+// With the default profile and the plugins of this build.
+const host::ProfileSet& DefaultProfile() {
+  static const host::ProfileSet* const set = [] {
+    host::ProfileRequest request;
+    request.plugin_directories = {PLUGIN_DIR};
+    request.libraries = host::MakeLibraryStore(::testing::TempDir());
+    auto loaded = host::LoadProfiles(request, host::FindProfiles(EXECUTABLE));
+    if (!loaded.ok()) ADD_FAILURE() << loaded.status().message();
+    return new host::ProfileSet(std::move(loaded).value());
+  }();
+  return *set;
+}
+
+Workload Small(std::string_view name) {
+  Workload workload = WorkloadsNamed(name).front();
+  workload.nodes = 12;
+  workload.init_pods = workload.init_pods == 0 ? 0 : 5;
+  workload.pods = 30;
+  return workload;
+}
+
+Measurement Measured(const Workload& workload) {
+  const auto found = Measure(workload, DefaultProfile());
+  if (!found.ok()) {
+    ADD_FAILURE() << workload.name << ": " << found.status().message();
+    return {};
+  }
+  return *found;
+}
+
+TEST(MeasureTest, CountsThePodsOfTheMeasuredPartAlone) {
+  for (const std::string_view name : {"W1", "W2", "W4/2", "W4/512", "W5"}) {
+    const Measurement found = Measured(Small(name));
+    EXPECT_EQ(found.workload, name);
+    EXPECT_EQ(found.bound, 30U) << name;
+    EXPECT_EQ(found.decisions, 30U) << name;
+    EXPECT_EQ(found.refused, 0U) << name;
+  }
+}
+
+TEST(MeasureTest, CountsRefusalsWhereTheFirstPodsAreMeasuredToo) {
+  const Measurement found = Measured(Small("W11"));
+  EXPECT_EQ(found.bound, 30U);
+  EXPECT_EQ(found.refused, 5U);
+  EXPECT_EQ(found.decisions, 35U);
+}
+
+TEST(MeasureTest, SaysWhatADecisionTook) {
+  const Measurement found = Measured(Small("W1"));
+  EXPECT_GT(found.decision_p50_ns, 0);
+  EXPECT_LE(found.decision_p50_ns, found.decision_p99_ns);
+  EXPECT_LE(found.decision_p99_ns, found.decision_max_ns);
+  EXPECT_LE(static_cast<double>(found.decision_max_ns) / 1e9, found.seconds);
+  EXPECT_GT(found.load_seconds, 0);
+  EXPECT_DOUBLE_EQ(found.pods_per_second * found.seconds, 30);
+  EXPECT_DOUBLE_EQ(found.cpu_us_per_decision * 30, found.cpu_seconds * 1e6);
+  EXPECT_EQ(found.allocations_per_decision.has_value(), CountsAllocations());
+}
+
+TEST(MeasureTest, MakesEqualDecisionsWithEqualAllocations) {
+  if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+  Measured(Small("W1"));  // What is made once per process has been made.
+  const Measurement first = Measured(Small("W1"));
+  const Measurement second = Measured(Small("W1"));
+  EXPECT_GT(*first.allocations_per_decision, 0);
+  EXPECT_EQ(first.allocations_per_decision, second.allocations_per_decision);
+  EXPECT_EQ(first.allocated_bytes_per_decision, second.allocated_bytes_per_decision);
+}
+
+TEST(MeasureTest, FailsWhenTheFirstPodsFindNoNode) {
+  Workload workload = Small("W1");
+  workload.init_template = PodTemplate::kTooLarge;
+  const auto found = Measure(workload, DefaultProfile());
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.status().message(), "W1: 0 of 5 first pods found a node");
+}
+
+TEST(AllocationsTest, AreCountedWithTheirBytes) {
+  if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+  const Allocations before = AllocationsOfThread();
+  // Called through a pointer that the compiler cannot see through, lest it leaves the calls out.
+  void* (*const volatile allocate)(size_t) = std::malloc;
+  void* (*const volatile reallocate)(void*, size_t) = std::realloc;
+  void* (*const volatile align)(size_t, size_t) = std::aligned_alloc;
+  void* plain = reallocate(allocate(100), 300);
+  void* aligned = align(64, 128);
+  const auto made = std::make_unique<std::string>(1000, 'x');
+  const Allocations after = AllocationsOfThread();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned) % 64, 0U);
+  EXPECT_EQ(after.count - before.count, 5U);
+  EXPECT_EQ(after.bytes - before.bytes, 100 + 300 + 128 + sizeof(std::string) + 1001);
+  std::free(plain);
+  std::free(aligned);
+}
+
+// ---- In a process of its own --------------------------------------------------------------------
+
+TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
+  const auto found = MeasureApart([] {
+    const std::vector<char> memory(64 << 20, 'x');
+    Measurement measurement{.workload = "W1"};
+    measurement.nodes = static_cast<uint32_t>(memory.back());
+    return Result<Measurement>(measurement);
+  });
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->workload, "W1");
+  EXPECT_EQ(found->nodes, static_cast<uint32_t>('x'));
+  EXPECT_GT(found->peak_rss_bytes, uint64_t{64} << 20);
+}
+
+TEST(MeasureApartTest, PassesAnErrorOn) {
+  const auto found =
+      MeasureApart([] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.status().message(), HasSubstr("no node"));
+}
+
+TEST(MeasureApartTest, SaysHowAProcessEndedThatDidNotAnswer) {
+  const auto aborted = MeasureApart([]() -> Result<Measurement> { std::abort(); });
+  ASSERT_FALSE(aborted.ok());
+  EXPECT_THAT(aborted.status().message(), HasSubstr("ended by Aborted"));
+  const auto left = MeasureApart([]() -> Result<Measurement> { std::_Exit(3); });
+  ASSERT_FALSE(left.ok());
+  EXPECT_THAT(left.status().message(), HasSubstr("exit status 3"));
+}
+
+// ---- Numbers ------------------------------------------------------------------------------------
+
+TEST(PercentileTest, IsTheNearestRank) {
+  const struct {
+    std::vector<int64_t> values;
+    double percent;
+    int64_t expected;
+  } rows[] = {
+      {{}, 50, 0},           {{7}, 50, 7},           {{7}, 99, 7},
+      {{2, 1}, 50, 1},       {{2, 1}, 51, 2},        {{3, 1, 2}, 50, 2},
+      {{4, 3, 2, 1}, 75, 3}, {{4, 3, 2, 1}, 100, 4}, {{5, 4, 3, 2, 1}, 0.1, 1},
+  };
+  for (const auto& row : rows) {
+    std::vector<int64_t> values = row.values;
+    EXPECT_EQ(Percentile(values, row.percent), row.expected) << row.percent;
+  }
+}
+
+TEST(MedianTest, IsTheMiddleRunAndTheLowerOneOfTwo) {
+  const auto median = [](const std::vector<double>& rates) {
+    std::vector<Measurement> runs;
+    for (const double rate : rates) {
+      runs.push_back({.workload = std::to_string(rate)});
+      runs.back().pods_per_second = rate;
+    }
+    const Measurement found = MedianOf(std::move(runs));
+    EXPECT_EQ(found.pods_per_second_of_runs, rates);
+    EXPECT_EQ(found.workload, std::to_string(found.pods_per_second));
+    return found.pods_per_second;
+  };
+  EXPECT_EQ(median({5}), 5);
+  EXPECT_EQ(median({5, 4}), 4);
+  EXPECT_EQ(median({5, 1, 4}), 4);
+}
+
+}  // namespace
+}  // namespace berth::bench
