@@ -26,7 +26,6 @@ bool CountsAllocations() { return BERTH_BENCH_COUNTS != 0; }
 
 // A program's own malloc takes the place of glibc's in all its libraries ("Replacing malloc" in
 // glibc's manual), which remains reachable under these names.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,cppcoreguidelines-*)
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
@@ -69,6 +68,5 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) {
   return 0;
 }
 }
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,cppcoreguidelines-*)
 
 #endif
