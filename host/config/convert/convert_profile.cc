@@ -212,10 +212,20 @@ class Converter {
     converted_.profile.order.push_back(std::move(order));
   }
 
+  static std::string AbsenceOf(const std::string& name) {
+    if (FindUpstreamPlugin(name) == nullptr) return "there is no plugin " + Quoted(name) + " here";
+    return "plugin " + Quoted(name) + " is not here yet";
+  }
+
   void CheckArguments() {
     for (const KubePluginArgs& args : source_.args) {
       const auto here = known_.find(args.name.value);
-      if (here == known_.end()) continue;
+      if (here == known_.end()) {
+        warnings_.Add(args.name.place, args.path,
+                      AbsenceOf(args.name.value) +
+                          ": its arguments stand unchecked, as a comment in the profile");
+        continue;
+      }
       CheckArgs(here->second.args_schema, args.args, args.path + ".", args.name.place, errors_);
     }
   }
@@ -224,9 +234,13 @@ class Converter {
     Names defaults;
     for (const ProfilePlugin& plugin : converted_.profile.plugins) {
       const std::string& name = plugin.name.value;
-      if (IsHere(name) || !plugin.is_enabled()) continue;
+      const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+      // It runs at points alone that this version does not have.
+      const bool runs_elsewhere = upstream != nullptr && upstream->points.empty();
+      if (IsHere(name) || (!plugin.is_enabled() && !runs_elsewhere)) continue;
       const KubePluginEntry* entry = EntryOf(name);
       if (entry == nullptr) {
+        if (runs_elsewhere) continue;
         defaults.push_back(name);
       } else {
         WarnOfAbsent(*entry);
@@ -244,13 +258,12 @@ class Converter {
 
   void WarnOfAbsent(const KubePluginEntry& entry) {
     const std::string& name = entry.name.value;
-    std::string text = "plugin " + Quoted(name) + " is not here yet";
+    const std::string text = AbsenceOf(name);
     if (FindUpstreamPlugin(name) == nullptr) {
       Names names;
       for (const auto& [known, plugin] : known_) names.push_back(known);
       for (const UpstreamPlugin& plugin : UpstreamPlugins())
         AddNew(names, std::string(plugin.name));
-      text = "there is no plugin " + Quoted(name) + " here";
       if (const std::string meant = DidYouMean(name, names); !meant.empty()) {
         warnings_.Add(entry.name.place, entry.path,
                       text + ": it stands as a comment in the profile" + meant);

@@ -166,7 +166,9 @@ TEST(ConvertKubeConfig, WritesAProfileThatIsWholeAndSaysWhatItLacks) {
       "k.yaml:11: profiles[0].plugins.multiPoint.enabled[2]: plugin \"PodTopologySpread\" is not "
       "here yet: it stands as a comment in the profile\n"
       "k.yaml:12: profiles[0].plugins.multiPoint.enabled[3]: there is no plugin \"NodeAfinity\" "
-      "here: it stands as a comment in the profile; did you mean NodeAffinity?");
+      "here: it stands as a comment in the profile; did you mean NodeAffinity?\n"
+      "k.yaml:20: profiles[0].pluginConfig[1]: plugin \"PodTopologySpread\" is not here yet: its "
+      "arguments stand unchecked, as a comment in the profile");
   ASSERT_EQ(outcome.profiles.size(), 1U);
   EXPECT_EQ(WriteConverted(outcome.profiles[0], "k.yaml, profiles[0]"),
             R"(# Converted from k.yaml, profiles[0].
@@ -302,6 +304,31 @@ TEST(ConvertKubeConfig, RefusesWhatUpstreamRefuses) {
   for (const Row& row : rows) {
     EXPECT_EQ(Convert(std::string("profiles: ") + row.profiles).errors, row.expected);
   }
+}
+
+// What 1.36 is built with behind feature gates is known, also where it runs at none of our points.
+TEST(ConvertKubeConfig, KnowsWhatIsBehindGates) {
+  const Outcome outcome = Convert(
+      "profiles:\n- plugins:\n    multiPoint:\n      disabled: [{name: '*'}]\n      enabled:\n"
+      "      - name: PrioritySort\n      - name: DefaultBinder\n      - name: GangScheduling\n"
+      "      - name: TopologyPlacementGenerator\n      - name: PodGroupPodsCount\n"
+      "      - name: DeferredPodScheduling\n"
+      "  pluginConfig: [{name: DynamicResources, args: {}}]\n");
+  EXPECT_EQ(outcome.errors, "");
+  const std::string at = ": profiles[0].plugins.multiPoint.enabled[";
+  const std::string comment = ": it stands as a comment in the profile\n";
+  EXPECT_EQ(outcome.warnings,
+            "k.yaml:10" + at + "2]: plugin \"GangScheduling\" is not here yet" + comment +
+                "k.yaml:11" + at + "3]: plugin \"TopologyPlacementGenerator\" is not here yet" +
+                comment + "k.yaml:12" + at + "4]: plugin \"PodGroupPodsCount\" is not here yet" +
+                comment + "k.yaml:13" + at +
+                "5]: there is no plugin \"DeferredPodScheduling\" here" + comment +
+                "k.yaml:14: profiles[0].pluginConfig[0]: plugin \"DynamicResources\" is not "
+                "here yet: its arguments stand unchecked, as a comment in the profile");
+  EXPECT_EQ(
+      Convert("profiles: [{plugins: {filter: {enabled: [{name: PodGroupPodsCount}]}}}]").errors,
+      "k.yaml:3: profiles[0].plugins.filter.enabled[0].name: expected a plugin that runs at "
+      "Filter, found \"PodGroupPodsCount\", which runs at no point that is here");
 }
 
 TEST(ConvertKubeConfig, WarnsOfDefaultsTogetherAndOfWhatCannotBeUsed) {

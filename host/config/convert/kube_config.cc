@@ -6,6 +6,7 @@
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/document.h"
+#include "host/config/convert/kube_rest.h"
 #include "host/config/convert/upstream_plugins.h"
 #include "host/config/profile_reader.h"
 #include "host/config/table_reader.h"
@@ -18,19 +19,6 @@ constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
 
-struct Meaningless {
-  std::string_view key;
-  std::string_view why;
-};
-// Of the file as a whole.
-constexpr std::array<Meaningless, 7> kTopLevel = {
-    {{"clientConnection", "this version connects to no API server"},
-     {"enableProfiling", "this version serves no profiles of itself"},
-     {"enableContentionProfiling", "this version serves no profiles of itself"},
-     {"extenders", "a plugin does here what an extender did"},
-     {"delayCacheUntilActive", "this version elects no leader"},
-     {"healthzBindAddress", "this version serves no health"},
-     {"metricsBindAddress", "this version serves no metrics"}}};
 // Behind feature gates.
 constexpr std::array<std::string_view, 4> kGatedPoints = {
     "placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter"};
@@ -104,19 +92,7 @@ class Reader {
     }
     ReadPercentage(reader);
     ReadBackoffs(reader);
-    if (const ConfigValue* election = reader.Table("leaderElection")) {
-      const ConfigValue* elect = election->Find("leaderElect");
-      const bool is_off =
-          elect != nullptr && elect->kind == ConfigValue::Kind::kBool && !elect->boolean;
-      if (!is_off) {
-        Warn(election->place, "leaderElection", "left out: this version elects no leader");
-      }
-    }
-    for (const Meaningless& each : kTopLevel) {
-      const ConfigValue* value = reader.Any(each.key);
-      if (value == nullptr || (value->is_array() && value->elements.empty())) continue;
-      Warn(value->place, std::string(each.key), "left out: " + std::string(each.why));
-    }
+    ReadKubeRest(reader, errors_, warnings_);
   }
 
   void ReadPercentage(TableReader& reader) {

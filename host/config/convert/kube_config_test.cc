@@ -215,12 +215,65 @@ TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
             "podInitialBackoffSeconds = 2 in the host file, berth.toml\n"
             "k.yaml:6: leaderElection: left out: this version elects no leader\n"
             "k.yaml:7: clientConnection: left out: this version connects to no API server\n"
-            "k.yaml:8: extenders: left out: a plugin does here what an extender did\n"
+            "k.yaml:8: extenders[0]: left out: a plugin does here what an extender did\n"
             "k.yaml:9: metricsBindAddress: left out: this version serves no metrics\n"
             "k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is "
             "looked at\n"
             "k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no "
             "such extension point, and upstream has it behind a feature gate");
+}
+
+// What is left out is not left unread.
+TEST(ReadKubeConfig, RefusesWhatUpstreamRefusesInWhatIsLeftOut) {
+  EXPECT_EQ(
+      ErrorsOf("leaderElection: {leaderElect: 1, leaseDuration: 15, retryPeriod: 2x, lock: a}\n"
+               "clientConnection: {qps: many, burst: 1.5, kubeconfig: 1}\n"
+               "enableProfiling: 1\n"
+               "extenders:\n"
+               "- urlPrefix: http://a\n"
+               "  prioritizeVerb: p\n"
+               "  bindVerb: b\n"
+               "  tlsConfig: {insecure: 1, cert: x}\n"
+               "  managedResources: [{name: a/b, ignored: true}, 5]\n"
+               "- {prioritizeVerb: p, weight: 0, bindVerb: b, httpTimeout: 5s, filter: f}\n"
+               "- {prioritizeVerb: p, weight: 1, bindVerb: '', tlsConfig: []}\n"
+               "- 7\n"),
+      "k.yaml:3: leaderElection.leaderElect: expected true or false, found 1\n"
+      "k.yaml:3: leaderElection.leaseDuration: expected a time, such as \"15s\", found 15\n"
+      "k.yaml:3: leaderElection.retryPeriod: expected a time, such as \"15s\", found \"2x\"\n"
+      "k.yaml:3: leaderElection.lock: expected one of leaderElect, leaseDuration, "
+      "renewDeadline, retryPeriod, resourceLock, resourceName, resourceNamespace, found "
+      "\"lock\"\n"
+      "k.yaml:4: clientConnection.kubeconfig: expected a text, found 1\n"
+      "k.yaml:4: clientConnection.qps: expected a number, found \"many\"\n"
+      "k.yaml:4: clientConnection.burst: expected a whole number, found 1.5\n"
+      "k.yaml:5: enableProfiling: expected true or false, found 1\n"
+      "k.yaml:7: extenders[0].weight: expected a weight above 0 beside "
+      "prioritizeVerb, found none\n"
+      "k.yaml:10: extenders[0].tlsConfig.insecure: expected true or false, "
+      "found 1\n"
+      "k.yaml:10: extenders[0].tlsConfig.cert: expected a known key, found "
+      "\"cert\"; did you mean certData or certFile?\n"
+      "k.yaml:11: extenders[0].managedResources[0].ignored: expected a known "
+      "key, found \"ignored\"; did you mean ignoredByScheduler?\n"
+      "k.yaml:11: extenders[0].managedResources[1]: expected an object, "
+      "found 5\n"
+      "k.yaml:12: extenders[1].filter: expected a known key, found "
+      "\"filter\"; did you mean filterVerb?\n"
+      "k.yaml:12: extenders[1].weight: expected a weight above 0 beside "
+      "prioritizeVerb, found 0\n"
+      "k.yaml:12: extenders[1].bindVerb: expected one extender that binds, "
+      "found another one\n"
+      "k.yaml:13: extenders[2].tlsConfig: expected an object, found an empty "
+      "array\n"
+      "k.yaml:14: extenders[3]: expected an object, found 7");
+}
+
+TEST(ReadKubeConfig, WarnsOfEveryExtender) {
+  EXPECT_EQ(WarningsOf("extenders:\n- {urlPrefix: a, weight: 1, managedResources: [{name: a/b}]}\n"
+                       "- {urlPrefix: b, tlsConfig: {insecure: true}}\n"),
+            "k.yaml:4: extenders[0]: left out: a plugin does here what an extender did\n"
+            "k.yaml:5: extenders[1]: left out: a plugin does here what an extender did");
 }
 
 TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {

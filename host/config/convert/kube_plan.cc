@@ -76,9 +76,11 @@ class Planner {
   void CheckImplemented(std::string_view point) {
     for (const KubePluginEntry& entry : profile_.At(point).enabled) {
       if (Implements(entry.name.value, point, /*if_unknown=*/true)) continue;
-      errors_.Expected(
-          entry.name.place, entry.path + ".name", "a plugin that runs at " + std::string(point),
-          Quoted(entry.name.value) + ", which runs at " + Join(*PointsOf(entry.name.value), ", "));
+      const std::string points = Join(*PointsOf(entry.name.value), ", ");
+      errors_.Expected(entry.name.place, entry.path + ".name",
+                       "a plugin that runs at " + std::string(point),
+                       Quoted(entry.name.value) + ", which runs at " +
+                           (points.empty() ? "no point that is here" : points));
     }
   }
 

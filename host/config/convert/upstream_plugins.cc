@@ -7,7 +7,7 @@
 namespace berth::host {
 namespace {
 
-constexpr std::array<UpstreamPlugin, 22> kPlugins = {{
+constexpr std::array<UpstreamPlugin, 23> kPlugins = {{
     {"SchedulingGates", "PreEnqueue"},
     {"PrioritySort", "QueueSort"},
     {"NodeUnschedulable", "Filter"},
@@ -29,7 +29,8 @@ constexpr std::array<UpstreamPlugin, 22> kPlugins = {{
     {"DefaultBinder", "Bind"},
     {"NodeDeclaredFeatures", "PreFilter Filter"},
     {"GangScheduling", "PreEnqueue Permit", 0, false},
-    {"DeferredPodScheduling", "PreFilter Filter Permit", 0, false},
+    {"TopologyPlacementGenerator", "", 0, false},  // PlacementGenerate
+    {"PodGroupPodsCount", "", 1, false},           // PlacementScore
 }};
 
 }  // namespace

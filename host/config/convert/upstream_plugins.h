@@ -12,9 +12,10 @@ namespace berth::host {
 
 struct UpstreamPlugin {
   std::string_view name;
-  std::string_view points;  // Separated by spaces, of kKubePoints: "PreFilter Filter".
-  int64_t weight = 0;       // In the default profile; 0: none is said.
-  bool is_default = true;   // False: behind a feature gate that is off.
+  std::string_view
+      points;  // Separated by spaces, of kKubePoints: "PreFilter Filter". Empty: of others alone.
+  int64_t weight = 0;      // In the default profile; 0: none is said.
+  bool is_default = true;  // False: behind a feature gate that is off.
 
   bool RunsAt(std::string_view point) const;
   std::vector<std::string> Points() const;

@@ -1,0 +1,190 @@
+#include "host/config/convert/kube_rest.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/api/duration.h"
+#include "host/config/config_value.h"
+
+namespace berth::host {
+namespace {
+
+enum class Type : uint8_t { kBool, kWhole, kNumber, kText, kTime, kTable, kArray };
+
+struct Key {
+  std::string_view name;
+  Type type;
+};
+
+constexpr std::array<Key, 7> kLeaderElection = {{{"leaderElect", Type::kBool},
+                                                 {"leaseDuration", Type::kTime},
+                                                 {"renewDeadline", Type::kTime},
+                                                 {"retryPeriod", Type::kTime},
+                                                 {"resourceLock", Type::kText},
+                                                 {"resourceName", Type::kText},
+                                                 {"resourceNamespace", Type::kText}}};
+constexpr std::array<Key, 5> kClientConnection = {{{"kubeconfig", Type::kText},
+                                                   {"acceptContentTypes", Type::kText},
+                                                   {"contentType", Type::kText},
+                                                   {"qps", Type::kNumber},
+                                                   {"burst", Type::kWhole}}};
+constexpr std::array<Key, 12> kExtender = {{{"urlPrefix", Type::kText},
+                                            {"filterVerb", Type::kText},
+                                            {"preemptVerb", Type::kText},
+                                            {"prioritizeVerb", Type::kText},
+                                            {"weight", Type::kWhole},
+                                            {"bindVerb", Type::kText},
+                                            {"enableHTTPS", Type::kBool},
+                                            {"tlsConfig", Type::kTable},
+                                            {"httpTimeout", Type::kTime},
+                                            {"nodeCacheCapable", Type::kBool},
+                                            {"managedResources", Type::kArray},
+                                            {"ignorable", Type::kBool}}};
+constexpr std::array<Key, 8> kTlsConfig = {{{"insecure", Type::kBool},
+                                            {"serverName", Type::kText},
+                                            {"certFile", Type::kText},
+                                            {"keyFile", Type::kText},
+                                            {"caFile", Type::kText},
+                                            {"certData", Type::kText},
+                                            {"keyData", Type::kText},
+                                            {"caData", Type::kText}}};
+constexpr std::array<Key, 2> kManagedResource = {
+    {{"name", Type::kText}, {"ignoredByScheduler", Type::kBool}}};
+
+struct Meaningless {
+  Key key;
+  std::string_view why;
+};
+constexpr std::array<Meaningless, 5> kTopLevel = {
+    {{{"enableProfiling", Type::kBool}, "this version serves no profiles of itself"},
+     {{"enableContentionProfiling", Type::kBool}, "this version serves no profiles of itself"},
+     {{"delayCacheUntilActive", Type::kBool}, "this version elects no leader"},
+     {{"healthzBindAddress", Type::kText}, "this version serves no health"},
+     {{"metricsBindAddress", Type::kText}, "this version serves no metrics"}}};
+
+// What is expected instead; empty: it is of the type.
+std::string_view Expected(const ConfigValue& value, Type type) {
+  using Kind = ConfigValue::Kind;
+  switch (type) {
+    case Type::kBool: return value.kind == Kind::kBool ? "" : "true or false";
+    case Type::kWhole: return value.kind == Kind::kInt ? "" : "a whole number";
+    case Type::kNumber:
+      return value.kind == Kind::kInt || value.kind == Kind::kFloat ? "" : "a number";
+    case Type::kText: return value.is_string() ? "" : "a text";
+    case Type::kTime:
+      return value.is_string() && ParseDuration(value.text).ok() ? "" : "a time, such as \"15s\"";
+    case Type::kTable: return value.is_table() ? "" : "an object";
+    case Type::kArray: return value.is_array() ? "" : "an array";
+  }
+  return "";
+}
+
+std::string Indexed(std::string_view key, size_t index) {
+  return std::string(key).append("[" + std::to_string(index) + "]");
+}
+
+bool IsSaid(const ConfigValue& table, std::string_view key) {
+  const ConfigValue* value = table.Find(key);
+  return value != nullptr && !value->text.empty();
+}
+
+class Reader {
+ public:
+  Reader(ConfigErrors& errors, ConfigErrors& warnings) : errors_(errors), warnings_(warnings) {}
+
+  void Read(TableReader& reader) {
+    if (const ConfigValue* election = reader.Table("leaderElection")) {
+      ReadKeys(*election, "leaderElection", kLeaderElection);
+      const ConfigValue* elect = election->Find("leaderElect");
+      const bool is_off =
+          elect != nullptr && elect->kind == ConfigValue::Kind::kBool && !elect->boolean;
+      if (!is_off) Warn(*election, "leaderElection", "this version elects no leader");
+    }
+    if (const ConfigValue* connection = reader.Table("clientConnection")) {
+      ReadKeys(*connection, "clientConnection", kClientConnection);
+      Warn(*connection, "clientConnection", "this version connects to no API server");
+    }
+    if (const ConfigValue* extenders = reader.Array("extenders", "an array of extenders")) {
+      ReadExtenders(*extenders);
+    }
+    for (const Meaningless& each : kTopLevel) {
+      const ConfigValue* value = reader.Any(each.key.name);
+      if (value == nullptr) continue;
+      CheckType(*value, std::string(each.key.name), each.key.type);
+      Warn(*value, std::string(each.key.name), each.why);
+    }
+  }
+
+ private:
+  void Warn(const ConfigValue& value, std::string path, std::string_view why) {
+    warnings_.Add(value.place, std::move(path), std::string("left out: ").append(why));
+  }
+
+  void CheckType(const ConfigValue& value, std::string path, Type type) {
+    const std::string_view expected = Expected(value, type);
+    if (!expected.empty()) {
+      errors_.Expected(value.place, std::move(path), expected, value.Describe());
+    }
+  }
+
+  void ReadKeys(const ConfigValue& value, const std::string& path, std::span<const Key> keys) {
+    if (!value.is_table()) return CheckType(value, path, Type::kTable);
+    TableReader reader(value, path + ".", errors_);
+    for (const Key& key : keys) {
+      const ConfigValue* member = reader.Any(key.name);
+      if (member != nullptr) CheckType(*member, reader.KeyOf(key.name), key.type);
+    }
+    reader.End();
+  }
+
+  void ReadExtenders(const ConfigValue& array) {
+    size_t binders = 0;
+    for (size_t i = 0; i < array.elements.size(); ++i) {
+      const ConfigValue& extender = array.elements[i];
+      const std::string path = Indexed("extenders", i);
+      ReadKeys(extender, path, kExtender);
+      if (const ConfigValue* tls = extender.Find("tlsConfig"); tls != nullptr && tls->is_table()) {
+        ReadKeys(*tls, path + ".tlsConfig", kTlsConfig);
+      }
+      if (const ConfigValue* resources = extender.Find("managedResources")) {
+        for (size_t j = 0; j < resources->elements.size(); ++j) {
+          ReadKeys(resources->elements[j], Indexed(path + ".managedResources", j),
+                   kManagedResource);
+        }
+      }
+      CheckWeight(extender, path);
+      if (IsSaid(extender, "bindVerb") && ++binders == 2) {
+        errors_.Expected(extender.Find("bindVerb")->place, path + ".bindVerb",
+                         "one extender that binds", "another one");
+      }
+      Warn(extender, path, "a plugin does here what an extender did");
+    }
+  }
+
+  void CheckWeight(const ConfigValue& extender, const std::string& path) {
+    if (!IsSaid(extender, "prioritizeVerb")) return;
+    const ConfigValue* weight = extender.Find("weight");
+    if (weight != nullptr && (weight->kind != ConfigValue::Kind::kInt || weight->integer > 0)) {
+      return;
+    }
+    errors_.Expected(weight == nullptr ? extender.place : weight->place, path + ".weight",
+                     "a weight above 0 beside prioritizeVerb",
+                     weight == nullptr ? "none" : weight->Describe());
+  }
+
+  ConfigErrors& errors_;
+  ConfigErrors& warnings_;
+};
+
+}  // namespace
+
+void ReadKubeRest(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings) {
+  Reader(errors, warnings).Read(reader);
+}
+
+}  // namespace berth::host
