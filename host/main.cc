@@ -50,8 +50,10 @@ bool IsLive(int descriptor) {
 
 class SignalWatch final : public berth::host::RequestWatch {
  public:
-  explicit SignalWatch(berth::host::ProcessRequests requests)
-      : signals_(std::move(requests.stop), std::move(requests.reload)) {}
+  explicit SignalWatch(std::function<void()> reload) : signals_(std::move(reload)) {}
+  void TakeStops(std::function<void(int signal)> stop) override {
+    signals_.TakeStops(std::move(stop));
+  }
 
  private:
   berth::host::ProcessSignals signals_;
@@ -75,8 +77,8 @@ int Run(int argc, char** argv) {
       .out_is_live = IsLive(STDOUT_FILENO),
       .in_descriptor = STDIN_FILENO,
       .watch_requests =
-          [](berth::host::ProcessRequests requests) {
-            return std::make_unique<SignalWatch>(std::move(requests));
+          [](std::function<void()> reload) {
+            return std::make_unique<SignalWatch>(std::move(reload));
           },
       .report_crashes = berth::host::InstallCrashReport};
   return berth::host::RunCommand(args, env);

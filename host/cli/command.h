@@ -26,16 +26,13 @@ inline constexpr int kExitBadInput = 2;
 // 128 and the number of the signal that stopped it, as shells have it.
 inline constexpr int kExitSignal = 128;
 
-// What a process may be asked from outside. Threading: called on any thread.
-struct ProcessRequests {
-  std::function<void(int signal)> stop;  // Once, by this signal.
-  std::function<void()> reload;          // Read the files anew; any number of times.
-};
-
-// As long as it lives, somebody waits for requests; no call is running or follows when it is gone.
+// What a process is asked from outside. No call is running or follows when it is gone.
 class RequestWatch {
  public:
   virtual ~RequestWatch() = default;
+  // From now on who asks it to stop, by this signal, is heard, once; until then that ends the
+  // process. Called: once. Threading: `stop` is called on any thread.
+  virtual void TakeStops(std::function<void(int signal)> stop) = 0;
 };
 
 // What a command has of the world. Lifetime: outlives the call.
@@ -51,8 +48,9 @@ struct CommandEnvironment {
   bool err_is_terminal = false;
   bool out_is_live = false;  // Somebody reads along, on a terminal or behind a pipe.
   int in_descriptor = -1;    // The file that `in` reads from; -1: it reads from none.
-  // Passes requests on as long as the result lives. Empty: nobody ever asks.
-  std::function<std::unique_ptr<RequestWatch>(ProcessRequests requests)> watch_requests = {};
+  // As long as the result lives, `reload` is called, on any thread, each time that the files shall
+  // be read anew. Empty: nobody ever asks.
+  std::function<std::unique_ptr<RequestWatch>(std::function<void()> reload)> watch_requests = {};
   // Is told where it stands what runs, for the report of a crash, and null when nothing runs any
   // more. May be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};

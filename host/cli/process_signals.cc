@@ -51,8 +51,7 @@ void OnSignal(int signal) {
 
 }  // namespace
 
-ProcessSignals::ProcessSignals(std::function<void(int signal)> stop, std::function<void()> reload)
-    : stop_(std::move(stop)), reload_(std::move(reload)) {
+ProcessSignals::ProcessSignals(std::function<void()> reload) : reload_(std::move(reload)) {
   std::array<int, 2> ends{};
   BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
   read_end_ = FileDescriptor(ends[0]);
@@ -60,8 +59,15 @@ ProcessSignals::ProcessSignals(std::function<void(int signal)> stop, std::functi
   thread_ = std::thread([this] { Run(); });
   const int before = signal_pipe.exchange(write_end_.get(), std::memory_order_relaxed);
   BERTH_ASSERT_MSG(before < 0, "signals are waited for already");
-  SetHandlers(kStopSignals, OnSignal);
   if (reload_) SetHandlers(kReloadSignals, OnSignal);
+}
+
+void ProcessSignals::TakeStops(std::function<void(int signal)> stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = std::move(stop);
+  }
+  SetHandlers(kStopSignals, OnSignal);
 }
 
 ProcessSignals::~ProcessSignals() {
@@ -72,13 +78,19 @@ ProcessSignals::~ProcessSignals() {
   thread_.join();
 }
 
-void ProcessSignals::Run() const {
+void ProcessSignals::Run() {
   uint8_t byte = SIGHUP;
   while (byte == SIGHUP) {
     while (read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
     if (byte == SIGHUP) reload_();
   }
-  if (byte != kNoSignal) stop_(byte);
+  if (byte == kNoSignal) return;
+  std::function<void(int signal)> stop;
+  {
+    const std::lock_guard lock(mutex_);
+    stop = stop_;
+  }
+  stop(byte);
 }
 
 }  // namespace berth::host

@@ -3,35 +3,41 @@
 #define BERTH_HOST_CLI_PROCESS_SIGNALS_H_
 
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include "host/loader/file_descriptor.h"
 
 namespace berth::host {
 
-// As long as it lives, the first SIGINT or SIGTERM calls `stop` with its number. From then on both
-// do what they do by default, so that a second one ends the process at once. Each SIGHUP calls
-// `reload`, until then; several that come at once may be one. A signal that is ignored stays so.
+// As long as it lives, each SIGHUP calls `reload`, until somebody asks to stop; several that come at
+// once may be one. From TakeStops() on, the first SIGINT or SIGTERM calls `stop` with its number;
+// then both do again what they do by default, so that a second one ends the process at once. A
+// signal that is ignored stays so.
 //
 // Threading: both are called on one thread of their own.
 // Called:    one at a time per process.
 class ProcessSignals {
  public:
   // `reload` may be empty: SIGHUP does what it does by default.
-  ProcessSignals(std::function<void(int signal)> stop, std::function<void()> reload);
+  explicit ProcessSignals(std::function<void()> reload);
   // No call is running or follows.
   ~ProcessSignals();
   ProcessSignals(const ProcessSignals&) = delete;
   ProcessSignals& operator=(const ProcessSignals&) = delete;
 
- private:
-  void Run() const;
+  // Called: once.
+  void TakeStops(std::function<void(int signal)> stop);
 
-  const std::function<void(int signal)> stop_;
+ private:
+  void Run();
+
   const std::function<void()> reload_;
   FileDescriptor read_end_;
   FileDescriptor write_end_;
-  std::thread thread_;  // Last: it uses the others.
+  std::mutex mutex_;
+  std::function<void(int signal)> stop_;  // Guarded by mutex_.
+  std::thread thread_;                    // Last: it uses the others.
 };
 
 }  // namespace berth::host

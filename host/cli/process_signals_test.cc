@@ -38,7 +38,8 @@ class Heard {
 TEST(ProcessSignals, TellsOfTheFirstSignal) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Heard heard;
-    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
+    ProcessSignals signals(nullptr);
+    signals.TakeStops([&heard](int number) { heard.Add(number); });
     raise(signal);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(signal));
   }
@@ -47,11 +48,11 @@ TEST(ProcessSignals, TellsOfTheFirstSignal) {
 TEST(ProcessSignals, TellsOfEachHangUpUntilItIsAskedToStop) {
   Heard heard, reloads;
   {
-    const ProcessSignals signals([&heard](int number) { heard.Add(number); },
-                                 [&reloads] { reloads.Add(SIGHUP); });
+    ProcessSignals signals([&reloads] { reloads.Add(SIGHUP); });
     for (size_t count = 1; count <= 3; ++count) {
       raise(SIGHUP);
       EXPECT_EQ(reloads.WaitFor(count).size(), count);
+      if (count == 1) signals.TakeStops([&heard](int number) { heard.Add(number); });
     }
     raise(SIGTERM);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
@@ -64,7 +65,8 @@ TEST(ProcessSignals, TellsOfEachHangUpUntilItIsAskedToStop) {
 TEST(ProcessSignals, EndsWithoutOne) {
   Heard heard;
   {
-    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
+    ProcessSignals signals(nullptr);
+    signals.TakeStops([&heard](int number) { heard.Add(number); });
   }
   struct sigaction action {};
   sigaction(SIGTERM, nullptr, &action);
@@ -75,7 +77,8 @@ TEST(ProcessSignals, LeavesWhatIsIgnored) {
   signal(SIGINT, SIG_IGN);
   Heard heard;
   {
-    const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
+    ProcessSignals signals(nullptr);
+    signals.TakeStops([&heard](int number) { heard.Add(number); });
     raise(SIGINT);
     raise(SIGTERM);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
@@ -86,13 +89,25 @@ TEST(ProcessSignals, LeavesWhatIsIgnored) {
   signal(SIGINT, SIG_DFL);
 }
 
+TEST(ProcessSignalsDeathTest, WhoAsksToStopBeforeAnybodyTakesItEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const ProcessSignals signals([] {});
+        raise(SIGHUP);
+        raise(SIGTERM);
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
+}
+
 TEST(ProcessSignalsDeathTest, ASecondOneEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int second : {SIGINT, SIGTERM}) {
     EXPECT_EXIT(
         {
           Heard heard;
-          const ProcessSignals signals([&heard](int number) { heard.Add(number); }, nullptr);
+          ProcessSignals signals(nullptr);
+          signals.TakeStops([&heard](int number) { heard.Add(number); });
           raise(SIGINT);
           heard.WaitForOne();
           raise(second);

@@ -189,12 +189,14 @@ class RunSession {
   RunSession(const RunSession&) = delete;
   RunSession& operator=(const RunSession&) = delete;
 
+  // Who asks for other profiles meanwhile is heard when it runs; who asks to stop ends the process.
   Status Open();
   // Returns the exit status. REQUIRES: Open() succeeded.
   int Run();
 
  private:
   Status ReadConfig(EmbeddedScheduler::Options& options);
+  void AskForReload();
   void ReloadIfAsked();
   Status Reload();
   void OpenClock();
@@ -221,7 +223,8 @@ class RunSession {
   std::atomic<bool> reload_ = false;
   size_t reloaded_ = 0;
   size_t refused_ = 0;
-  std::unique_ptr<FileWatch> watch_;  // While it runs.
+  std::unique_ptr<FileWatch> watch_;        // While it runs.
+  std::unique_ptr<RequestWatch> requests_;  // Until it has run. May be null.
 };
 
 Status RunSession::ReadConfig(EmbeddedScheduler::Options& options) {
@@ -235,6 +238,11 @@ Status RunSession::ReadConfig(EmbeddedScheduler::Options& options) {
 }
 
 // ---- Other profiles -----------------------------------------------------------------------------
+
+void RunSession::AskForReload() {
+  reload_ = true;
+  waker_.Wake();
+}
 
 void RunSession::ReloadIfAsked() {
   if (!reload_.exchange(false)) return;
@@ -278,6 +286,7 @@ void RunSession::OpenClock() {
 }
 
 Status RunSession::Open() {
+  if (env_.watch_requests) requests_ = env_.watch_requests([this] { AskForReload(); });
   FileDescriptor events;
   if (!flags_.events.empty()) {
     Result<FileDescriptor> file = OpenEvents(flags_.events, env_.in_descriptor);
@@ -342,17 +351,13 @@ int RunSession::Run() {
 }
 
 Status RunSession::Drive(StreamRun& run) {
-  const auto stop = [this](int signal) {
-    stop_ = signal;
-    waker_.Wake();
-  };
-  const auto reload = [this] {
-    reload_ = true;
-    waker_.Wake();
-  };
-  std::unique_ptr<RequestWatch> requests;
-  if (env_.watch_requests) requests = env_.watch_requests({.stop = stop, .reload = reload});
-  watch_ = std::make_unique<FileWatch>(files_, kLookEvery, reload);
+  if (requests_ != nullptr) {
+    requests_->TakeStops([this](int signal) {
+      stop_ = signal;
+      waker_.Wake();
+    });
+  }
+  watch_ = std::make_unique<FileWatch>(files_, kLookEvery, [this] { AskForReload(); });
   // On the real clock in any case: it is plugins that it watches.
   RealClock clock(0, env_.steady_ns);
   clock.Begin();
@@ -364,6 +369,7 @@ Status RunSession::Drive(StreamRun& run) {
   if (real_clock_.has_value()) real_clock_->Begin();
   const Status status = run.Run();
   watch_.reset();
+  requests_.reset();
   return status;
 }
 

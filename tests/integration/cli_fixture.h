@@ -102,7 +102,7 @@ class CliTest : public ::testing::Test {
   int64_t wall_ns_ = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
   std::function<int64_t()> steady_ns_;           // Empty: a microsecond passes from call to call.
   int in_descriptor_ = -1;
-  std::function<std::unique_ptr<RequestWatch>(ProcessRequests requests)> watch_requests_;
+  std::function<std::unique_ptr<RequestWatch>(std::function<void()> reload)> watch_requests_;
 };
 
 }  // namespace berth::host

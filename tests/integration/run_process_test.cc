@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/api/assert.h"
@@ -24,7 +26,8 @@ class RunProcessTest : public CliTest {
  protected:
   // Starts `berth` with this standard output and with signals as a shell has them, and waits for
   // its end. Its standard error is in Error().
-  int RunBerth(std::vector<std::string> args, int out) {
+  int RunBerth(std::vector<std::string> args, int out) { return End(Start(std::move(args), out)); }
+  pid_t Start(std::vector<std::string> args, int out) const {
     args.insert(args.begin(), executable_);
     std::vector<char*> argv;
     for (std::string& arg : args) argv.push_back(arg.data());
@@ -39,7 +42,7 @@ class RunProcessTest : public CliTest {
     posix_spawnattr_init(&attributes);
     sigset_t signals;
     sigemptyset(&signals);
-    sigaddset(&signals, SIGPIPE);
+    for (const int signal : {SIGPIPE, SIGHUP, SIGTERM}) sigaddset(&signals, signal);
     posix_spawnattr_setsigdefault(&attributes, &signals);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t process = -1;
@@ -48,6 +51,9 @@ class RunProcessTest : public CliTest {
     BERTH_ASSERT_MSG(error == 0, "posix_spawn: %d", error);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
+    return process;
+  }
+  static int End(pid_t process) {
     int status = 0;
     BERTH_ASSERT(waitpid(process, &status, 0) == process);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -97,6 +103,49 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
     EXPECT_EQ(RunBerth(command, out.get()), 2) << command.front();
     EXPECT_THAT(Error(), EndsWith("berth: the output could not be written\n")) << command.front();
   }
+}
+
+// ---- Signals ------------------------------------------------------------------------------------
+
+// A run that reads its cluster from a pipe, and goes on reading until that is closed.
+class StartingRunTest : public RunProcessTest {
+ protected:
+  void Begin() {
+    const std::string cluster = folder_ + "/cluster";
+    BERTH_ASSERT(mkfifo(cluster.c_str(), 0600) == 0);
+    process_ =
+        Start({"run", "--embedded", "--cluster", cluster, "--output", "json"}, output_.get());
+    cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_CLOEXEC));  // It is read.
+  }
+  int EndWith(const std::string& text) {
+    if (!text.empty()) static_cast<void>(write(cluster_.get(), text.data(), text.size()));
+    cluster_ = FileDescriptor();
+    return End(process_);
+  }
+  void Signal(int signal) const { kill(process_, signal); }
+  std::string Output() const { return ReadAll(folder_ + "/out"); }
+
+ private:
+  const FileDescriptor output_{
+      open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+  FileDescriptor cluster_;
+  pid_t process_ = -1;
+};
+
+TEST_F(StartingRunTest, AHangUpMeanwhileIsAReloadAfterwards) {
+  Begin();
+  for (int i = 0; i < 3; ++i) Signal(SIGHUP);
+  EXPECT_EQ(EndWith(kNodes + PodOf("web", "1")), 0) << Error();
+  EXPECT_THAT(Output(), HasSubstr(R"("type":"Bound")"));
+  EXPECT_THAT(Error(), HasSubstr("berth: reloaded: default-scheduler\n"));
+  EXPECT_THAT(Error(), HasSubstr("1 reload, 0 refused.\n"));
+}
+
+TEST_F(StartingRunTest, WhoAsksItToStopEndsIt) {
+  Begin();
+  Signal(SIGTERM);
+  EXPECT_EQ(EndWith(""), 128 + SIGTERM);
+  EXPECT_EQ(Error(), "");
 }
 
 }  // namespace

@@ -1,0 +1,178 @@
+// `berth run --embedded` on the real clock, while its profiles and plugins change.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/integration/hostile_libraries.h"
+#include "tests/integration/live_run.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ReloadRunTest : public LiveRunTest {
+ protected:
+  // As an editor does it: whoever reads sees the old text or the new one.
+  void Save(const std::string& name, const std::string& text) {
+    std::filesystem::rename(File("next", text), folder_ + "/" + name);
+  }
+  void Install(const char* library) {
+    std::filesystem::copy_file(library, folder_ + "/next");
+    std::filesystem::rename(folder_ + "/next", folder_ + "/libdoor.so");
+  }
+  static std::string WithDoor(const char* more = "") {
+    return std::string(
+               "extends = \"default\"\n[[plugins]]\nname = \"acme.Door\"\n"
+               "library = \"libdoor.so\"\n")
+        .append(more);
+  }
+  std::string profile() const { return folder_ + "/p.toml"; }
+
+  int pods_ = 0;
+};
+
+TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Save("p.toml", WithDoor("enabled = false\n"));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  const Outcome run = End();
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("berth: reloaded: default-scheduler\n"));
+  EXPECT_THAT(run.err, HasSubstr("1 reload, 0 refused.\n"));
+}
+
+TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Install(BERTH_OPEN_DOOR);
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+TEST_F(ReloadRunTest, ALibraryBehindALinkThatWasSwappedTakesEffect) {
+  std::filesystem::create_directory(folder_ + "/v1");
+  std::filesystem::create_directory(folder_ + "/v2");
+  std::filesystem::copy_file(BERTH_SHUT_DOOR, folder_ + "/v1/libdoor.so");
+  std::filesystem::copy_file(BERTH_OPEN_DOOR, folder_ + "/v2/libdoor.so");
+  std::filesystem::create_symlink("v1/libdoor.so", folder_ + "/libdoor.so");
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  std::filesystem::create_symlink("v2/libdoor.so", folder_ + "/next");
+  std::filesystem::rename(folder_ + "/next", folder_ + "/libdoor.so");
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  CloseInput();
+  EXPECT_EQ(End().exit_status, 0);
+}
+
+TEST_F(ReloadRunTest, ALibraryThatCouldNotBeLoadedIsTriedAgainWhenItIsMended) {
+  Save("p.toml", "extends = \"default\"\n");
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  Save("libdoor.so", "not yet");
+  Save("p.toml", WithDoor());
+  Reload();
+  Write(Line("ADDED", PodJson("next", "1")));
+  EXPECT_THAT(NextDecision(), StartsWith("Bound next "));
+  Install(BERTH_SHUT_DOOR);
+  // It takes a moment; then pods are refused.
+  std::string decision;
+  for (int i = 0; i < 100 && !decision.starts_with("Refused"); ++i) {
+    Write(Line("ADDED", PodJson("p" + std::to_string(i), "0")));
+    decision = NextDecision();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_THAT(decision, StartsWith("Refused "));
+  Stop(SIGTERM);
+  EXPECT_THAT(End().err, HasSubstr("expected an ELF file"));
+}
+
+TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  Save("p.toml", WithDoor("enabled = fals\n"));
+  Reload();
+  Write(Line("ADDED", PodJson("huge", "16")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused huge "));
+  Save("p.toml", WithDoor("enabled = false\n"));
+  Reload();
+  const std::string first = NextDecision();
+  EXPECT_TRUE(first == "Bound web b" || first.starts_with("Refused huge ")) << first;
+  Stop(SIGTERM);
+  const Outcome run = End();
+  EXPECT_THAT(run.err, HasSubstr("berth: not reloaded; what runs goes on:\n"));
+  EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
+}
+
+TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
+  Install(BERTH_SHUT_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused web "));
+  for (const HostileLibrary& hostile : HostileLibraries()) {
+    Plant(hostile, folder_ + "/libhostile.so");
+    Save("p.toml", ProfileWith(hostile));
+    Reload();
+    // A pod that comes is tried after that, with what ran before.
+    const std::string pod = "p" + std::to_string(++pods_);
+    Write(Line("ADDED", PodJson(pod, "1")));
+    EXPECT_THAT(NextDecision(), StartsWith("Refused " + pod)) << hostile.name;
+  }
+  Stop(SIGTERM);
+  const Outcome run = End();
+  for (const HostileLibrary& hostile : HostileLibraries()) {
+    EXPECT_THAT(run.err, HasSubstr(hostile.says)) << hostile.name;
+  }
+  EXPECT_THAT(run.err, HasSubstr("0 reloads, "));
+}
+
+TEST_F(ReloadRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
+  constexpr int kPods = 10'000;
+  Install(BERTH_OPEN_DOOR);
+  Save("p.toml", WithDoor());
+  Begin({"--profile", profile()});
+  std::string node = NodeJson("big", "100000");
+  node.replace(node.find("\"110\""), 5, "\"20000\"");
+  Write(Line("ADDED", node));
+  std::set<std::string> bound;
+  for (int i = 0; i < kPods; ++i) {
+    Write(Line("ADDED", PodJson("p" + std::to_string(i), "1")));
+    if (i % 500 == 499) {
+      Save("p.toml", WithDoor(i % 1000 == 499 ? "enabled = false\n" : ""));
+      Reload();
+    }
+    while (i - static_cast<int>(bound.size()) > 400) bound.insert(NextDecision());
+  }
+  CloseInput();
+  while (bound.size() < kPods) bound.insert(NextDecision());
+  EXPECT_FALSE(bound.contains("")) << "a pod is lost";
+  for (const std::string& decision : bound) EXPECT_THAT(decision, StartsWith("Bound p"));
+  const Outcome run = End();
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("10,000 bound, 0 pending; "));
+  EXPECT_THAT(run.err, HasSubstr(" reloads, 0 refused.\n"));
+}
+
+}  // namespace
+}  // namespace berth::host
