@@ -1,5 +1,6 @@
 #include "host/cli/decision_log.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "host/api/hash.h"
@@ -18,6 +19,15 @@ void DecisionLog::AfterStep() {
     if (binding == loop_->bindings().end() || !binding->second->is_waiting()) continue;
     Say(DecisionType::kWaiting, *binding->second->pod(), binding->second->node_name(), "");
   }
+}
+
+void DecisionLog::AfterReload() {
+  std::vector<PodRef> pods;
+  loop_->queue().ForEach([&pods](const QueuedEntity& entity) {
+    entity.ForEachPod([&pods](const PodRef& pod) { pods.push_back(pod); });
+  });
+  std::ranges::sort(pods, {}, [](const PodRef& pod) { return std::pair(pod->ns(), pod->name()); });
+  for (const PodRef& pod : pods) NoteGate(*pod);
 }
 
 void DecisionLog::OnAssumed(const PodRef& pod, std::string_view /*node*/) {

@@ -38,6 +38,9 @@ class DecisionLog final : public DecisionSink, private WatchSink {
   void StopWatch() { watch_.reset(); }
   // Says which of the pods that were given a node wait. Called: after every step of the loop.
   void AfterStep();
+  // Says which pods are gated that were not, or for another reason. Called: when PreEnqueue was
+  // asked about all of them anew.
+  void AfterReload();
 
   size_t bound() const { return bound_; }
   int64_t start_ns() const { return start_ns_; }

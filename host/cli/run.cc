@@ -265,6 +265,7 @@ Status RunSession::Reload() {
   if (!status.ok()) return status;
   files_ = std::move(files);
   ++reloaded_;
+  log_->AfterReload();
   std::vector<std::string> names;
   for (const PlanSpec& spec : config->set.specs) names.push_back(spec.scheduler_name);
   std::string text = "berth: reloaded: " + Join(names, ", ");

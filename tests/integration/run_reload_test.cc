@@ -52,6 +52,28 @@ TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
   EXPECT_THAT(run.err, HasSubstr("1 reload, 0 refused.\n"));
 }
 
+TEST_F(ReloadRunTest, WhoIsHeldBackFromNowOnIsSaid) {
+  const std::string open = "extends = \"default\"\n[[plugins]]\nname = \"SchedulingGates\"\n";
+  Save("p.toml", open + "enabled = false\n");
+  Begin({"--profile", profile()});
+  const std::string gate = R"(,"schedulingGates":[{"name":"later"}])";
+  for (const char* pod : {"huge", "great"}) {
+    Write(Line("ADDED", PodJson(pod, "16", "", gate)));
+    EXPECT_THAT(NextDecision(), StartsWith("Refused " + std::string(pod)));
+  }
+  for (int i = 0; i < 2; ++i) {
+    Save("p.toml", open);
+    EXPECT_EQ(NextDecision(), "Gated great waiting for scheduling gates: [later]");
+    EXPECT_EQ(NextDecision(), "Gated huge waiting for scheduling gates: [later]");
+    Save("p.toml", open + "enabled = false\n");
+    std::set<std::string> decisions = {NextDecision(), NextDecision()};
+    EXPECT_THAT(*decisions.begin(), StartsWith("Refused great "));
+    EXPECT_THAT(*decisions.rbegin(), StartsWith("Refused huge "));
+  }
+  Stop(SIGTERM);
+  EXPECT_EQ(End().exit_status, 128 + SIGTERM);
+}
+
 TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
