@@ -169,27 +169,67 @@ TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
   EXPECT_THAT(run.err, HasSubstr("0 reloads, "));
 }
 
-TEST_F(ReloadRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
-  constexpr int kPods = 10'000;
-  Install(BERTH_OPEN_DOOR);
-  Save("p.toml", WithDoor());
-  Begin({"--profile", profile()});
-  std::string node = NodeJson("big", "100000");
-  node.replace(node.find("\"110\""), 5, "\"20000\"");
-  Write(Line("ADDED", node));
-  std::set<std::string> bound;
-  for (int i = 0; i < kPods; ++i) {
-    Write(Line("ADDED", PodJson("p" + std::to_string(i), "1")));
-    if (i % 500 == 499) {
-      Save("p.toml", WithDoor(i % 1000 == 499 ? "enabled = false\n" : ""));
+// Where every pod goes, as the profile says it by turns: "east", "west", "east" ...
+class TurningRunTest : public ReloadRunTest {
+ protected:
+  static std::string NodeOf(int turn) { return turn % 2 == 0 ? "east" : "west"; }
+  void SaveTurn(int turn) {
+    Save("p.toml", WithDoor(("args = { node = \"" + NodeOf(turn) + "\" }\n").c_str()));
+  }
+  void BeginTurns() {
+    Install(BERTH_OPEN_DOOR);
+    SaveTurn(0);
+    Begin({"--profile", profile()});
+    for (const char* name : {"east", "west"}) {
+      std::string node = NodeJson(name, "100000");
+      node.replace(node.find("\"110\""), 5, "\"20000\"");
+      Write(Line("ADDED", node));
+    }
+  }
+  void WritePod() { Write(Line("ADDED", PodJson("p" + std::to_string(pods_++), "1"))); }
+  // The next decision, which must be the next pod's: pods are decided in the order in which they
+  // came. Returns its node.
+  std::string Decide() {
+    const std::string decision = NextDecision();
+    const std::string start = "Bound p" + std::to_string(decided_) + ' ';
+    EXPECT_THAT(decision, StartsWith(start)) << "a pod is lost, or comes twice";
+    ++decided_;
+    return decision.starts_with(start) ? decision.substr(start.size()) : "";
+  }
+  int undecided() const { return pods_ - decided_; }
+  int decided() const { return decided_; }
+
+ private:
+  int decided_ = 0;
+};
+
+TEST_F(TurningRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
+  constexpr int kTurns = 20;
+  constexpr int kPodsPerTurn = 500;
+  constexpr int kMaxUndecided = 400;
+  BeginTurns();
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int first = decided() + undecided();
+    if (turn > 0) {
+      SaveTurn(turn);
       Reload();
     }
-    while (i - static_cast<int>(bound.size()) > 400) bound.insert(NextDecision());
+    // Those that were there before the turn may be decided before it, or after; once one was
+    // decided after, all are. Who comes after it is.
+    bool turned = turn == 0;
+    for (int i = 0; i < kPodsPerTurn; ++i) {
+      WritePod();
+      while (undecided() > kMaxUndecided) {
+        const bool is_new = decided() >= first;
+        const std::string node = Decide();
+        turned |= is_new || node == NodeOf(turn);
+        ASSERT_EQ(node, NodeOf(turned ? turn : turn - 1)) << "p" << decided() - 1;
+      }
+    }
+    EXPECT_TRUE(turned);
   }
   CloseInput();
-  while (bound.size() < kPods) bound.insert(NextDecision());
-  EXPECT_FALSE(bound.contains("")) << "a pod is lost";
-  for (const std::string& decision : bound) EXPECT_THAT(decision, StartsWith("Bound p"));
+  while (undecided() > 0) ASSERT_EQ(Decide(), NodeOf(kTurns - 1));
   const Outcome run = End();
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("10,000 bound, 0 pending; "));

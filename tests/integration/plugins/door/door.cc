@@ -1,5 +1,6 @@
 // One plugin in two versions, of which one takes the other's place while the host works: the first
-// refuses every node, the second none.
+// refuses every node, the second none, or all but the one that it is told.
+#include <string>
 #include <string_view>
 
 #include <berth/plugin.h>
@@ -11,12 +12,27 @@ class Door : public berth::Plugin {
   static constexpr std::string_view kName = "acme.Door";
   static constexpr std::string_view kVersion = BERTH_DOOR_IS_OPEN ? "2.0.0" : "1.0.0";
   static constexpr std::string_view kAbout = "Lets every pod in, or none.";
-  static constexpr berth::Reasons kReasons{"the door is shut"};
-  using Node = berth::NodeRow<berth::Columns<>>;
+  static constexpr berth::Reasons kReasons{"the door is shut", "the door is elsewhere"};
+  enum Reason : int { kShut, kElsewhere };
+  struct Args {
+    std::string node;
+  };
+  static constexpr auto kArgs = berth::ArgRows<Args>(
+      berth::Arg("node", &Args::node, "The node that the door leads to; empty: all."));
+  using Columns = berth::Columns<berth::NodeName>;
+  using Node = berth::NodeRow<Columns>;
 
-  berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const {
-    return BERTH_DOOR_IS_OPEN ? berth::kPass : berth::Unschedulable(0);
+  Door(const berth::Host& host, const Args& args)
+      : node_(args.node.empty() ? BERTH_ID_NONE : host.Intern(args.node)) {}
+
+  berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& node) const {
+    if (!BERTH_DOOR_IS_OPEN) return berth::Unschedulable(kShut);
+    const bool is_elsewhere = node_ != BERTH_ID_NONE && node[berth::NodeName{}] != node_;
+    return berth::UnschedulableIf(is_elsewhere, kElsewhere);
   }
+
+ private:
+  const berth_id node_;
 };
 
 }  // namespace
