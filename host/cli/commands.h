@@ -63,7 +63,7 @@ struct ProfileFlags {
 };
 
 struct PluginCheckFlags {
-  std::string library;  // Its path.
+  std::string library;            // Its path.
   std::vector<std::string> args;  // "{..}" of the only plugin, or "NAME={..}"; each a JSON object.
   OutputFormat output = OutputFormat::kTable;
 };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <berth/testing/fake_host.h>
@@ -33,7 +35,7 @@ constexpr ContractPromise kPromises[] = {
     {"hints", "So do hints."},
     {"slots", "Cycle state keeps to its memory, and is read-only in blocks."},
     {"leaks", "Nothing is left behind by a cycle, or by destroy."},
-    {"instances", "A thousand instances leave no file and no thread behind."},
+    {"instances", "No instance leaves a file or a thread behind."},
     {"faults", "Nothing is thrown that is not an answer."},
     {kDeadlinesPromise, "Every call returns in time."},
     {kSurvivesPromise, "Nothing ends the process."},
@@ -96,6 +98,9 @@ const std::map<std::string, const void*>& QuietServices() {
   return services;
 }
 
+constexpr const char* kOpenFiles = "/proc/self/fd";
+constexpr const char* kThreads = "/proc/self/task";
+
 size_t EntriesOf(const char* directory) {
   std::error_code error;
   size_t count = 0;
@@ -113,9 +118,8 @@ class ContractChecker {
                   const ContractSink& sink)
       : subject_(subject), observer_(observer), sink_(sink) {}
 
-  void Run() {
-    const Answer created = PluginUnderTest::Create(*subject_.entry, ScenarioWith({}));
-    if (!created.ok()) return sink_({std::string(kNotCreated), ToString(created)});
+  ContractEffort Run() {
+    if (!IsCreated()) return effort_;
     {
       PluginUnderTest probe(*subject_.entry, ScenarioWith({}));
       world_ = MakeContractWorld(probe.instance().columns());
@@ -124,34 +128,54 @@ class ContractChecker {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
       plugin_ = &plugin;
       CheckQueue();
-      for (const PodSpec& pod : world_.pods) CheckCycle(pod);
+      CheckCycles();
       for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
       CheckChanges();
       TakeFaults();
     }
     CheckInstances();
+    if (!kit_looks_for_leaks_) CheckLeaks();
+    return effort_;
   }
 
  private:
   testing::Instance& instance() { return plugin_->instance(); }
 
   testing::Args Args() const {
-    return subject_.args.empty() ? testing::Args() : testing::Args(std::string_view(subject_.args));
+    const std::string& args = subject_.question.args;
+    return args.empty() ? testing::Args() : testing::Args(std::string_view(args));
   }
 
   testing::Scenario ScenarioWith(std::vector<testing::NodeSpec> nodes) {
     return {.nodes = std::move(nodes),
             .args = Args(),
-            .plugin = subject_.plugin,
+            .plugin = subject_.question.plugin,
             .services = QuietServices(),
             .on_failure = [this](const std::string& line) { Broken(line); },
             .observer = &observer_};
   }
 
+  // Whether there is somebody to ask.
+  bool IsCreated() {
+    const Answer created = PluginUnderTest::Create(*subject_.entry, ScenarioWith({}));
+    if (created.ok()) return true;
+    const std::string answers = std::string(subject_.entry->init == nullptr ? "" : "init or ") +
+                                "create answers " + ToString(created);
+    if (created.code == BERTH_BUG) {
+      sink_({"faults", answers});
+    } else if (created.code != BERTH_BAD_ARGUMENT && created.code != BERTH_ERROR) {
+      sink_({"codes", answers + ", which is no answer of create"});
+    } else if (!is_broken_) {
+      sink_({std::string(kNotCreated), answers});
+    }
+    return false;
+  }
+
   // "acme.Rack: Filter of ... [kOutputs]", as the kit says it.
   void Broken(const std::string& line) {
+    is_broken_ = true;
     const size_t mark = line.rfind(" [k");
-    const size_t begin = subject_.plugin.size() + 2;
+    const size_t begin = subject_.question.plugin.size() + 2;
     std::string promise = line.substr(mark + 3, line.size() - mark - 4);
     std::ranges::transform(promise, promise.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -202,6 +226,24 @@ class ContractChecker {
     }
   }
 
+  // For each pod some hundred instances are made.
+  void CheckCycles() {
+    const int64_t begin_ns = subject_.steady_ns();
+    effort_.pods_of = static_cast<int>(world_.pods.size());
+    for (const PodSpec& pod : world_.pods) {
+      if (effort_.pods >= kFewestPods && !IsWithin(subject_.question.budget.pods_ns, begin_ns)) {
+        break;
+      }
+      CheckCycle(pod);
+      ++effort_.pods;
+    }
+    kit_looks_for_leaks_ = instance().filter.has_value();
+  }
+
+  bool IsWithin(int64_t budget_ns, int64_t begin_ns) const {
+    return subject_.steady_ns() - begin_ns < budget_ns;
+  }
+
   void CheckCycle(const PodSpec& pod) {
     if (instance().filter || instance().pre_filter) {
       const testing::FilterResult result = plugin_->Filter(pod);
@@ -247,30 +289,42 @@ class ContractChecker {
 
   // What one instance leaves behind hides in the noise; a thousand do not.
   void CheckInstances() {
-    constexpr int kInstances = 1000;
     const auto make = [this] { PluginUnderTest(*subject_.entry, ScenarioWith({})); };
     make();  // What is taken once, for all, is no leak.
-    const size_t files = EntriesOf("/proc/self/fd");
-    const size_t threads = EntriesOf("/proc/self/task");
-    for (int i = 0; i < kInstances; ++i) make();
-    Compare("open files", files, EntriesOf("/proc/self/fd"));
-    Compare("threads", threads, EntriesOf("/proc/self/task"));
-    CheckLeaks();
+    const size_t files = EntriesOf(kOpenFiles);
+    constexpr size_t kOwnThreads = 2;  // This one, and that which watches the calls.
+    const size_t threads = Settled(kThreads, kOwnThreads);
+    const int64_t begin_ns = subject_.steady_ns();
+    int& made = effort_.instances;
+    while (made < kMostInstances &&
+           (made < kFewestInstances || IsWithin(subject_.question.budget.instances_ns, begin_ns))) {
+      make();
+      ++made;
+    }
+    Compare("open files", files, EntriesOf(kOpenFiles));
+    Compare("threads", threads, Settled(kThreads, threads));
+  }
+
+  static size_t Settled(const char* directory, size_t most) {
+    return SettledCount(
+        most, [directory] { return EntriesOf(directory); },
+        [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
   }
 
   void Compare(const char* what, size_t before, size_t after) {
     if (after <= before) return;
-    sink_({"instances", "after a thousand times create and destroy there are " +
-                            std::to_string(after - before) + " " + what + " more than before"});
+    sink_({"instances", "after create and destroy, " + std::to_string(effort_.instances) +
+                            " times, there are " + std::to_string(after - before) + " " + what +
+                            " more than before"});
   }
 
-  // The kit looks for them at Filter and Score; this is for plugins that have neither.
+  // The kit looks for them at Filter; this is for plugins that have none.
   void CheckLeaks() {
-    testing::Reporter reporter(subject_.plugin);
+    testing::Reporter reporter(subject_.question.plugin);
     reporter.set_handler([this](const std::string& line) { Broken(line); });
     reporter.set_observer(&observer_);
     testing::World world{testing::Library(*subject_.entry)};
-    world.info = &world.library.Find(subject_.plugin);
+    world.info = &world.library.Find(subject_.question.plugin);
     world.profile = "default-scheduler";
     world.args = Args();
     world.scripted = QuietServices();
@@ -287,15 +341,31 @@ class ContractChecker {
   const ContractSink& sink_;
   ContractWorld world_;
   PluginUnderTest* plugin_ = nullptr;
+  bool is_broken_ = false;  // The kit has found something.
+  bool kit_looks_for_leaks_ = false;
+  ContractEffort effort_;
 };
 
 }  // namespace
 
 std::span<const ContractPromise> ContractPromises() { return kPromises; }
 
-void CheckContract(const ContractSubject& subject, testing::CallObserver& observer,
-                   const ContractSink& sink) {
-  ContractChecker(subject, observer, sink).Run();
+ContractEffort CheckContract(const ContractSubject& subject, testing::CallObserver& observer,
+                             const ContractSink& sink) {
+  return ContractChecker(subject, observer, sink).Run();
+}
+
+size_t SettledCount(size_t most, const std::function<size_t()>& count,
+                    const std::function<void()>& wait) {
+  constexpr int kMostStill = 20;  // In a row, after which it will not come down.
+  size_t least = count();
+  for (int still = 0; least > most && still < kMostStill; ++still) {
+    wait();
+    const size_t now = count();
+    if (now < least) still = 0;
+    least = std::min(least, now);
+  }
+  return least;
 }
 
 }  // namespace berth::host

@@ -1,48 +1,40 @@
 #include "host/cli/contract_process.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include <berth/testing/call.h>
 
-#include "host/cli/call_watch.h"
-#include "host/cli/cluster_files.h"
-#include "host/loader/file_descriptor.h"
+#include "host/cli/child_process.h"
+#include "host/cli/contract_watch.h"
 
 namespace berth::host {
 namespace {
 
-// What the child writes: lines of "promise<tab>text". Two are not findings.
-constexpr std::string_view kDone = "done";    // All was asked.
-constexpr std::string_view kCrash = "crash";  // The text is the function, a space and the signal.
-constexpr unsigned kMostSeconds = 300;
+// What the child writes: lines of "promise<tab>text". These are not findings.
+constexpr std::string_view kLoaded = "loaded";    // From here on the plugin is asked.
+constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
+constexpr std::string_view kAsked = "asked";      // All was asked. The text is the effort.
+constexpr std::string_view kCrash = "crash";      // The text is the function, a space, the signal.
+// Every call has a limit of its own, so this is for those who get around it.
+constexpr int64_t kLongestNs = int64_t{3600} * 1'000'000'000;
+constexpr const char* kLoading = "a static constructor";
 
 // ---- The child ----------------------------------------------------------------------------------
 
 // Where the crash handler writes; it can be told by nothing else.
 int crash_pipe = -1;  // NOLINT(readability-identifier-naming)
-
-void WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) ::_exit(1);  // Nobody listens any more.
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 // Only what may be called within a signal handler.
 void TellCrash(int signal) {
@@ -50,10 +42,10 @@ void TellCrash(int signal) {
   const char* function = call == nullptr ? "no call" : call->point();
   const std::array<char, 3> number = {static_cast<char>('0' + signal / 10 % 10),
                                       static_cast<char>('0' + signal % 10), '\n'};
-  WriteAll(crash_pipe, "\ncrash\t");
-  WriteAll(crash_pipe, std::string_view(function, ::strlen(function)));
-  WriteAll(crash_pipe, " ");
-  WriteAll(crash_pipe, std::string_view(number.data(), number.size()));
+  WriteToParent(crash_pipe, "\ncrash\t");
+  WriteToParent(crash_pipe, std::string_view(function, ::strlen(function)));
+  WriteToParent(crash_pipe, " ");
+  WriteToParent(crash_pipe, std::string_view(number.data(), number.size()));
   ::_exit(1);
 }
 
@@ -72,59 +64,52 @@ void CatchCrashes(int pipe) {
   }
 }
 
-std::string LineOf(const ContractFinding& finding) {
-  std::string text = finding.text;
+std::string LineOf(std::string_view promise, std::string text) {
   std::ranges::replace(text, '\n', ' ');
-  return finding.promise + "\t" + text + "\n";
+  return std::string(promise) + "\t" + text + "\n";
 }
 
-[[noreturn]] void RunChild(const ContractSubject& subject,
-                           const std::function<int64_t()>& steady_ns, int pipe) {
+std::string EffortText(const ContractEffort& effort) {
+  return std::to_string(effort.pods) + " " + std::to_string(effort.pods_of) + " " +
+         std::to_string(effort.instances);
+}
+
+LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& source,
+                                                ContractWatch& watch) {
+  testing::Reporter reporter("");
+  reporter.set_observer(&watch);
+  const testing::CallScope call(&reporter, kLoading, testing::kLoad);
+  return PluginLibrary::Open(source);
+}
+
+void RunChild(const PluginLibrary::Source& source, const ContractQuestion& question,
+              const std::function<int64_t()>& steady_ns, int pipe) {
   CatchCrashes(pipe);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // What plugins print is no part of the report.
-  ::alarm(kMostSeconds);
   std::mutex mutex;
-  const auto tell = [&](const ContractFinding& finding) {
+  const auto tell = [&](std::string_view promise, std::string text) {
     const std::lock_guard lock(mutex);
-    WriteAll(pipe, LineOf(finding));
+    WriteToParent(pipe, LineOf(promise, std::move(text)));
   };
   // A plugin that is late once is late a thousand times: nothing more is asked.
-  CallWatch watch(steady_ns, [&](const std::string& text) {
-    tell({std::string(kDeadlinesPromise), text});
+  ContractWatch watch(steady_ns, [&](const std::string& text) {
+    tell(kDeadlinesPromise, text);
     ::_exit(0);
   });
-  CheckContract(subject, watch, tell);
-  tell({std::string(kDone), ""});
+  const auto library = Load(source, watch);
+  if (!library.ok()) {
+    tell(kLibraryPromise, library.error().ToString());
+    tell(kRefused, std::string(LoadErrorName(library.error().code)));
+    ::_exit(0);
+  }
+  tell(kLoaded, "");
+  const auto sink = [&](const ContractFinding& finding) { tell(finding.promise, finding.text); };
+  const ContractEffort effort =
+      CheckContract({&(*library)->entry(), question, steady_ns}, watch, sink);
+  tell(kAsked, EffortText(effort));
   ::_exit(0);
 }
 
 // ---- The parent ---------------------------------------------------------------------------------
-
-// What the child writes until it ends; not what others may write who have the pipe of it.
-std::string ReadUntilEnd(int file, pid_t child, int& status) {
-  constexpr int kLookEveryMs = 50;
-  std::string all;
-  std::array<char, 4096> part{};
-  for (bool ended = false;;) {
-    pollfd wait = {.fd = file, .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&wait, 1, ended ? 0 : kLookEveryMs);
-    if (ready > 0) {
-      const ssize_t count = ::read(file, part.data(), part.size());
-      if (count > 0) all.append(part.data(), static_cast<size_t>(count));
-      if (count != 0) continue;
-    } else if (!ended) {
-      ended = ::waitpid(child, &status, WNOHANG) == child;
-      continue;
-    }
-    while (!ended) ended = ::waitpid(child, &status, 0) == child;
-    return all;
-  }
-}
-
-std::string SignalText(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
-}
 
 ContractFinding CrashOf(std::string_view text) {
   const size_t space = text.rfind(' ');
@@ -133,52 +118,67 @@ ContractFinding CrashOf(std::string_view text) {
           SignalText(signal) + " in " + std::string(text.substr(0, space)) + " ends the process"};
 }
 
-std::string EndOf(int status) {
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-    return "it is not through after " + std::to_string(kMostSeconds) + " s";
+ContractFinding EndOf(const ChildEnd& end, bool is_loaded) {
+  if (end.is_late) {
+    return {std::string(kDeadlinesPromise),
+            "it is not through after " + std::to_string(kLongestNs / 1'000'000'000) + " s"};
   }
-  return WIFSIGNALED(status)
-             ? SignalText(WTERMSIG(status)) + " ends the process"
-             : "it ends the process with exit status " + std::to_string(WEXITSTATUS(status));
+  std::string text =
+      WIFSIGNALED(end.status)
+          ? SignalText(WTERMSIG(end.status)) + " ends the process"
+          : "it ends the process with exit status " + std::to_string(WEXITSTATUS(end.status));
+  return {std::string(kSurvivesPromise), is_loaded ? text : text + " while it is loaded"};
 }
 
-std::vector<ContractFinding> ParseLines(std::string_view text, int status) {
-  std::vector<ContractFinding> findings;
-  bool through = false;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+ContractEffort ParseEffort(const std::string& text) {
+  ContractEffort effort;
+  std::sscanf(text.c_str(), "%d %d %d", &effort.pods, &effort.pods_of, &effort.instances);
+  return effort;
+}
+
+// False: the last line, which says why there are no more.
+bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcome) {
+  if (promise == kLoaded) {
+    outcome.is_loaded = true;
+  } else if (promise == kRefused) {
+    outcome.refusal = std::move(text);
+    return false;
+  } else if (promise == kAsked) {
+    outcome.effort = ParseEffort(text);
+    return false;
+  } else {
+    outcome.findings.push_back(
+        promise == kCrash ? CrashOf(text) : ContractFinding{std::string(promise), std::move(text)});
+    return promise != kCrash && promise != kDeadlinesPromise;
+  }
+  return true;
+}
+
+ContractOutcome OutcomeOf(const ChildEnd& end) {
+  ContractOutcome outcome;
+  bool is_through = false;
+  for (std::string_view text = end.text; !text.empty();) {
+    const size_t line_end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, line_end);
+    text.remove_prefix(std::min(line_end + 1, text.size()));
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos) continue;
-    const std::string_view promise = line.substr(0, tab);
-    const std::string_view rest = line.substr(tab + 1);
-    through = through || promise == kDone || promise == kCrash || promise == kDeadlinesPromise;
-    if (promise == kDone) continue;
-    findings.push_back(promise == kCrash
-                           ? CrashOf(rest)
-                           : ContractFinding{std::string(promise), std::string(rest)});
+    is_through =
+        !AddLine(line.substr(0, tab), std::string(line.substr(tab + 1)), outcome) || is_through;
   }
-  if (!through) findings.push_back({std::string(kSurvivesPromise), EndOf(status)});
-  return findings;
+  if (!is_through) outcome.findings.push_back(EndOf(end, outcome.is_loaded));
+  return outcome;
 }
 
 }  // namespace
 
-Result<std::vector<ContractFinding>> CheckContractApart(const ContractSubject& subject,
-                                                        std::function<int64_t()> steady_ns) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
-  const FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
-  if (child == 0) RunChild(subject, steady_ns, write_end.get());
-  { const FileDescriptor closed = std::move(write_end); }
-  int status = 0;
-  const std::string text = ReadUntilEnd(read_end.get(), child, status);
-  return ParseLines(text, status);
+Result<ContractOutcome> CheckContractApart(const PluginLibrary::Source& library,
+                                           const ContractQuestion& question,
+                                           const std::function<int64_t()>& steady_ns) {
+  const auto end = RunInChild([&](int pipe) { RunChild(library, question, steady_ns, pipe); },
+                              kLongestNs, steady_ns);
+  if (!end.ok()) return end.status();
+  return OutcomeOf(*end);
 }
 
 }  // namespace berth::host

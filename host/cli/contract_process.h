@@ -1,21 +1,32 @@
-// Asks a plugin whether it keeps the contract, in a process of its own: there it may crash, hang,
-// or end the process, and each is a finding.
+// Asks a plugin whether it keeps the contract, in a process of its own: there the library is
+// loaded, and may crash, hang, or end the process, and each is a finding.
 #ifndef BERTH_HOST_CLI_CONTRACT_PROCESS_H_
 #define BERTH_HOST_CLI_CONTRACT_PROCESS_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "host/api/status.h"
 #include "host/cli/contract_check.h"
+#include "host/loader/plugin_library.h"
 
 namespace berth::host {
 
-// Findings in the order in which they came. Takes at most five minutes.
+struct ContractOutcome {
+  bool is_loaded = false;  // False: the findings say why, and no plugin of the library was asked.
+  std::string refusal;     // LoadErrorName of the error that the loader gave; empty: none.
+  std::vector<ContractFinding> findings;  // In the order in which they came.
+  std::optional<ContractEffort> effort;   // None: it did not come to the end.
+};
+
+// `library` is judged, and none of its code runs in this process.
 // Errors: Unavailable: no process could be made.
-Result<std::vector<ContractFinding>> CheckContractApart(const ContractSubject& subject,
-                                                        std::function<int64_t()> steady_ns);
+Result<ContractOutcome> CheckContractApart(const PluginLibrary::Source& library,
+                                           const ContractQuestion& question,
+                                           const std::function<int64_t()>& steady_ns);
 
 }  // namespace berth::host
 

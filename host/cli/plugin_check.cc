@@ -2,11 +2,16 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "host/api/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/contract_check.h"
 #include "host/cli/contract_process.h"
+#include "host/cli/plugin_set.h"
 #include "host/runtime/point.h"
 
 namespace berth::host {
@@ -17,13 +22,50 @@ using Json = nlohmann::ordered_json;
 // One broken promise is often found a hundred times.
 constexpr size_t kMostOfOnePromise = 3;
 
+using ArgsByPlugin = std::map<std::string, std::string, std::less<>>;
+
+std::string NamesOf(const PluginNote& note) {
+  std::string names;
+  for (const NotedPlugin& plugin : note.plugins) {
+    names += (names.empty() ? "" : ", ") + plugin.name;
+  }
+  return names;
+}
+
+// Whose arguments "NAME={..}" or "{..}" are.
+Result<std::string> NamedBy(std::string_view name, const PluginNote& note) {
+  std::vector<std::string> known;
+  for (const NotedPlugin& plugin : note.plugins) known.push_back(plugin.name);
+  if (name.empty() && known.size() == 1) return known.front();
+  if (name.empty()) {
+    return Status::InvalidArgument(
+        "--args: the library has " + std::to_string(known.size()) + " plugins (" + NamesOf(note) +
+        "); say whose arguments these are: --args '" + known.front() + "={\"key\": value}'");
+  }
+  if (std::ranges::find(known, name) != known.end()) return std::string(name);
+  return Status::InvalidArgument("--args: there is no plugin " + std::string(name) +
+                                 " in the library, but " + NamesOf(note) + DidYouMean(name, known));
+}
+
 // Arguments that are no JSON object are bad input, not a fault of the plugin.
-Result<std::string> ParseArgs(const std::string& text) {
-  if (text.empty()) return text;
-  const Json args = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (args.is_object()) return args.dump();
-  return Status::InvalidArgument("--args: expected a JSON object as {\"cpuMilli\": 200}, found " +
-                                 text);
+Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const PluginNote& note) {
+  ArgsByPlugin all;
+  for (const std::string_view text : given) {
+    const size_t name_end = std::min(text.find_first_of("=[{\""), text.size());
+    const bool is_named = name_end < text.size() && text[name_end] == '=';
+    const auto name = NamedBy(is_named ? text.substr(0, name_end) : "", note);
+    if (!name.ok()) return name.status();
+    const std::string_view value = is_named ? text.substr(name_end + 1) : text;
+    const Json args = Json::parse(value, nullptr, /*allow_exceptions=*/false);
+    if (!args.is_object()) {
+      return Status::InvalidArgument(
+          "--args: expected a JSON object as {\"cpuMilli\": 200}, found " + std::string(value));
+    }
+    if (!all.emplace(*name, args.dump()).second) {
+      return Status::InvalidArgument("--args: the arguments of " + *name + " are said twice");
+    }
+  }
+  return all;
 }
 
 // The file itself could not be judged, or not copied: nothing is known of the plugin.
@@ -52,18 +94,48 @@ Json PromisesOf(const std::vector<ContractFinding>& findings) {
   return list;
 }
 
-Json ReportOf(const PluginInfo& info, const std::vector<ContractFinding>& findings) {
+Json Described(const NotedPlugin& plugin) {
   Json points = Json::array();
-  for (const std::string& id : info.points) {
+  for (const std::string& id : plugin.points) {
     const PointInfo* point = FindPoint(id);
     points.push_back(point == nullptr ? id : std::string(point->name));
   }
-  return {{"name", info.name},
-          {"version", info.version},
-          {"points", std::move(points)},
-          {"kept", findings.empty()},
-          {"promises", PromisesOf(findings)},
-          {"findings", FindingsOf(findings)}};
+  return {{"name", plugin.name}, {"version", plugin.version}, {"points", std::move(points)}};
+}
+
+// Of a plugin that was not asked.
+Json UnaskedReport(const NotedPlugin& plugin) {
+  Json report = Described(plugin);
+  report.update({{"kept", nullptr},
+                 {"promises", Json::array()},
+                 {"asked", nullptr},
+                 {"findings", Json::array()}});
+  return report;
+}
+
+Json ReportOf(const NotedPlugin& plugin, const ContractOutcome& outcome) {
+  Json asked;
+  if (outcome.effort.has_value()) {
+    asked = {{"pods", outcome.effort->pods},
+             {"podsOf", outcome.effort->pods_of},
+             {"instances", outcome.effort->instances}};
+  }
+  Json report = Described(plugin);
+  report.update({{"kept", outcome.findings.empty()},
+                 {"promises", PromisesOf(outcome.findings)},
+                 {"asked", std::move(asked)},
+                 {"findings", FindingsOf(outcome.findings)}});
+  return report;
+}
+
+std::string EffortOf(const Json& asked) {
+  const int pods = asked["pods"];
+  const int pods_of = asked["podsOf"];
+  const int instances = asked["instances"];
+  const bool is_less = pods < pods_of || instances < kMostInstances;
+  return "Asked about " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
+         std::to_string(instances) + " instances were made and destroyed in a row." +
+         (is_less ? " Its calls take too long for more." : "");
 }
 
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
@@ -71,14 +143,23 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   for (const Json& point : plugin["points"]) {
     points += (points.empty() ? "" : ", ") + point.get<std::string>();
   }
+  const std::string name =
+      "\n" + plugin["name"].get<std::string>() + " " + plugin["version"].get<std::string>();
+  if (plugin["kept"].is_null()) {
+    out += name + " was not asked (" + points + ")\n";
+    return;
+  }
   const bool kept = plugin["kept"];
-  out += "\n" + plugin["name"].get<std::string>() + " " + plugin["version"].get<std::string>() +
-         (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
+  out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
   Table table({"PROMISE", "KEPT", "WHAT"});
   for (const Json& promise : plugin["promises"]) {
     table.AddRow({promise["name"], promise["kept"].get<bool>() ? "yes" : "NO", promise["text"]});
   }
   table.Append(width, out);
+  if (!plugin["asked"].is_null()) {
+    out += '\n';
+    AppendWrapped(EffortOf(plugin["asked"]), 0, width, out);
+  }
   if (!kept) out += "\nWhat is broken:\n";
   for (const Json& finding : plugin["findings"]) {
     out += "  ";
@@ -103,50 +184,100 @@ int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnviro
   return Print(env, out, report["kept"].get<bool>() ? kExitDone : kExitNotAllScheduled);
 }
 
-// Of a library that the loader refuses.
+// Of the library as a whole; `refusal`: the name of the loader's error, or empty.
+Json LibraryFinding(const ContractFinding& finding, const std::string& refusal) {
+  Json json = {{"promise", finding.promise}, {"text", finding.text}};
+  if (!refusal.empty()) json["code"] = refusal;
+  return json;
+}
+
+// Of a library that is refused before any of it runs.
 Json RefusedReport(const std::string& path, const LoadError& error) {
   return {{"library", path},
           {"kept", false},
           {"findings",
-           {{{"promise", kLibraryPromise},
-             {"code", LoadErrorName(error.code)},
-             {"text", error.ToString()}}}},
+           {LibraryFinding({std::string(kLibraryPromise), error.ToString()},
+                           std::string(LoadErrorName(error.code)))}},
           {"plugins", Json::array()}};
 }
 
-// create() wants other arguments, and says which.
-Status NotCreated(const std::string& plugin, const std::string& answer) {
-  return Status::InvalidArgument(plugin + ": create answers " + answer +
-                                 "\nname arguments that it takes: --args '{\"key\": value}'; "
-                                 "berth plugin describe shows them");
+// create() wants something else.
+Status NotCreated(const std::string& plugin, const std::string& answer, bool is_only) {
+  return Status::InvalidArgument(
+      plugin + ": " + answer + "\nname arguments that it takes: --args '" +
+      (is_only ? "" : plugin + "=") + "{\"key\": value}'; berth plugin describe shows them");
 }
+
+// Asks one plugin after the other, each in a process of its own.
+class LibraryCheck {
+ public:
+  LibraryCheck(const PluginLibrary::Source& source, const ArgsByPlugin& args,
+               const CommandEnvironment& env)
+      : source_(source), args_(args), env_(env) {}
+
+  // Errors: a plugin could not be asked.
+  Result<Json> Run() {
+    for (const NotedPlugin& plugin : note().plugins) {
+      if (!is_loaded_) {
+        plugins_.push_back(UnaskedReport(plugin));
+      } else if (Status status = Ask(plugin); !status.ok()) {
+        return status;
+      }
+    }
+    return Json{{"library", source_.path},
+                {"kept", kept_},
+                {"findings", std::move(findings_)},
+                {"plugins", std::move(plugins_)}};
+  }
+
+ private:
+  const PluginNote& note() const { return source_.judged.note; }
+
+  Status Ask(const NotedPlugin& plugin) {
+    const auto args = args_.find(plugin.name);
+    const auto outcome = CheckContractApart(
+        source_,
+        {.plugin = plugin.name, .args = args == args_.end() ? std::string() : args->second},
+        env_.steady_ns);
+    if (!outcome.ok()) return outcome.status();
+    const auto created =
+        std::ranges::find(outcome->findings, kNotCreated, &ContractFinding::promise);
+    if (created != outcome->findings.end()) {
+      return NotCreated(plugin.name, created->text, note().plugins.size() == 1);
+    }
+    kept_ = kept_ && outcome->findings.empty();
+    is_loaded_ = outcome->is_loaded;
+    if (is_loaded_) {
+      plugins_.push_back(ReportOf(plugin, *outcome));
+      return {};
+    }
+    for (const ContractFinding& finding : outcome->findings) {
+      findings_.push_back(LibraryFinding(finding, outcome->refusal));
+    }
+    plugins_.push_back(UnaskedReport(plugin));
+    return {};
+  }
+
+  const PluginLibrary::Source& source_;
+  const ArgsByPlugin& args_;
+  const CommandEnvironment& env_;
+  bool is_loaded_ = true;
+  bool kept_ = true;
+  Json findings_ = Json::array();
+  Json plugins_ = Json::array();
+};
 
 }  // namespace
 
 int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
-  const Result<std::string> args = ParseArgs(flags.args);
+  const auto store = MakeLibraryStore(env.temporary_directory);
+  const auto source = store->Prepare(flags.library, {});
+  if (!source.ok() && IsBadInput(source.error())) return Fail(env, source.error().ToStatus());
+  if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
+  const auto args = ParseArgs(flags.args, source->judged.note);
   if (!args.ok()) return Fail(env, args.status());
-  PluginSet plugins(env.temporary_directory);
-  const auto library = plugins.AddLibrary(flags.library);
-  if (!library.ok() && IsBadInput(library.error())) return Fail(env, library.error().ToStatus());
-  if (!library.ok()) return PrintReport(RefusedReport(flags.library, library.error()), flags, env);
-
-  Json reports = Json::array();
-  bool kept = true;
-  for (const PluginInfo& info : (*library)->description().plugins) {
-    const ContractSubject subject{&(*library)->entry(), info.name, *args};
-    const auto findings = CheckContractApart(subject, env.steady_ns);
-    if (!findings.ok()) return Fail(env, findings.status());
-    const auto created = std::ranges::find(*findings, kNotCreated, &ContractFinding::promise);
-    if (created != findings->end()) return Fail(env, NotCreated(info.name, created->text));
-    kept = kept && findings->empty();
-    reports.push_back(ReportOf(info, *findings));
-  }
-  return PrintReport({{"library", (*library)->description().path},
-                      {"kept", kept},
-                      {"findings", Json::array()},
-                      {"plugins", std::move(reports)}},
-                     flags, env);
+  const Result<Json> report = LibraryCheck(*source, *args, env).Run();
+  return report.ok() ? PrintReport(*report, flags, env) : Fail(env, report.status());
 }
 
 }  // namespace berth::host

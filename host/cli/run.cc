@@ -36,8 +36,7 @@ namespace berth::host {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-// How long a plugin may take to bind, and how many may block at a time.
-constexpr int64_t kBindDeadlineNs = 600 * kSecondNs;
+// How many plugins may block at a time.
 constexpr size_t kBindThreads = 16;
 // How often the files of the configuration are looked at: a change counts at the second look.
 constexpr std::chrono::milliseconds kLookEvery(250);
@@ -305,7 +304,7 @@ Status RunSession::Open() {
   options.follows_stream = true;
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = flags_.virtual_time ? 0 : kBindThreads;
-  options.bind_deadline_ns = config_.bind_deadline_ns.value_or(kBindDeadlineNs);
+  options.bind_deadline_ns = config_.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
   Set(config_.quarantine_faults, options.quarantine.faults);
   Set(config_.quarantine_window_ns, options.quarantine.window_ns);
   Set(config_.initial_backoff_ns, options.queue.initial_backoff_ns);

@@ -36,10 +36,19 @@ class LibraryStore {
   // Errors: every code up to kUnknownPoint.
   LoadResult<std::shared_ptr<PluginLibrary>> Load(const std::string& path,
                                                   const LoadOptions& options);
+  // The same up to the copy: judges the library, and runs none of its code. What comes of it is for
+  // PluginLibrary::Open, in this process or in one that is forked from it.
+  // Errors: every code up to kCopyFailed.
+  LoadResult<PluginLibrary::Source> Prepare(const std::string& path, const LoadOptions& options);
 
   uint64_t size() const { return libraries_.size(); }
 
  private:
+  struct Content;
+
+  static LoadResult<Content> Read(const std::string& path, const LoadOptions& options);
+  LoadResult<PluginLibrary::Source> JudgeAndCopy(const std::string& path, Content content);
+
   std::unique_ptr<PrivateCopies> copies_;
   std::map<std::string, std::shared_ptr<PluginLibrary>, std::less<>> libraries_;  // By digest.
 };

@@ -26,14 +26,19 @@ namespace berth::host {
 // thread has. 0: none.
 using CallWord = uint64_t;
 
-// How long a call may take. They are meant to catch what hangs: a block of nodes takes
-// microseconds, and while one call lasts no other pod is looked at.
+// How long a call may take, unless the host file says otherwise. They are meant to catch what
+// hangs: a block of nodes takes microseconds, and while one call lasts no other pod is looked at.
 struct CallDeadlines {
   int64_t call_ns = 1'000'000'000;
   // PostFilter asks what-if of many nodes.
   int64_t post_filter_ns = 10'000'000'000;
+  // PreBind and Bind on a thread of the pool, and the answers that they promise.
+  int64_t bind_ns = 600'000'000'000;
 
-  int64_t of(Point point) const { return point == Point::kPostFilter ? post_filter_ns : call_ns; }
+  // On the scheduling thread.
+  constexpr int64_t of(Point point) const {
+    return point == Point::kPostFilter ? post_filter_ns : call_ns;
+  }
 };
 
 // What one thread is in the middle of. Its words are written by that thread alone.

@@ -1,6 +1,7 @@
 /* One plugin that keeps the contract, and by a macro each many that break one promise of it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +10,22 @@
 
 #include <berth/abi.h>
 
+#define POINTS_TEXT                                                          \
+  "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"," \
+  "\"berth.enqueue_extensions/1\"]}"
 #ifdef BREAKS_NOTE
 BERTH_NOTE(
-    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.Broken\",\"version\":\"2.0."
-    "0\","
-    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\","
-    "\"berth.enqueue_extensions/1\"]}]}");
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
+    "{\"name\":\"test.Broken\",\"version\":\"2.0.0\"," POINTS_TEXT "]}");
+#elif defined BREAKS_ARGS_OF_TWO
+BERTH_NOTE(
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
+    "{\"name\":\"test.Broken\",\"version\":\"1.0.0\"," POINTS_TEXT
+    ",{\"name\":\"test.Other\",\"version\":\"1.0.0\"," POINTS_TEXT "]}");
 #else
 BERTH_NOTE(
-    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.Broken\",\"version\":\"1.0."
-    "0\","
-    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\","
-    "\"berth.enqueue_extensions/1\"]}]}");
+    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
+    "{\"name\":\"test.Broken\",\"version\":\"1.0.0\"," POINTS_TEXT "]}");
 #endif
 
 #ifdef BREAKS_EXPORTS
@@ -33,11 +38,40 @@ typedef struct State {
   void* more;
 } State;
 
+#if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
+    defined BREAKS_SILENCE
+__attribute__((constructor)) static void BeLoaded(void) {
+#ifdef BREAKS_LOADING
+  abort();
+#elif defined BREAKS_LOADING_BY_EXIT
+  exit(0);
+#elif defined BREAKS_LOADING_FOR_EVER
+  for (;;) pause();
+#else
+  printf("hello from the constructor\n");
+  fflush(stdout);
+#endif
+}
+#endif
+
 typedef struct Instance {
   berth_plugin abi;
   const berth_host* host;
   const berth_timer* timer;
+  pthread_t thread;
 } Instance;
+
+#if defined BREAKS_CREATE
+#define CREATE_ANSWERS BERTH_BAD_ARGUMENT
+#elif defined BREAKS_CREATE_BY_BUG
+#define CREATE_ANSWERS BERTH_BUG
+#elif defined BREAKS_CREATE_BY_CODE
+#define CREATE_ANSWERS BERTH_SKIP
+#elif defined BREAKS_CREATE_OF_NOTHING
+#define CREATE_ANSWERS BERTH_SUCCESS
+#elif defined BREAKS_CREATE_BY_ERROR
+#define CREATE_ANSWERS BERTH_ERROR
+#endif
 
 static int64_t calls;
 static int64_t busy;
@@ -235,7 +269,20 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   return NULL;
 }
 
+#if defined BREAKS_INSTANCES_BY_THREADS
+static void* WaitForEver(void* nothing) {
+  for (;;) pause();
+  return nothing;
+}
+#endif
+#ifdef BREAKS_NOTHING_WITH_A_THREAD
+static void* End(void* nothing) { return nothing; }
+#endif
+
 static void Destroy(berth_plugin* plugin) {
+#ifdef BREAKS_NOTHING_WITH_A_THREAD
+  pthread_join(((Instance*)plugin->self)->thread, NULL);
+#endif
 #ifndef BREAKS_LEAKS
   free(plugin->self);
 #else
@@ -273,12 +320,27 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif
+#ifdef BREAKS_INSTANCES_BY_THREADS
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 100 == 0) {
+    pthread_create(&plugin->thread, NULL, WaitForEver, NULL);
+    pthread_detach(plugin->thread);
+  }
+#endif
+#ifdef BREAKS_NOTHING_WITH_A_THREAD
+  pthread_create(&plugin->thread, NULL, End, NULL);
+#endif
 #ifdef BREAKS_SILENCE
   BeLoudAndLeaveAChild();
 #endif
-#ifdef BREAKS_CREATE
+#ifdef CREATE_ANSWERS
   free(plugin);
-  return BERTH_BAD_ARGUMENT;
+  return CREATE_ANSWERS;
+#endif
+#ifdef BREAKS_ARGS_OF_TWO
+  if ((args == NULL) != (name.len == strlen("test.Broken"))) {
+    free(plugin);
+    return BERTH_BAD_ARGUMENT;
+  }
 #endif
   plugin->abi.struct_size = sizeof plugin->abi;
   plugin->abi.self = plugin;
@@ -298,13 +360,22 @@ static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info)
                                         .version = "1.0.0",
                                         .about = "Keeps the contract, or does not.",
                                         .points = kPoints};
+#ifdef BREAKS_ARGS_OF_TWO
+static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),
+                                         .name = "test.Other",
+                                         .version = "1.0.0",
+                                         .about = "Wants arguments, as the first wants none.",
+                                         .points = kPoints};
+static const berth_plugin_info* const kPlugins[] = {&kInfo, &kOther};
+#else
 static const berth_plugin_info* const kPlugins[] = {&kInfo};
+#endif
 
 const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
                                     .struct_size = sizeof(berth_entry),
                                     .abi_major = BERTH_ABI_MAJOR,
                                     .abi_minor = BERTH_ABI_MINOR,
                                     .pointer_bits = 64,
-                                    .n_plugins = 1,
+                                    .n_plugins = sizeof kPlugins / sizeof kPlugins[0],
                                     .plugins = kPlugins,
                                     .create = Create};

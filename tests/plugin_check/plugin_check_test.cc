@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,12 +18,15 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/command.h"
+#include "host/cli/contract_process.h"
+#include "host/cli/plugin_set.h"
 
 namespace berth::host {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Json = nlohmann::json;
@@ -32,23 +37,23 @@ struct Outcome {
   std::string err;
 };
 
-Outcome RunBerth(const std::vector<std::string>& args) {
+int64_t SteadyNs() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Outcome RunBerth(const std::vector<std::string>& args,
+                 const std::function<int64_t()>& steady_ns = SteadyNs) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
-  CommandEnvironment env{
-      .in = in,
-      .out = out,
-      .err = err,
-      .executable = "",
-      .temporary_directory = ::testing::TempDir(),
-      .steady_ns =
-          [] {
-            return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch())
-                .count();
-          },
-      .wall_ns = [] { return int64_t{0}; },
-      .out_width = {}};
+  CommandEnvironment env{.in = in,
+                         .out = out,
+                         .err = err,
+                         .executable = "",
+                         .temporary_directory = ::testing::TempDir(),
+                         .steady_ns = steady_ns,
+                         .wall_ns = [] { return int64_t{0}; },
+                         .out_width = {}};
   const int exit_status = RunCommand(args, env);
   return {exit_status, out.str(), err.str()};
 }
@@ -97,12 +102,19 @@ constexpr struct {
     {"slot_bounds", "slots", "writes outside its 16 bytes"},
     {"leaks", "leaks", "create and destroy leaves about"},
     {"leaks_of_slots", "leaks", "construct, clone and destroy of slot \"test.Broken/1\""},
-    {"instances", "instances", "100 open files more than before"},
+    {"instances", "instances",
+     "after create and destroy, 1000 times, there are 100 open files more than before"},
+    {"instances_by_threads", "instances", "there are 10 threads more than before"},
+    {"create_by_bug", "faults", "create answers Bug"},
+    {"create_by_code", "codes", "create answers Skip, which is no answer of create"},
+    {"create_of_nothing", "shape", "create answers Success and sets no plugin"},
     {"faults", "faults", "PreFilter of pod default/plain answers Bug"},
     {"deadlines", "deadlines", "Filter took 1.1 s; the host waits for 1.0 s"},
     {"deadlines_for_ever", "deadlines", "Filter has not returned after 3."},
     {"survival", "survives", "SIGSEGV in Filter ends the process"},
     {"survival_by_exit", "survives", "it ends the process with exit status 3"},
+    {"loading", "survives", "SIGABRT in a static constructor ends the process"},
+    {"loading_by_exit", "survives", "it ends the process with exit status 0 while it is loaded"},
 };
 
 TEST(PluginCheckTest, FindsWhatIsBroken) {
@@ -120,8 +132,90 @@ TEST(PluginCheckTest, FindsWhatIsBroken) {
   }
 }
 
+TEST(PluginCheckTest, FindsAConstructorThatDoesNotReturn) {
+  const int64_t begin_ns = SteadyNs();
+  const auto hurried = [begin_ns] { return begin_ns + (SteadyNs() - begin_ns) * 20; };
+  const Outcome outcome =
+      RunBerth({"plugin", "check", Broken("loading_for_ever"), "--output", "json"}, hurried);
+  EXPECT_EQ(outcome.exit_status, kExitNotAllScheduled) << outcome.err;
+  EXPECT_THAT(Findings(Json::parse(outcome.out)),
+              ElementsAre(AllOf(HasSubstr("deadlines: a static constructor has not returned after"),
+                                HasSubstr("the check waits for 10.0 s"))));
+}
+
+TEST(PluginCheckTest, SaysOfALibraryThatCannotBeLoadedWhatItsNoteSays) {
+  const Outcome json = RunBerth({"plugin", "check", Broken("loading"), "--output", "json"});
+  const Json report = Json::parse(json.out);
+  ASSERT_EQ(report["plugins"].size(), 1u);
+  EXPECT_EQ(report["plugins"][0]["name"], "test.Broken");
+  EXPECT_EQ(report["plugins"][0]["points"].size(), 4u);
+  EXPECT_EQ(report["plugins"][0]["kept"], nullptr);
+  const Outcome table = RunBerth({"plugin", "check", Broken("loading")});
+  EXPECT_EQ(table.exit_status, kExitNotAllScheduled);
+  EXPECT_THAT(
+      table.out,
+      AllOf(HasSubstr("It is not loaded:\n  SIGABRT in a static constructor ends the process\n"),
+            HasSubstr("test.Broken 1.0.0 was not asked (PreFilter, Filter, ")));
+}
+
+TEST(PluginCheckTest, AsksLessOfWhatTakesLong) {
+  const auto store = MakeLibraryStore(::testing::TempDir());
+  const auto source = store->Prepare(Broken("nothing"), {});
+  ASSERT_TRUE(source.ok());
+  const auto asked = [&source](ContractBudget budget) {
+    const auto outcome = CheckContractApart(
+        *source, {.plugin = "test.Broken", .args = "", .budget = budget}, SteadyNs);
+    EXPECT_TRUE(outcome.ok());
+    EXPECT_THAT(outcome->findings, IsEmpty());
+    return outcome->effort.value_or(ContractEffort());
+  };
+  const ContractEffort least = asked({.pods_ns = 0, .instances_ns = 0});
+  EXPECT_EQ(least.pods, kFewestPods);
+  EXPECT_EQ(least.instances, kFewestInstances);
+  const ContractEffort most = asked({.pods_ns = INT64_MAX, .instances_ns = INT64_MAX});
+  EXPECT_GT(most.pods, kFewestPods);
+  EXPECT_EQ(most.pods, most.pods_of);
+  EXPECT_EQ(most.instances, kMostInstances);
+}
+
+TEST(PluginCheckTest, GivesEachPluginItsArguments) {
+  const auto check = [](std::vector<std::string> args) {
+    args.insert(args.begin(), {"plugin", "check", Broken("args_of_two"), "--output", "json"});
+    return RunBerth(args);
+  };
+  const Outcome right = check({"--args", R"(test.Other={"a": "b=c"})"});
+  EXPECT_EQ(right.exit_status, kExitDone) << right.out << right.err;
+  EXPECT_EQ(Json::parse(right.out)["plugins"].size(), 2u);
+  const struct {
+    std::vector<std::string> args;
+    const char* text;
+  } wrong[] = {
+      {{"--args", "{}"},
+       "--args: the library has 2 plugins (test.Broken, test.Other); say whose arguments these "
+       "are: --args 'test.Broken={\"key\": value}'"},
+      {{"--args", "test.Othr={}"},
+       "--args: there is no plugin test.Othr in the library, but test.Broken, test.Other; did you "
+       "mean test.Other?"},
+      {{"--args", "test.Other={}", "--args", "test.Other={}"},
+       "--args: the arguments of test.Other are said twice"},
+      {{"--args", "test.Other=1"},
+       "--args: expected a JSON object as {\"cpuMilli\": 200}, found 1"},
+      {{}, "test.Other: create answers BadArgument"},
+      {{"--args", "test.Other={}", "--args", "test.Broken={}"},
+       "--args 'test.Broken={\"key\": value}'"},
+  };
+  for (const auto& c : wrong) {
+    SCOPED_TRACE(c.text);
+    const Outcome outcome = check(c.args);
+    EXPECT_EQ(outcome.exit_status, kExitBadInput);
+    EXPECT_THAT(outcome.err, HasSubstr(c.text));
+  }
+  const Outcome only = RunBerth({"plugin", "check", Broken("nothing"), "--args", "test.Broken={}"});
+  EXPECT_EQ(only.exit_status, kExitDone) << only.err;
+}
+
 TEST(PluginCheckTest, FindsNothingInWhatKeepsTheContract) {
-  std::vector<std::string> libraries = {Broken("nothing")};
+  std::vector<std::string> libraries = {Broken("nothing"), Broken("nothing_with_a_thread")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }
@@ -161,7 +255,9 @@ TEST(PluginCheckTest, PrintsATable) {
   const Outcome good = RunBerth({"plugin", "check", Broken("nothing")});
   EXPECT_THAT(good.out, AllOf(HasSubstr("test.Broken 1.0.0 keeps the contract (PreFilter, Filter, "
                                         "Score, EnqueueExtensions)"),
-                              HasSubstr("outputs       yes    Every selected node")));
+                              HasSubstr("outputs       yes    Every selected node"),
+                              HasSubstr("\nAsked about 5 of 5 pods; 1000 instances were made and "
+                                        "destroyed in a row.\n")));
   const Outcome bad = RunBerth({"plugin", "check", Broken("codes")});
   EXPECT_EQ(bad.exit_status, kExitNotAllScheduled);
   EXPECT_THAT(bad.out, AllOf(HasSubstr("test.Broken 1.0.0 BREAKS the contract"),
@@ -181,7 +277,11 @@ TEST(PluginCheckTest, SaysWhatCannotBeAsked) {
       {"no such file", {Broken("absent")}, "libabsent.so"},
       {"arguments that are no object", {Broken("nothing"), "--args", "[1]"}, "--args: expected"},
       {"arguments that are no JSON", {Broken("nothing"), "--args", "{"}, "--args: expected"},
-      {"a plugin that wants arguments", {Broken("create")}, "create answers BadArgument"},
+      {"a plugin that wants arguments",
+       {Broken("create")},
+       "test.Broken: create answers BadArgument\nberth: name arguments that it takes: --args "
+       "'{\"key\": value}'"},
+      {"a plugin that lacks something", {Broken("create_by_error")}, "create answers Error"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -1,0 +1,101 @@
+#include "host/cli/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "host/loader/file_descriptor.h"
+
+namespace berth::host {
+namespace {
+
+// What a process writes until it ends; not what others may write who have the pipe of it.
+class ChildReader {
+ public:
+  ChildReader(int file, pid_t child) : file_(file), child_(child) {}
+
+  ChildEnd Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
+    constexpr int kLookEveryMs = 50;
+    const int64_t begin_ns = steady_ns();
+    for (;;) {
+      const bool ended = HasEnded();
+      const Part part = Read(ended ? 0 : kLookEveryMs);
+      if (part == Part::kEnd || (part == Part::kNothing && ended)) break;
+      if (ended || steady_ns() - begin_ns < limit_ns) continue;
+      end_.is_late = true;
+      break;
+    }
+    if (end_.is_late) ::kill(child_, SIGKILL);
+    while (!ended_ && !(ended_ = ::waitpid(child_, &end_.status, 0) == child_)) {
+    }
+    return std::move(end_);
+  }
+
+ private:
+  enum class Part : uint8_t { kSome, kNothing, kEnd };
+
+  bool HasEnded() {
+    if (!ended_) ended_ = ::waitpid(child_, &end_.status, WNOHANG) == child_;
+    return ended_;
+  }
+
+  Part Read(int wait_ms) {
+    pollfd wait = {.fd = file_, .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, wait_ms) <= 0) return Part::kNothing;
+    std::array<char, 4096> part{};
+    const ssize_t count = ::read(file_, part.data(), part.size());
+    if (count < 0) return Part::kNothing;
+    end_.text.append(part.data(), static_cast<size_t>(count));
+    return count == 0 ? Part::kEnd : Part::kSome;
+  }
+
+  const int file_;
+  const pid_t child_;
+  ChildEnd end_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+void WriteToParent(int pipe, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(pipe, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) ::_exit(1);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
+                            const std::function<int64_t()>& steady_ns) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
+  const FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    body(write_end.get());
+    ::_exit(0);
+  }
+  { const FileDescriptor closed = std::move(write_end); }
+  return ChildReader(read_end.get(), child).Run(limit_ns, steady_ns);
+}
+
+std::string SignalText(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+}  // namespace berth::host

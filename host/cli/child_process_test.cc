@@ -1,0 +1,84 @@
+#include "host/cli/child_process.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kMinuteNs = 60'000'000'000;
+
+int64_t SteadyNs() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ChildEnd RunApart(const std::function<void(int)>& body, int64_t limit_ns = kMinuteNs) {
+  auto end = RunInChild(body, limit_ns, SteadyNs);
+  EXPECT_TRUE(end.ok());
+  return *std::move(end);
+}
+
+TEST(ChildProcessTest, GivesWhatIsWrittenAndHowItEnds) {
+  const std::string large(1 << 20, 'x');
+  const ChildEnd through = RunApart([&](int pipe) { WriteToParent(pipe, large); });
+  EXPECT_EQ(through.text, large);
+  EXPECT_FALSE(through.is_late);
+  EXPECT_EQ(through.status, 0);
+
+  const ChildEnd exits = RunApart([](int pipe) {
+    WriteToParent(pipe, "some");
+    ::_exit(3);
+  });
+  EXPECT_EQ(exits.text, "some");
+  EXPECT_EQ(WEXITSTATUS(exits.status), 3);
+
+  const ChildEnd crashes = RunApart([](int) { ::raise(SIGKILL); });
+  EXPECT_EQ(crashes.text, "");
+  EXPECT_EQ(SignalText(WTERMSIG(crashes.status)), "SIGKILL");
+}
+
+TEST(ChildProcessTest, KillsWhatIsNotThrough) {
+  for (const int signal : {0, SIGSTOP}) {  // One that is stopped hears no other signal.
+    SCOPED_TRACE(signal);
+    const ChildEnd end = RunApart(
+        [signal](int pipe) {
+          WriteToParent(pipe, "begun");
+          if (signal != 0) ::raise(signal);
+          for (;;) ::pause();
+        },
+        100'000'000);
+    EXPECT_TRUE(end.is_late);
+    EXPECT_EQ(end.text, "begun");
+    EXPECT_EQ(SignalText(WTERMSIG(end.status)), "SIGKILL");
+  }
+}
+
+TEST(ChildProcessTest, DoesNotWaitForThoseThatTheChildLeavesBehind) {
+  int hold[2];
+  ASSERT_EQ(::pipe(hold), 0);
+  const ChildEnd end = RunApart([&hold](int pipe) {
+    if (::fork() == 0) {  // Has the pipe, and ends when the test does.
+      ::close(hold[1]);
+      char nothing = 0;
+      while (::read(hold[0], &nothing, 1) < 0) {
+      }
+      ::_exit(0);
+    }
+    WriteToParent(pipe, "done");
+  });
+  EXPECT_EQ(end.text, "done");
+  EXPECT_FALSE(end.is_late);
+  ::close(hold[0]);
+  ::close(hold[1]);
+}
+
+}  // namespace
+}  // namespace berth::host
