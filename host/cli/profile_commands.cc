@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/commands.h"
-#include "host/cli/virtual_clock.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"
 #include "host/runtime/point.h"
@@ -20,16 +19,6 @@ using Json = nlohmann::ordered_json;
 
 std::string Count(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-// Creates the plugins, against a cluster without nodes: they have the last word on their arguments.
-Status TryPlugins(const ProfileSet& set) {
-  const VirtualClock clock(0);
-  EmbeddedScheduler::Options options;
-  options.plugins = set.plugins;
-  options.profiles = set.specs;
-  options.clock = &clock;
-  return EmbeddedScheduler::Create(std::move(options))->Start();
 }
 
 Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
@@ -141,7 +130,7 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
 int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
   const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
-  if (Status status = TryPlugins(*set); !status.ok()) return Fail(env, status);
+  if (Status status = TryPlugins(set->plugins, set->specs); !status.ok()) return Fail(env, status);
   std::string out;
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     const Profile& profile = set->profiles[i];

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "host/config/config_value.h"
 #include "host/config/convert/convert_profile.h"
 #include "host/config/convert/kube_config.h"
+#include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
 #include "host/runtime/point.h"
 #include "host/runtime/profile_plan.h"
@@ -36,7 +38,7 @@ constexpr size_t kMaxFileName = 200;
 constexpr std::string_view kExamples = R"(Examples:
   What would my scheduler's configuration be here?
     berth profile convert kube-scheduler.yaml
-  One file per profile, called after its schedulerName:
+  Several profiles are several files, called after their schedulerNames:
     berth profile convert kube-scheduler.yaml --output-dir profiles
     berth profile check profiles/*.toml
   From a running cluster:
@@ -55,8 +57,11 @@ here (extenders, leader election, points behind feature gates) is left out. Each
 standard error, by its path in the file. A third party's plugin counts as here if a --plugin-dir
 holds it.
 
-Exit status: 0 done, with warnings too; 2 the file is wrong, or there are warnings and --strict:
-then nothing is written.)";
+The plugins that are here are asked whether they take their arguments. What they refuse is an error,
+by its path in the file. Standard output takes one profile: a file with several needs --output-dir.
+
+Exit status: 0 done, with warnings too; 2 the file or what a plugin says of it is wrong, there are
+several profiles for standard output, or there are warnings and --strict: then nothing is written.)";
 
 Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) {
   if (file != "-") {
@@ -70,17 +75,17 @@ Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) 
   return text;
 }
 
-Result<KnownPlugins> LoadPlugins(const std::vector<std::string>& given,
-                                 const CommandEnvironment& env) {
+Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::vector<std::string>& given,
+                                                     const CommandEnvironment& env) {
   std::vector<std::string> directories = given;
   if (directories.empty()) {
     Result<std::string> directory = PluginDirectory("", env);
     if (!directory.ok()) return directory.status();
     directories.push_back(std::move(directory).value());
   }
-  PluginSet plugins(env.temporary_directory);
-  if (Status status = AddPluginDirectories(directories, {}, plugins); !status.ok()) return status;
-  return KnownPluginsOf(plugins.catalog());
+  auto plugins = std::make_shared<PluginSet>(env.temporary_directory);
+  if (Status status = AddPluginDirectories(directories, {}, *plugins); !status.ok()) return status;
+  return std::shared_ptr<const PluginSet>(std::move(plugins));
 }
 
 struct OutputFile {
@@ -98,6 +103,11 @@ std::vector<OutputFile> WriteAll(const KubeSchedulerConfig& config,
                                  const std::vector<ConvertedProfile>& profiles,
                                  const std::string& file, bool to_files, ConfigErrors& errors) {
   std::vector<OutputFile> files;
+  if (!to_files && profiles.size() > 1) {
+    errors.Expected({file, 0, 0}, "profiles",
+                    "one, for standard output (--output-dir DIR takes a file for each)",
+                    std::to_string(profiles.size()));
+  }
   for (size_t i = 0; i < profiles.size(); ++i) {
     const KubeSchedulerProfile& source = config.profiles[i];
     const Placed<std::string>& name = source.scheduler_name;
@@ -168,15 +178,47 @@ void PrintWarnings(const ConfigErrors& warnings, CommandEnvironment& env) {
   env.err.flush();
 }
 
-// Several in one stream are told apart by a line before each.
-std::string Joined(const std::vector<OutputFile>& files) {
-  std::string out;
-  for (const OutputFile& file : files) {
-    if (!out.empty()) out += '\n';
-    if (files.size() > 1) out += "# ---- " + Printable(file.name) + " ----\n";
-    out += file.text;
+// The plan of what was written, whose arguments stand where they do in the configuration.
+std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFile& file,
+                             const PluginCatalog& catalog, ConfigErrors& errors) {
+  ProfileFiles files;
+  files.read = [&file](const std::string&) -> Result<std::string> { return file.text; };
+  const auto profile = ReadProfile("./" + file.name, files, errors);
+  if (!profile.has_value()) return {};
+  std::vector<PlanSpec> specs = MakePlanSpecs(std::span(&*profile, 1), catalog, {}, errors);
+  for (PlanSpec& spec : specs) {
+    for (PlanSpec::Plugin& plugin : spec.plugins) {
+      const KubePluginArgs* args = source.FindArgs(plugin.name);
+      const std::string path = args == nullptr ? source.path : args->path;
+      const auto where = [&path](const ConfigPlace& place) {
+        return place.ToString() + ": " + path;
+      };
+      plugin.where = where(args == nullptr ? source.place : args->name.place);
+      plugin.places.clear();
+      if (args == nullptr) continue;
+      for (const auto& [pointer, place] : args->args.places) plugin.places[pointer] = where(place);
+    }
   }
-  return out;
+  return specs;
+}
+
+// Asks the plugins that are here for their opinion.
+// Errors: all that they refuse, one a line.
+Status CheckPlugins(const KubeSchedulerConfig& config,
+                    const std::vector<ConvertedProfile>& profiles,
+                    const std::vector<OutputFile>& files,
+                    const std::shared_ptr<const PluginSet>& plugins) {
+  std::string said;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    if (!profiles[i].is_usable) continue;
+    const KubeSchedulerProfile& source = config.profiles[i];
+    ConfigErrors errors;
+    const auto specs = SpecOf(source, files[i], plugins->catalog(), errors);
+    const Status status = errors.empty() ? TryPlugins(plugins, specs) : errors.ToStatus();
+    if (status.ok()) continue;
+    said += (said.empty() ? "" : "\n") + std::string(status.message());
+  }
+  return said.empty() ? Status() : Status::InvalidArgument(std::move(said));
 }
 
 }  // namespace
@@ -206,7 +248,8 @@ CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags) {
       ->required();
   command
       ->add_option("--output-dir", flags.output_directory,
-                   "Write a file for each profile, DIR/<schedulerName>.toml [standard output]")
+                   "Write a file for each profile, DIR/<schedulerName>.toml [standard output, "
+                   "for one profile]")
       ->type_name("DIR");
   command->add_flag("--force", flags.force, "Overwrite files that are there");
   command->add_flag("--strict", flags.strict, "Write nothing if there is anything to warn of");
@@ -229,18 +272,22 @@ int RunProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env)
   ConfigErrors warnings;
   const auto config = ReadKubeConfig(*text, file, errors, warnings);
   if (!config.has_value()) return Fail(env, errors.ToStatus());
-  const Result<KnownPlugins> known = LoadPlugins(flags.plugin_directories, env);
-  if (!known.ok()) return Fail(env, known.status());
-  const auto profiles = ConvertKubeConfig(*config, *known, errors, warnings);
+  const auto plugins = LoadPlugins(flags.plugin_directories, env);
+  if (!plugins.ok()) return Fail(env, plugins.status());
+  const KnownPlugins known = KnownPluginsOf((*plugins)->catalog());
+  const auto profiles = ConvertKubeConfig(*config, known, errors, warnings);
   const bool to_files = !flags.output_directory.empty();
   const auto files = WriteAll(*config, profiles, file, to_files, errors);
   if (!errors.empty()) return Fail(env, errors.ToStatus());
+  if (const Status status = CheckPlugins(*config, profiles, files, *plugins); !status.ok()) {
+    return Fail(env, status);
+  }
   PrintWarnings(warnings, env);
   if (flags.strict && !warnings.empty()) {
     return Fail(env,
                 Status::InvalidArgument("--strict: nothing was written, for the warnings above"));
   }
-  if (!to_files) return Print(env, Joined(files), kExitDone);
+  if (!to_files) return Print(env, files.front().text, kExitDone);
   if (Status status = WriteFiles(files, flags.output_directory, flags.force); !status.ok()) {
     return Fail(env, status);
   }

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host/cli/embedded_scheduler.h"
+#include "host/cli/virtual_clock.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
 #include "host/config/toml_document.h"
@@ -106,6 +108,15 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFile
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);
   return set;
+}
+
+Status TryPlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs) {
+  const VirtualClock clock(0);
+  EmbeddedScheduler::Options options;
+  options.plugins = std::move(plugins);
+  options.profiles.assign(specs.begin(), specs.end());
+  options.clock = &clock;
+  return EmbeddedScheduler::Create(std::move(options))->Start();
 }
 
 }  // namespace berth::host

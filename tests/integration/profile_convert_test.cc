@@ -73,9 +73,13 @@ TEST_F(ProfileConvertTest, PrintsWhatItDoesNotWriteToFiles) {
             "[[plugins]]\nname = \"PrioritySort\"\n\n"
             "[[plugins]]\nname = \"NodeResourcesFit\"\nweight = 3\n\n"
             "[[plugins]]\nname = \"DefaultBinder\"\n");
+  // Two in one stream would be one file that is wrong.
   const Outcome two = Run({"profile", "convert", "-"}, text + "- schedulerName: two\n" + kPlugins);
-  EXPECT_THAT(two.out, AllOf(::testing::StartsWith("# ---- one.toml ----\n# Converted"),
-                             HasSubstr("\n\n# ---- two.toml ----\n# Converted")));
+  EXPECT_EQ(two.exit_status, 2);
+  EXPECT_EQ(two.out, "");
+  EXPECT_EQ(two.err,
+            "berth: <stdin>: profiles: expected one, for standard output (--output-dir DIR takes a "
+            "file for each), found 2\n");
 }
 
 TEST_F(ProfileConvertTest, OverwritesNothingUnlessForced) {
@@ -129,6 +133,25 @@ TEST_F(ProfileConvertTest, SaysWhatIsWrongAndWritesNothing) {
           HasSubstr(config + ":6: profiles[0].pluginConfig[0].args.scoringStrategy.type: expected "
                              "one of \"LeastAllocated\", \"MostAllocated\", "
                              "\"RequestedToCapacityRatio\", found \"Most\"")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
+}
+
+// What no schema can say, the plugin says: here and not only once the profile is used.
+TEST_F(ProfileConvertTest, AsksThePluginsAboutTheirArguments) {
+  const std::string args =
+      "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n";
+  const std::string config =
+      File("k.yaml", kHead + "profiles:\n- schedulerName: one\n" + kPlugins + args +
+                         "        type: RequestedToCapacityRatio\n- schedulerName: two\n" +
+                         kPlugins + args +
+                         "        type: MostAllocated\n      ignoredResources:\n"
+                         "      - a b\n");
+  const Outcome run = Run({"profile", "convert", config, "--output-dir", folder_ + "/out"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "berth: " + config +
+                         ":9: profiles[0].pluginConfig[0]: plugin \"NodeResourcesFit\": "
+                         "args.scoringStrategy");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
 }
 

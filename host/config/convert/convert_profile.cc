@@ -277,6 +277,7 @@ class Converter {
     const Names& names = runs_[point];
     const bool any = std::ranges::any_of(names, [this](const auto& name) { return IsHere(name); });
     if (any) return;
+    converted_.is_usable = false;
     warnings_.Add(source_.place, source_.path + ".plugins",
                   "no plugin that is here " + what + ": the profile cannot be used as it is");
   }

@@ -16,6 +16,7 @@ namespace berth::host {
 struct ConvertedProfile {
   Profile profile;          // Complete, what is not here included.
   CommentedPlugins absent;  // The plugins of `profile` that are not here.
+  bool is_usable = true;    // False: nothing that is here sorts the queue, or nothing binds.
 };
 
 // Says what upstream would run, in Berth's words. At every point the plugins that are here run in
