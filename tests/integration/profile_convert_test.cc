@@ -149,9 +149,16 @@ TEST_F(ProfileConvertTest, AsksThePluginsAboutTheirArguments) {
   const Outcome run = Run({"profile", "convert", config, "--output-dir", folder_ + "/out"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_EQ(run.out, "");
-  EXPECT_EQ(run.err, "berth: " + config +
-                         ":9: profiles[0].pluginConfig[0]: plugin \"NodeResourcesFit\": "
-                         "args.scoringStrategy");
+  EXPECT_EQ(
+      run.err,
+      "berth: " + config +
+          ":9: profiles[0].pluginConfig[0]: plugin \"NodeResourcesFit\": "
+          "args.scoringStrategy.requestedToCapacityRatio: must be specified when type is "
+          "RequestedToCapacityRatio\nberth: " +
+          config +
+          ":19: profiles[1].pluginConfig[0]: plugin \"NodeResourcesFit\": "
+          "args.ignoredResources[0]: expected a qualified name, such as example.com/gpu, found "
+          "\"a b\"\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
 }
 
