@@ -15,9 +15,9 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc embedded_scheduler_test.cc hostile_cli_test.cc profile_cli_test.cc
-          profile_convert_test.cc run_cli_test.cc run_live_test.cc run_process_test.cc
-          run_reload_test.cc stream_run_test.cc ../runtime/stage.cc
+  SOURCES cli_test.cc embedded_scheduler_test.cc host_file_cli_test.cc hostile_cli_test.cc
+          profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
+          run_process_test.cc run_reload_test.cc stream_run_test.cc ../runtime/stage.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
@@ -36,4 +36,4 @@ get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
 list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
 add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe
-                 test_shapes test_talker test_door_0 test_door_1 ${variants})
+                 test_shapes test_talker test_thrower test_door_0 test_door_1 ${variants})

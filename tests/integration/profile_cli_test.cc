@@ -399,6 +399,28 @@ TEST_F(ProfileCliTest, ProfilesMustGoTogether) {
   EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
 }
 
+// One queue has one plugin, and that one has one set of arguments.
+TEST_F(ProfileCliTest, ProfilesShareTheArgumentsOfTheirQueue) {
+  const auto sorted = [&](const std::string& name, const std::string& args) {
+    return File(name + ".toml",
+                "schedulerName = \"" + name + "\"\nextends = \"default\"\n" +
+                    "[[plugins]]\nname = \"PrioritySort\"\nenabled = false\n"
+                    "[[plugins]]\nname = \"test.Thrower\"\npoints = [\"QueueSort\"]\n"
+                    "library = \"" BERTH_TEST_PLUGIN_DIR "/libtest_thrower.so\"\n" +
+                    args);
+  };
+  const std::string one = sorted("one", "args = {at = \"nowhere\"}\n");
+  const std::string same = sorted("same", "[plugins.args]\nat = \"nowhere\"\n");
+  const std::string other = sorted("other", "args = {at = \"elsewhere\"}\n");
+  const std::string none = sorted("none", "");
+  EXPECT_EQ(Run({"profile", "check", one, same}).exit_status, 0);
+  const std::string said = "plugin \"test.Thrower\": args: expected those of " + one +
+                           ", for all profiles share a queue, found others\n";
+  const Outcome run = Run({"profile", "check", one, same, other, none});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.err, "berth: " + other + ":10: " + said + "berth: " + none + ":6: " + said);
+}
+
 TEST_F(ProfileCliTest, WhatIsWrongWithOneProfileHidesNothingOfAnother) {
   const std::string off = "\nenabled = false\n";
   const std::string sort = "[[plugins]]\nname = \"PrioritySort\"";
@@ -454,71 +476,6 @@ TEST_F(ProfileCliTest, RefusesBeforeAnythingIsScheduled) {
               HasSubstr("No such file or directory"));
   EXPECT_THAT(Run({"simulate", "--cluster", kSmall, "--profile", folder_ + "/"}).err,
               HasSubstr("Is a directory"));
-}
-
-// ---- The host file ------------------------------------------------------------------------------
-
-TEST_F(ProfileCliTest, RunTakesAHostFile) {
-  const std::string cluster =
-      File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: mine\n"));
-  File("mine.toml", "schedulerName = \"mine\"\nextends = \"binpack\"\n");
-  const std::string host = File("berth.toml",
-                                "profiles = [\"default\", \"mine.toml\"]\n"
-                                "podInitialBackoffSeconds = 2\n[quarantine]\nfaults = 5\n");
-  const std::vector<std::string> args = {"run",    "--embedded", "--cluster", cluster,
-                                         "--time", "virtual",    "--config",  host};
-  const Outcome run = Run(args);
-  EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("1 bound, 0 pending"));
-
-  std::vector<std::string> over = args;
-  over.insert(over.end(), {"--profile", "default"});
-  EXPECT_THAT(Run(over).err, HasSubstr("0 bound, 0 pending, 1 of other schedulers"))
-      << "the command line counts more";
-
-  File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nleaderElection = true\n");
-  const Outcome bad = Run(args);
-  EXPECT_EQ(bad.exit_status, 2);
-  EXPECT_EQ(bad.err, "berth: " + host +
-                         ":2: parallelism: expected 1 or nothing, for this version "
-                         "decides on one thread, found 4\n"
-                         "berth: " +
-                         host +
-                         ":3: leaderElection: expected nothing, for this version "
-                         "elects no leader, found true\n");
-  std::vector<std::string> missing = args;
-  missing.back() = folder_ + "/none.toml";
-  EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
-}
-
-// A pod that fits nowhere comes back when a node grows: after the backoff that the file says.
-TEST_F(ProfileCliTest, TheHostFileSetsTheBackoff) {
-  const std::string pod =
-      R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":)"
-      R"({"containers":[{"name":"c","resources":{"requests":{"cpu":"4"}}}]}}})";
-  const auto node = [](const char* type, const char* after, const char* cpu) {
-    return "\n{\"type\":\"" + std::string(type) + "\",\"after\":\"" + after +
-           R"(","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)" +
-           R"("status":{"allocatable":{"cpu":")" + cpu + R"(","memory":"1Gi","pods":"10"}}}})";
-  };
-  const std::string events = File("events.jsonl", node("ADDED", "0s", "1").substr(1) + "\n" + pod +
-                                                      node("MODIFIED", "100ms", "8"));
-  const auto bound_at = [&](const std::string& seconds) {
-    const std::string host = File(
-        "berth.toml", "podInitialBackoffSeconds = " + seconds + "\npodMaxBackoffSeconds = 60\n");
-    const Outcome run = Run({"run", "--embedded", "--events", events, "--time", "virtual",
-                             "--output", "json", "--config", host});
-    EXPECT_EQ(run.exit_status, 0) << run.err;
-    std::istringstream lines(run.out);
-    double time = -1;
-    for (std::string line; std::getline(lines, line);) {
-      const Json decision = Json::parse(line);
-      if (decision["type"] == "Bound") time = decision["time"];
-    }
-    return time;
-  };
-  EXPECT_GE(bound_at("1"), 0);
-  EXPECT_GE(bound_at("30"), bound_at("1"));
 }
 
 }  // namespace

@@ -1,0 +1,149 @@
+// The host file, berth.toml: what each of its keys changes.
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HostFileTest : public CliTest {
+ protected:
+  // What `berth run` makes, in virtual time, of a node and a pod that goes after 100 s.
+  Outcome Play(const std::string& host) {
+    const std::string pod = R"("object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)"
+                            R"("spec":{"containers":[{"name":"c"}]}}})";
+    const std::string events =
+        File("events.jsonl",
+             R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)"
+             R"("status":{"allocatable":{"cpu":"8","memory":"1Gi","pods":"10"}}}})"
+             "\n"
+             R"({"type":"ADDED",)" +
+                 pod + "\n" + R"({"type":"DELETED","after":"100s",)" + pod + "\n");
+    return Run({"run", "--embedded", "--events", events, "--time", "virtual", "--output", "json",
+                "--config", File("berth.toml", host)});
+  }
+
+  // The default profile and a plugin of a test's library.
+  void ProfileWith(const std::string& library, const std::string& plugin) {
+    File("p.toml", "extends = \"default\"\n[[plugins]]\nlibrary = \"" BERTH_TEST_PLUGIN_DIR "/" +
+                       library + "\"\n" + plugin);
+  }
+};
+
+TEST_F(HostFileTest, IsReadByRun) {
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: mine\n"));
+  File("mine.toml", "schedulerName = \"mine\"\nextends = \"binpack\"\n");
+  const std::string host = File("berth.toml",
+                                "profiles = [\"default\", \"mine.toml\"]\n"
+                                "podInitialBackoffSeconds = 2\n[quarantine]\nfaults = 5\n");
+  const std::vector<std::string> args = {"run",    "--embedded", "--cluster", cluster,
+                                         "--time", "virtual",    "--config",  host};
+  const Outcome run = Run(args);
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("1 bound, 0 pending"));
+
+  std::vector<std::string> over = args;
+  over.insert(over.end(), {"--profile", "default"});
+  EXPECT_THAT(Run(over).err, HasSubstr("0 bound, 0 pending, 1 of other schedulers"))
+      << "the command line counts more";
+
+  File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nleaderElection = true\n");
+  const Outcome bad = Run(args);
+  EXPECT_EQ(bad.exit_status, 2);
+  EXPECT_EQ(bad.err, "berth: " + host +
+                         ":2: parallelism: expected 1 or nothing, for this version "
+                         "decides on one thread, found 4\n"
+                         "berth: " +
+                         host +
+                         ":3: leaderElection: expected nothing, for this version "
+                         "elects no leader, found true\n");
+  std::vector<std::string> missing = args;
+  missing.back() = folder_ + "/none.toml";
+  EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
+}
+
+// A pod whose plugin errs is tried again: after the backoff that the file says, and twice as long each
+// time up to the most that it says. The queue looks once a second.
+TEST_F(HostFileTest, SetsTheBackoff) {
+  ProfileWith("libtest_thrower.so",
+              "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
+  struct Case {
+    const char* backoffs;
+    std::vector<double> waits;  // Seconds from one attempt to the next, at least.
+  };
+  const Case cases[] = {
+      {"", {1, 2, 4, 8, 10, 10}},
+      {"podInitialBackoffSeconds = 3\n", {3, 6, 10, 10}},
+      {"podInitialBackoffSeconds = 5\npodMaxBackoffSeconds = 40\n", {5, 10, 20, 40}},
+      {"podMaxBackoffSeconds = 2\n", {1, 2, 2, 2, 2}},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Play("profiles = [\"p.toml\"]\n" + std::string(c.backoffs));
+    std::istringstream lines(run.out);
+    std::vector<double> times;
+    for (std::string line; std::getline(lines, line);) times.push_back(Json::parse(line)["time"]);
+    ASSERT_GT(times.size(), c.waits.size()) << c.backoffs << run.err;
+    for (size_t i = 0; i < c.waits.size(); ++i) {
+      const double wait = times[i + 1] - times[i];
+      EXPECT_GE(wait, c.waits[i]) << c.backoffs << i;
+      EXPECT_LE(wait, c.waits[i] + 1) << c.backoffs << i;
+    }
+  }
+}
+
+// What plugins log is printed from the level that the file says.
+TEST_F(HostFileTest, SetsTheLevelOfWhatPluginsLog) {
+  std::filesystem::create_directories(folder_ + "/plugins");
+  for (const auto& library : std::filesystem::directory_iterator(BERTH_BINARY_DIR "/plugins")) {
+    const std::string name = library.path().filename();
+    if (library.path().extension() != ".so" || name == "libnode_name.so") continue;
+    std::filesystem::create_symlink(library.path(), folder_ + "/plugins/" + name);
+  }
+  std::filesystem::create_symlink(BERTH_TEST_TALKER, folder_ + "/plugins/libtest_talker.so");
+  const std::string said = "berth: warning: NodeName: looked at a node\n";
+  for (const auto& [level, is_said] :
+       {std::pair("", true), std::pair("logLevel = \"debug\"\n", true),
+        std::pair("logLevel = \"warning\"\n", true), std::pair("logLevel = \"error\"\n", false)}) {
+    const Outcome run = Play("pluginDirs = [\"plugins\"]\n" + std::string(level));
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    EXPECT_EQ(run.err.find(said) != std::string::npos, is_said) << level << run.err;
+  }
+}
+
+// A binding that nobody answers is cancelled after this time, and given up after it has passed
+// again.
+TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
+  ProfileWith(
+      "libtest_probe.so",
+      "name = \"test.A\"\npoints = [\"Bind\"]\nargs = {bind = {code = 6, how = \"return\"}}\n"
+      "[[plugins]]\nname = \"DefaultBinder\"\nenabled = false\n");
+  // Once: no time passes where an answer is waited for, but for the test it does.
+  const Outcome run = Play(
+      "profiles = [\"p.toml\"]\npodInitialBackoffSeconds = 1000\npodMaxBackoffSeconds = 1000\n"
+      "[deadlines]\nbind = \"5s\"\n");
+  EXPECT_EQ(Json::parse(run.out)["type"], "Error") << run.err;
+  EXPECT_EQ(Json::parse(run.out)["time"], 10.0);
+}
+
+TEST_F(HostFileTest, SetsTheFaultsThatMakeAQuarantine) {
+  ProfileWith("libtest_thrower.so",
+              "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
+  const auto err_of = [&](const std::string& quarantine) {
+    return Play("profiles = [\"p.toml\"]\n[quarantine]\n" + quarantine).err;
+  };
+  EXPECT_THAT(err_of("faults = 2\nwindow = \"40s\"\n"),
+              HasSubstr("in quarantine: 2 faults within 40s, the last at Filter: exception"));
+  EXPECT_THAT(err_of("faults = 0\n"), Not(HasSubstr("in quarantine")));
+  // The second attempt is seconds after the first.
+  EXPECT_THAT(err_of("faults = 2\nwindow = \"100ms\"\n"), Not(HasSubstr("in quarantine")));
+}
+
+}  // namespace
+}  // namespace berth::host
