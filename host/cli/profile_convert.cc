@@ -61,7 +61,8 @@ The plugins that are here are asked whether they take their arguments. What they
 by its path in the file. Standard output takes one profile: a file with several needs --output-dir.
 
 Exit status: 0 done, with warnings too; 2 the file or what a plugin says of it is wrong, there are
-several profiles for standard output, or there are warnings and --strict: then nothing is written.)";
+several profiles for standard output, or there are warnings and --strict. Then nothing is
+written.)";
 
 Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) {
   if (file != "-") {

@@ -54,8 +54,8 @@ Status AddPluginDirectories(std::span<const std::string> directories,
 //         would differ in silence); else everything that is wrong with the profiles, one a line.
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files);
 
-// Creates the plugins of these profiles, against a cluster without nodes, and drops them again: they
-// have the last word on their arguments.
+// Creates the plugins of these profiles, against a cluster without nodes, and drops them again:
+// they have the last word on their arguments.
 // Errors: what they say, one a line.
 Status TryPlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs);
 

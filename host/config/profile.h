@@ -20,8 +20,8 @@ namespace berth::host {
 // The name that pods have in spec.schedulerName unless they say another.
 inline constexpr std::string_view kDefaultSchedulerName = "default-scheduler";
 
-// Whether pods can be expected to say it: it is not empty, and no byte of it is a space or a control
-// character.
+// Whether pods can be expected to say it: it is not empty, and no byte of it is a space or a
+// control character.
 bool IsSchedulerName(std::string_view name);
 inline constexpr std::string_view kExpectedSchedulerName =
     "the name of a scheduler, without spaces and control characters";

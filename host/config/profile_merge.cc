@@ -183,7 +183,7 @@ class Sorter {
 
   // As it is read: from the first wish of the file on, each going on where the last one ended.
   void SayCircle(Circle circle) {
-    std::ranges::rotate(circle, std::ranges::min_element(circle));
+    std::rotate(circle.begin(), std::ranges::min_element(circle), circle.end());
     const Wish& first = *circle.front();
     if (first.is_before) std::reverse(circle.begin() + 1, circle.end());
     std::vector<std::string> wishes;

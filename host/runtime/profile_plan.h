@@ -14,11 +14,12 @@
 namespace berth::host {
 
 // Loads the libraries that plugins name, each with its pin, and adds them to `catalog`: first those
-// of enabled plugins, then those of the others. What a profile leaves out is installed all the same,
-// so that the pod fields that it answers for are ignored there, and no pod is refused for them.
-// Errors: in `errors`: those of PluginCatalog::AddLibrary, for enabled plugins; a library without the
-//         plugin. The library of one that is not enabled may be missing or broken: that is what the
-//         toggle is for. Then nobody answers for its fields.
+// of enabled plugins, then those of the others. What a profile leaves out is installed all the
+// same, so that the pod fields that it answers for are ignored there, and no pod is refused for
+// them.
+// Errors: in `errors`: those of PluginCatalog::AddLibrary, for enabled plugins; a library without
+//         the plugin. The library of one that is not enabled may be missing or broken: that is what
+//         the toggle is for. Then nobody answers for its fields.
 // Threading: [load]; runs the constructors of libraries, and no other code of plugins.
 void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog, ConfigErrors& errors);
 

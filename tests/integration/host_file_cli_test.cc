@@ -69,8 +69,8 @@ TEST_F(HostFileTest, IsReadByRun) {
   EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
 }
 
-// A pod whose plugin errs is tried again: after the backoff that the file says, and twice as long each
-// time up to the most that it says. The queue looks once a second.
+// A pod whose plugin errs is tried again: after the backoff that the file says, and twice as long
+// each time up to the most that it says. The queue looks once a second.
 TEST_F(HostFileTest, SetsTheBackoff) {
   ProfileWith("libtest_thrower.so",
               "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
