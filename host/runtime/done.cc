@@ -20,17 +20,35 @@ berth_done* Promises::HandleOf(Place& place) {
 berth_done* Promises::Open(Answer answer, Of of) {
   BERTH_ASSERT(answer != nullptr);
   const std::scoped_lock lock(mutex_);
-  if (free_.size() < kRestingPlaces) {
-    places_.push_back(std::make_unique<Place>());
-    places_.back()->table = this;
-    free_.push_front(places_.back().get());
+  Place* fresh = nullptr;
+  if (free_count_ < kRestingPlaces) {
+    fresh = places_.emplace_back(std::make_unique<Place>()).get();
+    fresh->table = this;
   }
-  Place& place = *free_.front();
-  free_.pop_front();
+  Place& place = fresh != nullptr ? *fresh : PopFree();
   place.is_open = true;
   place.of = of;
   place.answer = std::move(answer);
   return HandleOf(place);
+}
+
+void Promises::PushFree(Place& place) {
+  place.next_free = nullptr;
+  if (last_free_ != nullptr) {
+    last_free_->next_free = &place;
+  } else {
+    first_free_ = &place;
+  }
+  last_free_ = &place;
+  ++free_count_;
+}
+
+Promises::Place& Promises::PopFree() {
+  Place& place = *first_free_;
+  first_free_ = place.next_free;
+  if (first_free_ == nullptr) last_free_ = nullptr;
+  --free_count_;
+  return place;
 }
 
 Promises::Answer Promises::Take(berth_done* done) {
@@ -38,7 +56,7 @@ Promises::Answer Promises::Take(berth_done* done) {
   if (!place.is_open || HandleOf(place) != done) return nullptr;
   place.is_open = false;
   ++place.uses;
-  free_.push_back(&place);
+  PushFree(place);
   return std::exchange(place.answer, nullptr);
 }
 
@@ -94,7 +112,22 @@ Promises::Answer Promises::Hold(berth_done* done) {
 
 size_t Promises::open_count() const {
   const std::scoped_lock lock(mutex_);
-  return places_.size() - free_.size();
+  return places_.size() - free_count_;
+}
+
+// ---- PromiseTables ------------------------------------------------------------------------------
+
+std::shared_ptr<Promises> PromiseTables::Take(const std::string& owner) {
+  auto& tables = tables_[owner];
+  if (tables.empty()) return Promises::Make();
+  std::shared_ptr<Promises> table = std::move(tables.back());
+  tables.pop_back();
+  return table;
+}
+
+void PromiseTables::GiveBack(const std::string& owner, std::shared_ptr<Promises> table) {
+  BERTH_ASSERT(table->open_count() == 0);
+  tables_[owner].push_back(std::move(table));
 }
 
 }  // namespace berth::host

@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +26,8 @@ namespace berth::host {
 // kRestingPlaces * kUses calls at the earliest.
 //
 // Threading: any.
-// Lifetime:  that of its InstanceHost, which is the library's: a thread that the plugin forgot may
-//            complete a call when the instance is long gone.
+// Lifetime:  that of the InstanceHosts that had it, which is the library's: a thread that the plugin
+//            forgot may complete a call when the instance is long gone.
 class Promises : public std::enable_shared_from_this<Promises> {
   struct Key {};
 
@@ -76,17 +77,39 @@ class Promises : public std::enable_shared_from_this<Promises> {
     bool is_open = false;
     Of of = Of::kAny;
     Answer answer;
+    Place* next_free = nullptr;
   };
 
   static Place& PlaceOf(berth_done* done);
   static berth_done* HandleOf(Place& place);
-  // Ends this use of the place. Empty: it is over already. REQUIRES: mutex_ is held.
+  // REQUIRES, of all below: mutex_ is held.
+  void PushFree(Place& place);
+  Place& PopFree();
+  // Ends this use of the place. Empty: it is over already.
   Answer Take(berth_done* done);
 
   std::shared_mutex answering_;  // Shared while an answer is given.
   mutable std::mutex mutex_;     // Guards the places too.
   std::vector<std::unique_ptr<Place>> places_;
-  std::deque<Place*> free_;  // The one that has rested longest comes first.
+  Place* first_free_ = nullptr;  // The one that has rested longest.
+  Place* last_free_ = nullptr;
+  size_t free_count_ = 0;
+};
+
+// Tables whose instances are gone, for those that come after them: a table cannot go, for somebody
+// may still complete what it gave out, but its numbers may go on. Without it each reload would leave
+// some 16 KB for every plugin that binds.
+//
+// Threading: the scheduling thread.
+class PromiseTables {
+ public:
+  // `owner`: whose it was, or a new one. Two owners trust each other as little as two plugins do.
+  std::shared_ptr<Promises> Take(const std::string& owner);
+  // REQUIRES: it has been closed (CloseAll), and nobody opens any more.
+  void GiveBack(const std::string& owner, std::shared_ptr<Promises> table);
+
+ private:
+  std::map<std::string, std::vector<std::shared_ptr<Promises>>> tables_;
 };
 
 }  // namespace berth::host

@@ -1,5 +1,6 @@
 #include "host/runtime/done.h"
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -103,6 +104,27 @@ TEST_F(PromisesTest, WhoHoldsOneMayCompleteItAfterTheEnd) {
   promises_.reset();
   after(BERTH_SUCCESS, "");
   EXPECT_THAT(answers_, ElementsAre("a0"));
+}
+
+// Whoever comes next goes on with the numbers, so that those of before are not given out soon.
+TEST_F(PromisesTest, ATableGoesToTheNextOfItsOwner) {
+  PromiseTables tables;
+  std::shared_ptr<Promises> first = tables.Take("a");
+  const auto nobody = [](berth_code, std::string_view) { ADD_FAILURE() << "it is over"; };
+  berth_done* left = first->Open(nobody);
+  first->CloseAll();
+  tables.GiveBack("a", first);
+  EXPECT_NE(tables.Take("b"), first);
+  const std::shared_ptr<Promises> second = tables.Take("a");
+  EXPECT_EQ(second, first);
+  EXPECT_NE(tables.Take("a"), first) << "it is taken";
+  std::vector<berth_done*> open;
+  for (size_t i = 0; i < 2 * Promises::kRestingPlaces; ++i) {
+    open.push_back(second->Open(nobody));
+    EXPECT_NE(open.back(), left);
+  }
+  Promises::Complete(left, BERTH_SUCCESS, "");
+  EXPECT_EQ(second->open_count(), open.size());
 }
 
 }  // namespace

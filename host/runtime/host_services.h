@@ -15,6 +15,7 @@
 #include "host/cluster/client.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/call_monitor.h"
+#include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
 #include "host/runtime/plugin_faults.h"
 #include "host/runtime/plugin_ids.h"
@@ -64,6 +65,8 @@ struct HostServices {
   PluginIds* plugin_ids = nullptr;
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
+  // Of plugins that bind.
+  PromiseTables promise_tables = {};
 };
 
 }  // namespace berth::host

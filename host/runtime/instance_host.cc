@@ -70,14 +70,9 @@ uint32_t WordsOf(Point point) {
 InstanceHost::InstanceHost(HostServices& services, std::string plugin,
                            std::vector<std::string> kinds, std::string profile, std::string library)
     : services_(services),
-      plugin_(std::move(plugin)),
-      profile_(std::move(profile)),
       kinds_(std::move(kinds)),
-      watches_(*this),
-      timers_(*this),
-      metrics_(*this),
       what_if_(*this),
-      api_calls_(std::make_shared<ApiCalls>(*this)),
+      work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile), library)),
       log_level_(services.log_level),
       log_{sizeof(berth_log), 0, log_level_.word(), Log},
       abi_{.struct_size = sizeof(berth_host),
@@ -88,12 +83,23 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
            .version = AsStr(kVersion),
            .get_service = GetService,
            .fault = Fault} {
-  ids_.emplace(services.interner);
-  if (services.faults != nullptr) faults_ = services.faults->Open(plugin_, profile_);
+  if (services.faults != nullptr) faults_ = services.faults->Open(this->plugin(), this->profile());
   if (services.monitor != nullptr) {
-    callee_ = services.monitor->Register({plugin_, profile_, std::move(library), faults_});
+    callee_ =
+        services.monitor->Register({this->plugin(), this->profile(), std::move(library), faults_});
   }
 }
+
+InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
+                         const std::string& library)
+    : plugin(std::move(the_plugin)),
+      profile(std::move(the_profile)),
+      owner(library + '\n' + plugin),
+      watches(host),
+      timers(host),
+      metrics(host),
+      api_calls(std::make_shared<ApiCalls>(host)),
+      ids(host.services_.interner) {}
 
 InstanceHost::~InstanceHost() {
   Bury();
@@ -103,8 +109,8 @@ InstanceHost::~InstanceHost() {
 
 void InstanceHost::Begin() {
   creating_ = false;
-  metrics_.Begin();
-  watches_.Replay();
+  metrics().Begin();
+  watches().Replay();
 }
 
 void InstanceHost::Close() {
@@ -112,35 +118,43 @@ void InstanceHost::Close() {
     const std::unique_lock lock(uses_);
     if (closed_.exchange(true)) return;
   }
-  watches_.Close();
-  timers_.Close();
-  api_calls_->Close();
+  watches().Close();
+  timers().Close();
+  api_calls().Close();
 }
 
 void InstanceHost::Bury() {
   const std::unique_lock lock(uses_);
   if (is_buried()) return;
   closed_ = true;
-  watches_.Close();
-  timers_.Close();
+  watches().Close();
+  timers().Close();
   // Whoever was not closed was never used: there is nobody to answer.
-  api_calls_->Drop();
-  promises_->CloseAll();
-  metrics_.Close();
+  api_calls().Drop();
+  ClosePromises();
+  // What is still completed is none of the next ones.
+  if (promises_ != nullptr && !is_busy()) {
+    services_.promise_tables.GiveBack(work_->owner, promises_);
+  }
   // The name of who is still busy stays his.
   if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
   faults_ = nullptr;
-  {
-    const std::scoped_lock ids_lock(mutex_);
-    ids_.reset();
-    interned_.clear();
-  }
+  work_ = nullptr;
   buried_.store(true, std::memory_order_release);
 }
 
 void InstanceHost::LeaveBehind(std::shared_ptr<const void> kept) {
   const std::scoped_lock lock(mutex_);
   left_behind_.push_back(std::move(kept));
+}
+
+Promises& InstanceHost::promises() {
+  if (promises_ == nullptr) promises_ = services_.promise_tables.Take(work_->owner);
+  return *promises_;
+}
+
+std::vector<Promises::Answer> InstanceHost::ClosePromises() {
+  return promises_ != nullptr ? promises_->CloseAll() : std::vector<Promises::Answer>();
 }
 
 bool InstanceHost::Declared(std::string_view kind) const {
@@ -150,11 +164,12 @@ bool InstanceHost::Declared(std::string_view kind) const {
 Id InstanceHost::Intern(std::string_view text) {
   const std::scoped_lock lock(mutex_);
   // A plugin may ask for one text a million times; one reference is enough.
-  if (const Id known = services_.interner.Find(text); known != kNoId && interned_.contains(known)) {
+  if (const Id known = services_.interner.Find(text);
+      known != kNoId && work_->interned.contains(known)) {
     return known;
   }
-  const Id id = ids_->Intern(text);
-  interned_.insert(id);
+  const Id id = work_->ids.Intern(text);
+  work_->interned.insert(id);
   return id;
 }
 

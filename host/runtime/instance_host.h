@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -45,7 +44,9 @@ enum ThreadWord : uint32_t {
 // Threading: made, begun, closed, buried and destroyed on the scheduling thread;
 // the rest as it says.
 // Lifetime:  that of the instance's library, which is never unmapped: what a
-// plugin's thread asks for when the instance is long gone is asked of this. The
+// plugin's thread asks for when the instance is long gone is asked of this, and
+// <berth/abi.h> promises that it does nothing. So a reload leaves one behind for
+// every instance; but no more than it takes to answer, some 600 bytes. The
 // services, which go earlier, are out of bounds once it is buried: see HostUse.
 class InstanceHost {
  public:
@@ -77,14 +78,19 @@ class InstanceHost {
 
   const berth_host* abi() const { return &abi_; }
   HostServices& services() const { return services_; }
-  const std::string& plugin() const { return plugin_; }
-  const std::string& profile() const { return profile_; }
+  // REQUIRES, of both: it is not buried.
+  const std::string& plugin() const { return work_->plugin; }
+  const std::string& profile() const { return work_->profile; }
   // How the monitor calls it; 0: nobody watches.
   CallMonitor::CalleeId callee() const { return callee_; }
   // Null: nobody counts.
   PluginFaults::Account* faults() const { return faults_.get(); }
-  // Those that the instance was given.
-  Promises& promises() const { return *promises_; }
+  // Those that the instance was given; made when it is first asked for, on the
+  // scheduling thread.
+  Promises& promises();
+  size_t open_promises() const { return promises_ != nullptr ? promises_->open_count() : 0; }
+  // Closes all of them: see Promises::CloseAll.
+  std::vector<Promises::Answer> ClosePromises();
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
   // An id that lives as long as this host.
@@ -114,11 +120,12 @@ class InstanceHost {
   // The point at which the instance is called; kNowhere: at none.
   Point point() const { return point_; }
 
-  ObjectWatches& watches() { return watches_; }
-  PluginTimers& timers() { return timers_; }
-  PluginMetrics& metrics() { return metrics_; }
   WhatIfRows& what_if() { return what_if_; }
-  ApiCalls& api_calls() { return *api_calls_; }
+  // REQUIRES, of all below: it is not buried.
+  ObjectWatches& watches() { return work_->watches; }
+  PluginTimers& timers() { return work_->timers; }
+  PluginMetrics& metrics() { return work_->metrics; }
+  ApiCalls& api_calls() { return *work_->api_calls; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(host->impl);
@@ -127,9 +134,23 @@ class InstanceHost {
  private:
   friend class HostUse;
 
+  // What an instance works with, until it is buried.
+  struct Work {
+    Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
+         const std::string& library);
+
+    const std::string plugin;
+    const std::string profile;
+    const std::string owner;  // Of promises: the plugin of this library.
+    ObjectWatches watches;
+    PluginTimers timers;
+    PluginMetrics metrics;
+    std::shared_ptr<ApiCalls> api_calls;
+    IdRefs ids;  // Guarded by mutex_, as what follows: plugins intern on any thread.
+    std::unordered_set<Id> interned;
+  };
+
   HostServices& services_;
-  const std::string plugin_;
-  const std::string profile_;
   const std::vector<std::string> kinds_;
   const std::thread::id home_ = std::this_thread::get_id();
   std::shared_ptr<PluginFaults::Account> faults_;
@@ -139,18 +160,12 @@ class InstanceHost {
   std::atomic<bool> closed_ = false;
   std::atomic<bool> buried_ = false;
   std::atomic<uint32_t> calls_ = 0;
-  mutable std::shared_mutex uses_;  // Shared while another thread uses it.
-  std::shared_ptr<Promises> promises_ = Promises::Make();
-  std::mutex mutex_;  // Guards what follows up to left_behind_: plugins intern on
-                      // any thread.
-  std::optional<IdRefs> ids_;
-  std::unordered_set<Id> interned_;
+  mutable std::shared_mutex uses_;      // Shared while another thread uses it.
+  std::shared_ptr<Promises> promises_;  // Null: none was given.
+  std::mutex mutex_;                    // Guards what follows.
   std::vector<std::shared_ptr<const void>> left_behind_;
-  ObjectWatches watches_;
-  PluginTimers timers_;
-  PluginMetrics metrics_;
   WhatIfRows what_if_;
-  std::shared_ptr<ApiCalls> api_calls_;
+  std::unique_ptr<Work> work_;  // Null: it is buried.
   const SharedLogLevel log_level_;
   berth_log log_;
   berth_host abi_;

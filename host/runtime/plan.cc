@@ -98,7 +98,7 @@ Plan::~Plan() {
 void Plan::CloseAllPromises(const std::vector<bool>& busy) {
   std::vector<std::vector<Promises::Answer>> answers;
   for (const PlannedPlugin& plugin : plugins_) {
-    answers.push_back(plugin.host->promises().CloseAll());
+    answers.push_back(plugin.host->ClosePromises());
   }
   for (CycleState* state : *cycle_states_) state->Destroy(busy);
   for (size_t i = 0; i < plugins_.size(); ++i) {

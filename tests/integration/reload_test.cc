@@ -1,4 +1,7 @@
 // Other profiles take over while the scheduler works.
+#include <malloc.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -317,6 +320,29 @@ TEST_F(ReloadTest, AHundredReloadsLoseNobodyAndKeepNothing) {
   EXPECT_EQ(queue().size(), 0U);
   EXPECT_EQ(harness_.loop().draining(), 0U);
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 150'000);
+}
+
+// What stays of an instance that is gone is what a thread that it forgot may still ask.
+TEST_F(ReloadTest, AThousandReloadsKeepLittle) {
+  constexpr int kReloads = 1000;
+  constexpr size_t kBytesPerInstance = 1000;
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
+  Start(Fit());
+  const auto reload = [this] {
+    harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
+    harness_.Run();
+    ASSERT_EQ(NodeOf("p"), "n1");
+    harness_.cluster().DeletePod({"default", "p", ""}, 0, nullptr);
+    harness_.Run();
+    ReloadWith(Fit());
+  };
+  for (int i = 0; i < 100; ++i) reload();
+  const size_t instances = harness_.loop().scheduler().plan().plugins().size();
+  const size_t before = mallinfo2().uordblks;
+  if (before == 0) GTEST_SKIP() << "nobody counts";
+  for (int i = 0; i < kReloads; ++i) reload();
+  const size_t kept = mallinfo2().uordblks - before;
+  EXPECT_LT(kept, kReloads * instances * kBytesPerInstance);
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(PoolTest, WithoutAThreadItFailsAtLast) {
   EXPECT_THAT(answers_, ElementsAre(Running("no thread came free within 40s")));
   EXPECT_THAT(given_up_, ElementsAre(1));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
-  EXPECT_EQ(stage_.HostOf("puppet.Slow").promises().open_count(), 0U);
+  EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);
   EXPECT_EQ(stage_.timers().size(), 0U);
   RunTask();  // The thread comes after all.
   stage_.Drain();
@@ -222,7 +222,7 @@ TEST_F(PoolTest, WhatIsDroppedBeforeItsTurnIsNotCalled) {
   stage_.Drain();
   EXPECT_EQ(shown_, nullptr);
   EXPECT_EQ(Stage::slots(), 0);
-  EXPECT_EQ(stage_.HostOf("puppet.Slow").promises().open_count(), 0U);
+  EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);
 }
 
 TEST_F(PoolTest, ATaskThatNeverRunsGivesEverythingBack) {

@@ -52,7 +52,7 @@ class Scene {
   std::string Fault(const char* kind) const {
     return "puppet.A " + std::string(InfoOf(point_).name) + " " + kind;
   }
-  size_t open() const { return stage.HostOf("puppet.A").promises().open_count(); }
+  size_t open() const { return stage.HostOf("puppet.A").open_promises(); }
 
   Stage stage;
   Said returns;
@@ -431,7 +431,7 @@ TEST(AsyncCall, WhoIsGivenUpMayNotBind) {
     EXPECT_EQ(puppet.api->bind(puppet.host, shown, promise), BERTH_CONFLICT);
     stage.Drain();
     EXPECT_EQ(cluster.waiting(), 0U);  // Nobody has asked it for anything.
-    EXPECT_EQ(stage.HostOf("puppet.A").promises().open_count(), 0U);
+    EXPECT_EQ(stage.HostOf("puppet.A").open_promises(), 0U);
   }
 }
 
