@@ -26,7 +26,7 @@ class ChildReader {
     constexpr int kLookEveryMs = 50;
     const int64_t begin_ns = steady_ns();
     for (;;) {
-      const bool ended = HasEnded();
+      const bool ended = HasEnded(WNOHANG);
       const Part part = Read(ended ? 0 : kLookEveryMs);
       if (part == Part::kEnd || (part == Part::kNothing && ended)) break;
       if (ended || steady_ns() - begin_ns < limit_ns) continue;
@@ -34,7 +34,7 @@ class ChildReader {
       break;
     }
     if (end_.is_late) ::kill(child_, SIGKILL);
-    while (!ended_ && !(ended_ = ::waitpid(child_, &end_.status, 0) == child_)) {
+    while (!HasEnded(0)) {
     }
     return std::move(end_);
   }
@@ -42,8 +42,11 @@ class ChildReader {
  private:
   enum class Part : uint8_t { kSome, kNothing, kEnd };
 
-  bool HasEnded() {
-    if (!ended_) ended_ = ::waitpid(child_, &end_.status, WNOHANG) == child_;
+  // Where SIGCHLD is ignored, nobody learns how it ended: as if all had gone well.
+  bool HasEnded(int options) {
+    if (ended_) return true;
+    const pid_t found = ::waitpid(child_, &end_.status, options);
+    ended_ = found == child_ || (found < 0 && errno == ECHILD);
     return ended_;
   }
 

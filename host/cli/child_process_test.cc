@@ -61,6 +61,14 @@ TEST(ChildProcessTest, KillsWhatIsNotThrough) {
   }
 }
 
+TEST(ChildProcessTest, EndsWhereNobodyIsToldHowProcessesEnd) {
+  ::signal(SIGCHLD, SIG_IGN);
+  const ChildEnd end = RunApart([](int pipe) { WriteToParent(pipe, "done"); });
+  ::signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(end.text, "done");
+  EXPECT_FALSE(end.is_late);
+}
+
 TEST(ChildProcessTest, DoesNotWaitForThoseThatTheChildLeavesBehind) {
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);

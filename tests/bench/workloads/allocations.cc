@@ -5,7 +5,12 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BERTH_BENCH_COUNTS 0
-#else
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BERTH_BENCH_COUNTS 0
+#endif
+#endif
+#ifndef BERTH_BENCH_COUNTS
 #define BERTH_BENCH_COUNTS 1
 #endif
 
@@ -25,7 +30,8 @@ bool CountsAllocations() { return BERTH_BENCH_COUNTS != 0; }
 #if BERTH_BENCH_COUNTS
 
 // A program's own malloc takes the place of glibc's in all its libraries ("Replacing malloc" in
-// glibc's manual), which remains reachable under these names.
+// glibc's manual), where it is visible to them; glibc's own remains reachable under these names.
+#pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
@@ -68,5 +74,6 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) {
   return 0;
 }
 }
+#pragma GCC visibility pop
 
 #endif

@@ -7,7 +7,8 @@
 namespace berth::bench {
 
 struct Allocations {
-  uint64_t count = 0;  // Calls that may give memory: malloc, calloc, realloc and their kin.
+  // Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign; `new` is malloc.
+  uint64_t count = 0;
   uint64_t bytes = 0;  // As asked for.
 };
 

@@ -1,6 +1,8 @@
 #include "tests/bench/workloads/bench_command.h"
 
+#include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,7 +26,8 @@ using host::OutputFormat;
 using host::Result;
 using host::Status;
 
-constexpr int kExitSlower = 1;
+constexpr int kExitNotAll = 1;
+constexpr double kMostSlowdown = 1e6;
 
 constexpr std::string_view kAbout =
     "Measures what decisions cost: Berth with its plugins, on a cluster in memory.";
@@ -33,21 +36,23 @@ constexpr std::string_view kHelp = R"(Examples:
   berth-bench
   berth-bench W1 W4 --repeat 5 --output json > before.json
   berth-bench compare before.json after.json
-  berth-bench compare before.json after.json --max-slowdown 1.05
+  berth-bench compare before.json after.json --max-slowdown 1.1
 How does a decision grow with the nodes?
   for n in 1000 10000 100000; do berth-bench W1 --nodes $n --pods 1000; done
 
-Workloads carry the names and sizes of kube-scheduler's scheduler_perf. Each run has a process of
-its own. All its objects stand in the cluster and the queue before the clock starts; it stops when
-the queue rests. All nodes are scored. What is printed is the run with the median of pods/s:
+They carry the names and sizes of kube-scheduler's scheduler_perf. Each run has a process of its
+own. All its objects stand in the cluster and the queue before the clock starts; it stops when the
+queue rests. All nodes are scored. Of several runs the one with the median of decisions per second
+is shown:
   PODS/S        pods bound, by the seconds until the queue rests
-  DECISIONS/S   attempts, refusals too, by the same seconds
-  CPU           time of the process, per decision: least disturbed by what else runs
-  P50, P99      from the pop of the queue until the pod is assumed, or refused
-  ALLOCATIONS   of memory within that time, per decision, those of plugins too
+  CPU           time of the process, by its attempts; the lowest of all runs
+  P50, P99      from the pop of the queue until the pod is assumed; "refused": until it is refused
+  CPU P99       the same without the time that the machine had for others
+  ALLOCATIONS   of memory within that time, those of plugins too
   PEAK RSS      of the process, with the cluster and the plugins
 
-Exit status: 0 done, 1 a workload is slower than --max-slowdown allows, 2 bad input.)";
+Exit status: 0 done; 1 not all could be measured, or it became worse than --max-slowdown allows;
+2 bad input.)";
 
 struct Flags {
   std::vector<std::string> workloads;
@@ -63,6 +68,19 @@ struct Flags {
   std::optional<double> max_slowdown;
 };
 
+// ---- Saying -------------------------------------------------------------------------------------
+
+void Say(CommandEnvironment& env, std::string_view sentence) {
+  env.err << "berth-bench: " << host::Printable(sentence) << '\n';
+  env.err.flush();
+}
+
+int Refuse(CommandEnvironment& env, const Status& status) {
+  std::istringstream lines{std::string(status.message())};
+  for (std::string line; std::getline(lines, line);) Say(env, line);
+  return host::kExitBadInput;
+}
+
 // ---- The command line ---------------------------------------------------------------------------
 
 void AddOutput(CLI::App& command, Flags& flags) {
@@ -75,6 +93,16 @@ void AddOutput(CLI::App& command, Flags& flags) {
           "table or json [table]")
       ->check(CLI::IsMember({"table", "json"}))
       ->type_name("FORMAT");
+}
+
+// "W1     SchedulingBasic", a line each.
+std::string WorkloadList() {
+  std::string list = "Workloads:\n";
+  for (const Workload& workload : Workloads()) {
+    const std::string gap(10 - workload.name.size(), ' ');
+    list.append("  ").append(workload.name).append(gap).append(workload.test_case).append("\n");
+  }
+  return list + "\n";
 }
 
 void AddRun(CLI::App& app, Flags& flags) {
@@ -108,8 +136,14 @@ void AddCompare(CLI::App& app, Flags& flags) {
   compare->add_option("after", flags.after, "The same, later")->type_name("AFTER")->required();
   compare
       ->add_option("--max-slowdown", flags.max_slowdown,
-                   "Fail where a decision takes more CPU time than before by this factor")
-      ->check(CLI::Range(1.0, 1e6))
+                   "Fail where a decision takes more CPU time than before by this factor, and "
+                   "where fewer pods are bound")
+      ->check([](const std::string& text) {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        if (is_number && value >= 1 && value <= kMostSlowdown) return std::string();
+        return "found " + text + ", expected a number from 1 to 1e6";
+      })
       ->type_name("FACTOR");
   AddOutput(*compare, flags);
   compare->footer(std::string(kHelp));
@@ -117,18 +151,24 @@ void AddCompare(CLI::App& app, Flags& flags) {
 
 // ---- Measuring ----------------------------------------------------------------------------------
 
+Status NoWorkload(const std::string& name) {
+  std::vector<std::string> names = {"compare"};
+  for (const Workload& workload : Workloads()) names.emplace_back(workload.name);
+  return Status::InvalidArgument("there is no workload \"" + name + "\" (see berth-bench --help)" +
+                                 host::DidYouMean(name, names));
+}
+
+// Each once, in the order of their names.
 Result<std::vector<Workload>> Chosen(const Flags& flags) {
   std::vector<Workload> chosen;
-  std::vector<std::string> names;
-  for (const Workload& workload : Workloads()) names.emplace_back(workload.name);
   if (flags.workloads.empty()) chosen.assign(Workloads().begin(), Workloads().end());
   for (const std::string& name : flags.workloads) {
     const auto found = WorkloadsNamed(name);
-    if (found.empty()) {
-      return Status::InvalidArgument("there is no workload \"" + name + "\"" +
-                                     host::DidYouMean(name, names));
+    if (found.empty()) return NoWorkload(name);
+    for (const Workload& workload : found) {
+      const auto same = std::ranges::find(chosen, workload.name, &Workload::name);
+      if (same == chosen.end()) chosen.push_back(workload);
     }
-    chosen.insert(chosen.end(), found.begin(), found.end());
   }
   for (Workload& workload : chosen) {
     workload.nodes = flags.nodes.value_or(workload.nodes);
@@ -145,28 +185,27 @@ Result<Measurement> MeasureOften(const Workload& workload, const host::ProfileSe
     progress.Say(std::string(workload.name) + ", run " + std::to_string(i + 1) + " of " +
                  std::to_string(repeat));
     auto run = MeasureApart([&] { return Measure(workload, set); });
-    if (!run.ok()) {
-      return Status::Internal(
-          std::string(workload.name).append(": ").append(run.status().message()));
-    }
+    if (!run.ok()) return std::move(run).status();
     runs.push_back(std::move(run).value());
   }
   return MedianOf(std::move(runs));
 }
 
-Result<Results> MeasureAll(const Flags& flags, CommandEnvironment& env) {
-  const auto chosen = Chosen(flags);
-  if (!chosen.ok()) return chosen.status();
-  const auto set = host::OpenProfiles(flags.profiles, flags.plugin_directories, env);
-  if (!set.ok()) return set.status();
+// Those that cannot be measured are said, and left out.
+Results MeasureAll(const Flags& flags, const std::vector<Workload>& chosen,
+                   const host::ProfileSet& set, CommandEnvironment& env) {
   std::vector<std::string> profiles = flags.profiles;
   if (profiles.empty()) profiles.emplace_back(host::kDefaultProfile);
   Results results{.conditions = ConditionsHere(std::move(profiles)), .measurements = {}};
   host::Progress progress(env.err, env.err_is_terminal, env.steady_ns);
-  for (const Workload& workload : *chosen) {
-    auto measurement = MeasureOften(workload, *set, flags.repeat, progress);
-    if (!measurement.ok()) return std::move(measurement).status();
-    results.measurements.push_back(std::move(measurement).value());
+  for (const Workload& workload : chosen) {
+    auto measurement = MeasureOften(workload, set, flags.repeat, progress);
+    if (measurement.ok()) {
+      results.measurements.push_back(std::move(measurement).value());
+    } else {
+      progress.Clear();
+      Say(env, std::string(workload.name).append(": ").append(measurement.status().message()));
+    }
   }
   return results;
 }
@@ -183,9 +222,13 @@ std::string Format(const Shown& shown, const Flags& flags, const CommandEnvironm
 }
 
 int RunMeasure(const Flags& flags, CommandEnvironment& env) {
-  const auto results = MeasureAll(flags, env);
-  if (!results.ok()) return Fail(env, results.status());
-  return Print(env, Format(*results, flags, env), host::kExitDone);
+  const auto chosen = Chosen(flags);
+  if (!chosen.ok()) return Refuse(env, chosen.status());
+  const auto set = host::OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  if (!set.ok()) return Refuse(env, set.status());
+  const Results results = MeasureAll(flags, *chosen, *set, env);
+  const bool all = results.measurements.size() == chosen->size();
+  return Print(env, Format(results, flags, env), all ? host::kExitDone : kExitNotAll);
 }
 
 // ---- Comparing ----------------------------------------------------------------------------------
@@ -198,19 +241,29 @@ Result<Results> ReadResults(const std::string& path, CommandEnvironment& env) {
 
 int RunCompare(const Flags& flags, CommandEnvironment& env) {
   const auto before = ReadResults(flags.before, env);
-  if (!before.ok()) return Fail(env, before.status());
+  if (!before.ok()) return Refuse(env, before.status());
   const auto after = ReadResults(flags.after, env);
-  if (!after.ok()) return Fail(env, after.status());
+  if (!after.ok()) return Refuse(env, after.status());
   const auto comparison = Compare(*before, flags.before, *after, flags.after);
-  if (!comparison.ok()) return Fail(env, comparison.status());
+  if (!comparison.ok()) return Refuse(env, comparison.status());
   int exit_status = host::kExitDone;
   if (flags.max_slowdown.has_value()) {
-    for (const std::string& slower : SlowerThan(*comparison, *flags.max_slowdown)) {
-      env.err << "berth-bench: " << slower << " is slower than --max-slowdown allows\n";
-      exit_status = kExitSlower;
+    for (const std::string& sentence : Regressions(*comparison, *flags.max_slowdown)) {
+      Say(env, sentence);
+      exit_status = kExitNotAll;
     }
   }
   return Print(env, Format(*comparison, flags, env), exit_status);
+}
+
+// What is said before `compare` is for measuring, and would be passed over in silence.
+Status CheckNothingBefore(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    return Status::InvalidArgument("compare measures nothing: expected nothing before it, found " +
+                                   option->get_name());
+  }
+  return {};
 }
 
 }  // namespace
@@ -219,7 +272,7 @@ int RunBenchCommand(std::span<const std::string> args, CommandEnvironment& env) 
   Flags flags;
   CLI::App app(std::string(kAbout), "berth-bench");
   app.require_subcommand(0, 1);
-  app.footer(std::string(kHelp));
+  app.footer(WorkloadList().append(kHelp));
   AddRun(app, flags);
   AddCompare(app, flags);
   try {
@@ -228,7 +281,9 @@ int RunBenchCommand(std::span<const std::string> args, CommandEnvironment& env) 
     const int exit_status = app.exit(error, env.out, env.err);
     return exit_status == 0 ? Print(env, "", host::kExitDone) : host::kExitBadInput;
   }
-  return app.got_subcommand("compare") ? RunCompare(flags, env) : RunMeasure(flags, env);
+  if (!app.got_subcommand("compare")) return RunMeasure(flags, env);
+  const Status status = CheckNothingBefore(app);
+  return status.ok() ? RunCompare(flags, env) : Refuse(env, status);
 }
 
 }  // namespace berth::bench

@@ -10,7 +10,8 @@
 namespace berth::bench {
 
 // `args` without the program's own name.
-// Returns: the exit status: 0 done; 1 a workload became slower than allowed; 2 bad input.
+// Returns: the exit status: 0 done; 1 not all could be measured, or it became worse than allowed; 2
+//          bad input.
 // REQUIRES: the process has one thread; it forks.
 int RunBenchCommand(std::span<const std::string> args, host::CommandEnvironment& env);
 

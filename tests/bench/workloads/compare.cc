@@ -1,12 +1,12 @@
 #include "tests/bench/workloads/compare.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "host/api/text.h"
 #include "host/cli/progress.h"
+#include "tests/bench/workloads/json_fields.h"
 
 namespace berth::bench {
 namespace {
@@ -19,55 +19,79 @@ const Measurement* Find(const Results& results, const std::string& workload) {
   return found == results.measurements.end() ? nullptr : &*found;
 }
 
-// "W1: 5,000 nodes, 1,000 and 10,000 pods"
+// "5,000 nodes, 1,000 and 10,000 pods"
 std::string SizeOf(const Measurement& measurement) {
   return host::WithCommas(measurement.nodes) + " nodes, " +
          host::WithCommas(measurement.init_pods) + " and " + host::WithCommas(measurement.pods) +
          " pods";
 }
 
-Change Of(const Measurement& before, const Measurement& after, auto member) {
+template <class Struct, class Member>
+Change Of(const Struct& before, const Struct& after, Member member) {
   return {static_cast<double>(before.*member), static_cast<double>(after.*member)};
 }
 
-WorkloadChange ChangeOf(const Measurement& before, const Measurement& after) {
-  WorkloadChange change{
-      .workload = before.workload,
-      .pods_per_second = Of(before, after, &Measurement::pods_per_second),
-      .decisions_per_second = Of(before, after, &Measurement::decisions_per_second),
-      .cpu_us_per_decision = Of(before, after, &Measurement::cpu_us_per_decision),
-      .decision_p50_ns = Of(before, after, &Measurement::decision_p50_ns),
-      .decision_p99_ns = Of(before, after, &Measurement::decision_p99_ns),
-      .allocations_per_decision = std::nullopt,
-      .peak_rss_bytes = Of(before, after, &Measurement::peak_rss_bytes)};
-  if (before.allocations_per_decision.has_value() && after.allocations_per_decision.has_value()) {
-    change.allocations_per_decision =
-        Change{*before.allocations_per_decision, *after.allocations_per_decision};
+TakenChange ChangeOf(const Taken& before, const Taken& after) {
+  TakenChange change{.p50_ns = Of(before, after, &Taken::p50_ns),
+                     .p99_ns = Of(before, after, &Taken::p99_ns),
+                     .cpu_p99_ns = Of(before, after, &Taken::cpu_p99_ns),
+                     .allocations = std::nullopt};
+  if (before.allocations.has_value() && after.allocations.has_value()) {
+    change.allocations = Change{*before.allocations, *after.allocations};
   }
   return change;
 }
 
-void AddMissing(const Results& from, const Results& in, const std::string& file,
-                std::vector<std::string>& remarks) {
-  for (const Measurement& measurement : from.measurements) {
-    if (Find(in, measurement.workload) == nullptr) {
-      remarks.push_back(measurement.workload + " is not in " + file);
-    }
-  }
+WorkloadChange ChangeOf(const Measurement& before, const Measurement& after) {
+  return {.workload = before.workload,
+          .bound = Of(before, after, &Measurement::bound),
+          .pods_per_second = Of(before, after, &Measurement::pods_per_second),
+          .decisions_per_second = Of(before, after, &Measurement::decisions_per_second),
+          .cpu_us_per_decision = Of(before, after, &Measurement::cpu_us_per_decision),
+          .placed = ChangeOf(before.placed, after.placed),
+          .refused = ChangeOf(before.refused, after.refused),
+          .peak_rss_bytes = Of(before, after, &Measurement::peak_rss_bytes)};
 }
 
-std::string Fixed(double value) {
-  std::array<char, 64> text;
-  const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 2);
-  return {text.data(), end.ptr};
+// "cpus (2, 8)": what is not equal.
+std::string Differences(const Conditions& before, const Conditions& after) {
+  const auto first = FieldWriter::Write(before);
+  const auto second = FieldWriter::Write(after);
+  std::vector<std::string> different;
+  for (const auto& [key, value] : first.items()) {
+    if (value == second[key]) continue;
+    different.push_back(key + " (" + value.dump() + ", " + second[key].dump() + ")");
+  }
+  return host::Join(different, ", ");
+}
+
+std::string Outcome(const Measurement& measurement) {
+  return host::WithCommas(measurement.bound) + " pods bound and " +
+         host::WithCommas(measurement.refused.count) + " refusals";
 }
 
 template <class Format>
 std::string Cell(const Change& change, const Format& format) {
   const std::optional<double> ratio = change.ratio();
   return format(change.before) + " -> " + format(change.after) + " (" +
-         (ratio.has_value() ? Fixed(*ratio) + "x" : "from nothing") + ")";
+         (ratio.has_value() ? FormatFixed(*ratio, 2) + "x" : "from nothing") + ")";
+}
+
+std::string Cell(const std::optional<Change>& change) {
+  if (!change.has_value()) return "-";
+  return Cell(*change, [](double number) { return FormatFixed(number, 1); });
+}
+
+void AddRows(const WorkloadChange& change, host::Table& table) {
+  const auto us = [](double number) { return FormatNs(number * 1e3); };
+  const auto count = [](double number) { return host::WithCommas(std::llround(number)); };
+  table.AddRow({change.workload, Cell(change.pods_per_second, count),
+                Cell(change.cpu_us_per_decision, us), Cell(change.placed.p50_ns, FormatNs),
+                Cell(change.placed.cpu_p99_ns, FormatNs), Cell(change.placed.allocations),
+                Cell(change.peak_rss_bytes, FormatBytes)});
+  if (change.refused.p50_ns.before == 0 && change.refused.p50_ns.after == 0) return;
+  table.AddRow({"  refused", "", "", Cell(change.refused.p50_ns, FormatNs),
+                Cell(change.refused.cpu_p99_ns, FormatNs), Cell(change.refused.allocations), ""});
 }
 
 nlohmann::ordered_json ToJson(const Change& change) {
@@ -75,6 +99,14 @@ nlohmann::ordered_json ToJson(const Change& change) {
   return {{"before", change.before},
           {"after", change.after},
           {"ratio", ratio.has_value() ? nlohmann::ordered_json(*ratio) : nlohmann::ordered_json()}};
+}
+
+nlohmann::ordered_json ToJson(const TakenChange& change) {
+  return {{"p50Ns", ToJson(change.p50_ns)},
+          {"p99Ns", ToJson(change.p99_ns)},
+          {"cpuP99Ns", ToJson(change.cpu_p99_ns)},
+          {"allocations", change.allocations.has_value() ? ToJson(*change.allocations)
+                                                         : nlohmann::ordered_json()}};
 }
 
 }  // namespace
@@ -87,26 +119,37 @@ std::optional<double> Change::ratio() const {
 Result<Comparison> Compare(const Results& first, const std::string& before, const Results& second,
                            const std::string& after) {
   Comparison comparison;
-  if (first.conditions != second.conditions) {
-    comparison.remarks.push_back(before + " and " + after +
-                                 " were measured under different conditions (machine, compiler, "
-                                 "build or profiles): times do not compare");
+  const std::string differences = Differences(first.conditions, second.conditions);
+  if (!differences.empty()) {
+    comparison.remarks.push_back("Times do not compare where the conditions differ, as these of " +
+                                 before + " and " + after + " do: " + differences);
   }
   for (const Measurement& measurement : first.measurements) {
-    const Measurement* other = Find(second, measurement.workload);
-    if (other == nullptr) continue;
+    const std::string& name = measurement.workload;
+    const Measurement* other = Find(second, name);
+    if (other == nullptr) {
+      comparison.missing.push_back(name);
+      comparison.remarks.push_back(name + " is not in " + after);
+      continue;
+    }
     if (SizeOf(measurement) != SizeOf(*other)) {
-      return Status::InvalidArgument(measurement.workload + ": " + SizeOf(measurement) + " in " +
-                                     before + ", " + SizeOf(*other) + " in " + after +
+      return Status::InvalidArgument(name + ": " + SizeOf(measurement) + " in " + before + ", " +
+                                     SizeOf(*other) + " in " + after +
                                      ": these are different workloads");
+    }
+    if (Outcome(measurement) != Outcome(*other)) {
+      comparison.remarks.push_back(name + ": other decisions: " + Outcome(measurement) + " in " +
+                                   before + ", " + Outcome(*other) + " in " + after);
     }
     comparison.workloads.push_back(ChangeOf(measurement, *other));
   }
   if (comparison.workloads.empty()) {
     return Status::InvalidArgument(before + " and " + after + " have no workload in common");
   }
-  AddMissing(first, second, after, comparison.remarks);
-  AddMissing(second, first, before, comparison.remarks);
+  for (const Measurement& measurement : second.measurements) {
+    if (Find(first, measurement.workload) != nullptr) continue;
+    comparison.remarks.push_back(measurement.workload + " is not in " + before);
+  }
   return comparison;
 }
 
@@ -114,47 +157,43 @@ nlohmann::ordered_json ToJson(const Comparison& comparison) {
   nlohmann::ordered_json json = {{"workloads", nlohmann::ordered_json::array()},
                                  {"remarks", comparison.remarks}};
   for (const WorkloadChange& change : comparison.workloads) {
-    json["workloads"].push_back(
-        {{"workload", change.workload},
-         {"podsPerSecond", ToJson(change.pods_per_second)},
-         {"decisionsPerSecond", ToJson(change.decisions_per_second)},
-         {"cpuUsPerDecision", ToJson(change.cpu_us_per_decision)},
-         {"decisionP50Ns", ToJson(change.decision_p50_ns)},
-         {"decisionP99Ns", ToJson(change.decision_p99_ns)},
-         {"allocationsPerDecision", change.allocations_per_decision.has_value()
-                                        ? ToJson(*change.allocations_per_decision)
-                                        : nlohmann::ordered_json()},
-         {"peakRssBytes", ToJson(change.peak_rss_bytes)}});
+    json["workloads"].push_back({{"workload", change.workload},
+                                 {"bound", ToJson(change.bound)},
+                                 {"podsPerSecond", ToJson(change.pods_per_second)},
+                                 {"decisionsPerSecond", ToJson(change.decisions_per_second)},
+                                 {"cpuUsPerDecision", ToJson(change.cpu_us_per_decision)},
+                                 {"placed", ToJson(change.placed)},
+                                 {"refused", ToJson(change.refused)},
+                                 {"peakRssBytes", ToJson(change.peak_rss_bytes)}});
   }
   return json;
 }
 
 void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::string& out) {
-  const auto count = [](double number) { return host::WithCommas(std::llround(number)); };
-  const auto us = [](double number) { return FormatNs(number * 1e3); };
-  host::Table table({"WORKLOAD", "DECISIONS/S", "CPU", "P50", "P99", "ALLOCATIONS", "PEAK RSS"});
-  for (const WorkloadChange& change : comparison.workloads) {
-    table.AddRow({change.workload, Cell(change.decisions_per_second, count),
-                  Cell(change.cpu_us_per_decision, us), Cell(change.decision_p50_ns, FormatNs),
-                  Cell(change.decision_p99_ns, FormatNs),
-                  change.allocations_per_decision.has_value()
-                      ? Cell(*change.allocations_per_decision, Fixed)
-                      : "-",
-                  Cell(change.peak_rss_bytes, FormatBytes)});
-  }
+  host::Table table({"WORKLOAD", "PODS/S", "CPU", "P50", "CPU P99", "ALLOCATIONS", "PEAK RSS"});
+  for (const WorkloadChange& change : comparison.workloads) AddRows(change, table);
   table.Append(width, out);
   for (const std::string& remark : comparison.remarks) {
     host::AppendWrapped(remark, 2, width, out += '\n');
   }
 }
 
-std::vector<std::string> SlowerThan(const Comparison& comparison, double max_slowdown) {
-  std::vector<std::string> slower;
-  for (const WorkloadChange& change : comparison.workloads) {
-    const Change& cost = change.cpu_us_per_decision;
-    if (cost.after > cost.before * max_slowdown) slower.push_back(change.workload);
+std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown) {
+  std::vector<std::string> worse;
+  for (const std::string& name : comparison.missing) {
+    worse.push_back(name + " was not measured again");
   }
-  return slower;
+  for (const WorkloadChange& change : comparison.workloads) {
+    if (change.bound.after < change.bound.before) {
+      worse.push_back(change.workload + " binds fewer pods than before");
+    }
+    const Change& cost = change.cpu_us_per_decision;
+    if (cost.after > cost.before * max_slowdown) {
+      worse.push_back(change.workload + " takes more CPU time for a decision than " +
+                      FormatFixed(max_slowdown, 2) + " times that of before");
+    }
+  }
+  return worse;
 }
 
 }  // namespace berth::bench

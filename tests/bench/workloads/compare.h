@@ -22,19 +22,28 @@ struct Change {
   std::optional<double> ratio() const;
 };
 
+// Of attempts of one kind.
+struct TakenChange {
+  Change p50_ns;
+  Change p99_ns;
+  Change cpu_p99_ns;
+  std::optional<Change> allocations;  // Where both were counted.
+};
+
 struct WorkloadChange {
   std::string workload;
+  Change bound;
   Change pods_per_second;
   Change decisions_per_second;
   Change cpu_us_per_decision;
-  Change decision_p50_ns;
-  Change decision_p99_ns;
-  std::optional<Change> allocations_per_decision;  // Where both were counted.
+  TakenChange placed;
+  TakenChange refused;
   Change peak_rss_bytes;
 };
 
 struct Comparison {
   std::vector<WorkloadChange> workloads;  // Of both, in the order of the first.
+  std::vector<std::string> missing;       // Those that only the first has.
   std::vector<std::string> remarks;       // What makes it less than a comparison.
 };
 
@@ -47,9 +56,10 @@ host::Result<Comparison> Compare(const Results& first, const std::string& before
 nlohmann::ordered_json ToJson(const Comparison& comparison);
 void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::string& out);
 
-// The workloads of which a decision takes more CPU time than before, by more than a factor of
-// `max_slowdown`: the time that the machine took for other things is not in it.
-std::vector<std::string> SlowerThan(const Comparison& comparison, double max_slowdown);
+// What became worse, a sentence each: a workload of which a decision takes more CPU time than before
+// by more than a factor of `max_slowdown` (the time that the machine took for other things is not
+// in it), that binds fewer pods, or that is missing.
+std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown);
 
 }  // namespace berth::bench
 

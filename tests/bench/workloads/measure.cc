@@ -13,6 +13,7 @@
 #include "host/api/assert.h"
 #include "host/cli/embedded_scheduler.h"
 #include "host/cli/virtual_clock.h"
+#include "host/event/inbox.h"
 #include "tests/bench/workloads/allocations.h"
 
 namespace berth::bench {
@@ -23,6 +24,11 @@ using host::PodRef;
 using host::Result;
 using host::Status;
 
+// Of a plugin that promised an answer and gives none.
+constexpr int64_t kBindDeadlineNs = 60'000'000'000;
+// As the loop itself has it: what plugins ask for may have no end.
+constexpr int kMaxRounds = 32;
+
 constexpr int64_t kStartNs = 1'767'225'600'000'000'000;  // 2026-01-01T00:00:00Z
 
 int64_t SteadyNs() {
@@ -31,56 +37,94 @@ int64_t SteadyNs() {
       .count();
 }
 
-double CpuSeconds() {
+int64_t ClockNs(clockid_t clock) {
   timespec time{};
-  BERTH_ASSERT(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+  BERTH_ASSERT(clock_gettime(clock, &time) == 0);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-double SecondsSince(int64_t start_ns) { return static_cast<double>(SteadyNs() - start_ns) / 1e9; }
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Looks at the clock when a decision is made, and at what was allocated until then.
+// What attempts of one kind took.
+class Samples {
+ public:
+  void Reset(size_t room) {
+    wall_ns_.clear();
+    cpu_ns_.clear();
+    wall_ns_.reserve(room);
+    cpu_ns_.reserve(room);
+    allocated_ = {};
+  }
+  void Add(int64_t wall_ns, int64_t cpu_ns, const Allocations& allocated) {
+    wall_ns_.push_back(wall_ns);
+    cpu_ns_.push_back(cpu_ns);
+    allocated_.count += allocated.count;
+    allocated_.bytes += allocated.bytes;
+  }
+  Taken ToTaken() {
+    Taken taken{.count = wall_ns_.size(),
+                .p50_ns = Percentile(wall_ns_, 50),
+                .p99_ns = Percentile(wall_ns_, 99),
+                .max_ns = Percentile(wall_ns_, 100),
+                .cpu_p50_ns = Percentile(cpu_ns_, 50),
+                .cpu_p99_ns = Percentile(cpu_ns_, 99)};
+    if (!CountsAllocations() || taken.count == 0) return taken;
+    const auto count = static_cast<double>(taken.count);
+    taken.allocations = static_cast<double>(allocated_.count) / count;
+    taken.allocated_bytes = static_cast<double>(allocated_.bytes) / count;
+    return taken;
+  }
+
+ private:
+  std::vector<int64_t> wall_ns_;
+  std::vector<int64_t> cpu_ns_;
+  Allocations allocated_;
+};
+
+// Looks at the clocks when an attempt ends, and at what was allocated until then. A group is one
+// attempt, which ends with the first of its members.
 class DecisionMeter final : public host::DecisionSink {
  public:
-  // Forgets what was before; has room for so many decisions.
-  void Reset(size_t decisions) {
-    took_ns_.clear();
-    took_ns_.reserve(decisions);
-    allocated_ = {};
-    bound_ = refused_ = 0;
+  // Forgets what was before; has room for so many attempts.
+  void Reset(size_t attempts) {
+    placed_.Reset(attempts);
+    refused_.Reset(attempts);
+    bound_ = 0;
+    is_open_ = false;
   }
   // The queue is about to be popped.
   void Begin() {
-    before_ = AllocationsOfThread();
-    begin_ns_ = SteadyNs();
+    is_open_ = true;
+    allocated_ = AllocationsOfThread();
+    cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
+    wall_ns_ = SteadyNs();
   }
 
-  void OnAssumed(const PodRef&, std::string_view) override { End(); }
+  void OnAssumed(const PodRef&, std::string_view) override { End(placed_); }
   void OnBound(const PodRef&, std::string_view) override { ++bound_; }
-  void OnFailed(const PodRef&, std::string_view node, const Failure&) override {
-    if (node.empty()) End();
-    ++refused_;
-  }
+  void OnFailed(const PodRef&, std::string_view, const Failure&) override { End(refused_); }
 
-  std::vector<int64_t>& took_ns() { return took_ns_; }
-  const Allocations& allocated() const { return allocated_; }
+  Samples& placed() { return placed_; }
+  Samples& refused() { return refused_; }
   uint64_t bound() const { return bound_; }
-  uint64_t refused() const { return refused_; }
 
  private:
-  void End() {
-    took_ns_.push_back(SteadyNs() - begin_ns_);
+  // The attempt has ended, unless it had before, as that of a pod whose binding fails.
+  void End(Samples& samples) {
+    if (!std::exchange(is_open_, false)) return;
+    const int64_t wall_ns = SteadyNs() - wall_ns_;
+    const int64_t cpu_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID) - cpu_ns_;
     const Allocations now = AllocationsOfThread();
-    allocated_.count += now.count - before_.count;
-    allocated_.bytes += now.bytes - before_.bytes;
+    samples.Add(wall_ns, cpu_ns, {now.count - allocated_.count, now.bytes - allocated_.bytes});
   }
 
-  std::vector<int64_t> took_ns_;
-  Allocations before_;
-  Allocations allocated_;
-  int64_t begin_ns_ = 0;
+  Samples placed_;
+  Samples refused_;
   uint64_t bound_ = 0;
-  uint64_t refused_ = 0;
+  bool is_open_ = false;
+  Allocations allocated_;
+  int64_t wall_ns_ = 0;
+  int64_t cpu_ns_ = 0;
 };
 
 // A scheduler with the cluster of a workload.
@@ -92,6 +136,8 @@ class Stage {
     options.profiles = set.specs;
     options.clock = &clock_;
     options.sink = &meter_;
+    options.waker = &waker_;
+    options.bind_deadline_ns = kBindDeadlineNs;
     scheduler_ = host::EmbeddedScheduler::Create(std::move(options));
   }
 
@@ -108,44 +154,66 @@ class Stage {
     return {};
   }
   // Until nobody is ready and nobody is on the way to a node.
-  void RunToRest() {
+  // Errors: Internal where that does not come.
+  Status RunToRest() {
     while (!scheduler_->AtRest()) {
-      scheduler_->cluster().Deliver();
-      while (scheduler_->loop().Settle()) scheduler_->cluster().Deliver();
-      meter_.Begin();
-      if (scheduler_->Step()) continue;
+      if (Step() || scheduler_->WaitForThreads(waker_)) continue;
       const std::optional<int64_t> next = scheduler_->NextStepNs();
-      if (!next.has_value()) return;
+      if (!next.has_value()) {
+        return Status::Internal(std::to_string(scheduler_->loop().in_flight()) +
+                                " pods are on their way to a node, and nothing happens any more");
+      }
       clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
     }
+    return {};
   }
   DecisionMeter& meter() { return meter_; }
 
  private:
+  // Settles first what has come in, so that what the meter sees is the attempt.
+  bool Step() {
+    bool did = scheduler_->cluster().Deliver() > 0;
+    for (int i = 0; i < kMaxRounds && scheduler_->loop().Settle(); ++i) {
+      did = true;
+      scheduler_->cluster().Deliver();
+    }
+    meter_.Begin();
+    did |= scheduler_->Step();
+    return did;
+  }
   Status Add(std::string_view what, std::string json) {
     return scheduler_->AddText(what, std::move(json));
   }
 
   const Workload& workload_;
   host::VirtualClock clock_{kStartNs};
+  host::ThreadWaker waker_;
   DecisionMeter meter_;
   std::unique_ptr<host::EmbeddedScheduler> scheduler_;  // Goes before what it uses.
 };
 
 void Note(DecisionMeter& meter, Measurement& found) {
-  found.decisions = meter.took_ns().size();
   found.bound = meter.bound();
-  found.refused = meter.refused();
+  found.placed = meter.placed().ToTaken();
+  found.refused = meter.refused().ToTaken();
+  const auto attempts = static_cast<double>(found.placed.count + found.refused.count);
   found.pods_per_second = static_cast<double>(found.bound) / found.seconds;
-  const auto decisions = static_cast<double>(found.decisions);
-  found.decisions_per_second = decisions / found.seconds;
-  found.decision_p50_ns = Percentile(meter.took_ns(), 50);
-  found.decision_p99_ns = Percentile(meter.took_ns(), 99);
-  found.decision_max_ns = Percentile(meter.took_ns(), 100);
-  if (found.decisions > 0) found.cpu_us_per_decision = found.cpu_seconds * 1e6 / decisions;
-  if (!CountsAllocations() || found.decisions == 0) return;
-  found.allocations_per_decision = static_cast<double>(meter.allocated().count) / decisions;
-  found.allocated_bytes_per_decision = static_cast<double>(meter.allocated().bytes) / decisions;
+  found.decisions_per_second = attempts / found.seconds;
+  if (attempts > 0) found.cpu_us_per_decision = found.cpu_seconds * 1e6 / attempts;
+}
+
+// The first pods, which are there before anything is measured.
+Status AddInitPods(const Workload& workload, uint32_t count, Stage& stage, int64_t& load_ns) {
+  const int64_t start_ns = SteadyNs();
+  if (Status status = stage.Start(); !status.ok()) return status;
+  if (Status status = stage.AddPods(0, count); !status.ok()) return status;
+  load_ns += SteadyNs() - start_ns;
+  if (Status status = stage.RunToRest(); !status.ok()) return status;
+  if (stage.meter().bound() == count) return {};
+  return Status::Internal(std::to_string(stage.meter().bound()) + " of the " +
+                          std::to_string(count) + " pods that are there before found one of the " +
+                          std::to_string(workload.nodes) +
+                          " nodes: it takes more nodes, or fewer such pods");
 }
 
 }  // namespace
@@ -159,28 +227,19 @@ Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& se
   const uint32_t all_pods = workload.init_pods + workload.pods;
   const uint32_t first_measured = workload.measures_init ? 0 : workload.init_pods;
   Stage stage(workload, set);
-  stage.meter().Reset(all_pods);
-
-  const int64_t load_ns = SteadyNs();
-  if (Status status = stage.Start(); !status.ok()) return status;
-  if (Status status = stage.AddPods(0, first_measured); !status.ok()) return status;
-  found.load_seconds = SecondsSince(load_ns);
-  stage.RunToRest();
-  if (stage.meter().bound() != first_measured) {
-    return Status::Internal(std::string(workload.name) + ": " +
-                            std::to_string(stage.meter().bound()) + " of " +
-                            std::to_string(first_measured) + " first pods found a node");
-  }
+  int64_t load_ns = 0;
+  Status status = AddInitPods(workload, first_measured, stage, load_ns);
+  if (!status.ok()) return status;
   const int64_t more_ns = SteadyNs();
-  if (Status status = stage.AddPods(first_measured, all_pods); !status.ok()) return status;
-  found.load_seconds += SecondsSince(more_ns);
+  if (status = stage.AddPods(first_measured, all_pods); !status.ok()) return status;
+  found.load_seconds = Seconds(load_ns + SteadyNs() - more_ns);
 
   stage.meter().Reset(all_pods - first_measured);
-  const double start_cpu = CpuSeconds();
+  const int64_t start_cpu_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
   const int64_t start_ns = SteadyNs();
-  stage.RunToRest();
-  found.seconds = SecondsSince(start_ns);
-  found.cpu_seconds = CpuSeconds() - start_cpu;
+  if (status = stage.RunToRest(); !status.ok()) return status;
+  found.seconds = Seconds(SteadyNs() - start_ns);
+  found.cpu_seconds = Seconds(ClockNs(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns);
   Note(stage.meter(), found);
   return found;
 }

@@ -14,13 +14,14 @@ namespace berth::bench {
 
 // On an embedded cluster, with the profiles and the plugins of `set`; in this thread. Time stands
 // still for the scheduler but for what pods wait for.
-// Errors: those of EmbeddedScheduler; Internal when pods of the first part, which are not measured,
-//         find no node.
+// Errors: those of EmbeddedScheduler; Internal when pods that are there before find no node, or
+//         when the queue does not come to rest.
 host::Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& set);
 
 // The same in a process of its own, whose peak of memory it is; this one should be small, for the
 // other begins as its copy.
-// Errors: those of Measure; Internal for a process that did not end by itself.
+// Errors: Internal, with what `measure` says, or how its process ended that said nothing;
+//         Unavailable: there is no process to be had.
 // REQUIRES: this process has one thread.
 host::Result<Measurement> MeasureApart(const std::function<host::Result<Measurement>()>& measure);
 

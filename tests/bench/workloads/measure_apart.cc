@@ -1,15 +1,15 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "host/cli/child_process.h"
+#include "tests/bench/workloads/json_fields.h"
 #include "tests/bench/workloads/measure.h"
 
 namespace berth::bench {
@@ -18,80 +18,59 @@ namespace {
 using host::Result;
 using host::Status;
 
-// The whole text, or nothing that the other side could read as whole.
-void WriteAll(int descriptor, const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t wrote = write(descriptor, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return;
-    done += static_cast<size_t>(wrote);
-  }
+// A million nodes are read and decided for in less.
+constexpr int64_t kLimitNs = 3600 * int64_t{1'000'000'000};
+
+int64_t SteadyNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
-std::string ReadAll(int descriptor) {
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (true) {
-    const ssize_t got = read(descriptor, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer.data(), static_cast<size_t>(got));
-  }
+uint64_t PeakRssBytes() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) * 1024 : 0;
+}
+
+std::string ErrorText(std::string_view message) {
+  return nlohmann::json{{"error", message}}.dump(-1, ' ', false,
+                                                 nlohmann::json::error_handler_t::replace);
 }
 
 // What a measurement comes to, as text: of the process that makes it.
 std::string Answer(const std::function<Result<Measurement>()>& measure) {
   try {
-    const Result<Measurement> found = measure();
-    if (!found.ok()) {
-      return nlohmann::json{{"error", found.status().message()}}.dump(
-          -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    }
-    return ToJson(*found).dump();
+    Result<Measurement> found = measure();
+    if (!found.ok()) return ErrorText(found.status().message());
+    found->peak_rss_bytes = PeakRssBytes();
+    return FieldWriter::Write(*found).dump();
   } catch (const std::exception& error) {
-    return nlohmann::json{{"error", error.what()}}.dump();
+    return ErrorText(error.what());
   }
 }
 
-std::string HowItEnded(int status) {
-  if (WIFSIGNALED(status)) return std::string("ended by ") + strsignal(WTERMSIG(status));
-  return "ended with exit status " + std::to_string(WEXITSTATUS(status));
+std::string HowItEnded(const host::ChildEnd& end) {
+  if (end.is_late) return "was not through after an hour";
+  if (WIFSIGNALED(end.status)) return "ended by " + host::SignalText(WTERMSIG(end.status));
+  return "ended with exit status " + std::to_string(WEXITSTATUS(end.status));
 }
 
 }  // namespace
 
 Result<Measurement> MeasureApart(const std::function<Result<Measurement>()>& measure) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return Status::Internal(std::strerror(errno));
-  const pid_t process = fork();
-  if (process < 0) {
-    const int error = errno;
-    close(ends[0]);
-    close(ends[1]);
-    return Status::Internal(std::strerror(error));
+  const auto end = host::RunInChild([&](int pipe) { host::WriteToParent(pipe, Answer(measure)); },
+                                    kLimitNs, SteadyNs);
+  if (!end.ok()) return end.status();
+  if (end->is_late || !WIFEXITED(end->status) || WEXITSTATUS(end->status) != EXIT_SUCCESS) {
+    return Status::Internal("the process that measured " + HowItEnded(*end));
   }
-  if (process == 0) {
-    close(ends[0]);
-    WriteAll(ends[1], Answer(measure));
-    _exit(EXIT_SUCCESS);
-  }
-  close(ends[1]);
-  const std::string text = ReadAll(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  rusage usage{};
-  while (wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS) {
-    return Status::Internal("the process that measured " + HowItEnded(status));
-  }
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = nlohmann::json::parse(end->text, nullptr, false);
   if (json.is_object() && json.contains("error")) {
     return Status::Internal(json["error"].get<std::string>());
   }
-  Result<Measurement> found = MeasurementFrom(json);
-  if (found.ok()) found->peak_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  Measurement found;
+  const std::string wrong = FieldReader::Read(json, "", found);
+  if (!wrong.empty()) return Status::Internal("the process that measured answered no result");
   return found;
 }
 

@@ -1,9 +1,11 @@
 #include "tests/bench/workloads/results.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -36,52 +38,48 @@ std::string Compiler() {
 #endif
 }
 
-std::string Fixed(double value, int decimals) {
-  std::array<char, 64> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::fixed, decimals);
-  return {text.data(), end.ptr};
+Status Wrong(const std::string& file, const std::string& what) {
+  return Status::InvalidArgument(file + ": " + what);
 }
 
-nlohmann::ordered_json ToJson(const Conditions& conditions) {
-  return {{"cpu", conditions.cpu},
-          {"cpus", conditions.cpus},
-          {"compiler", conditions.compiler},
-          {"build", conditions.build},
-          {"profiles", conditions.profiles}};
+// Empty: nothing.
+std::string WhatIsWrong(const nlohmann::json& json) {
+  if (!json.is_object() || json.value("berthBench", nlohmann::json()) != kVersion) {
+    return "berthBench: expected " + std::to_string(kVersion) +
+           ", as `berth-bench --output json` writes it";
+  }
+  if (!json.contains("conditions")) return "conditions: missing";
+  if (!json.contains("results")) return "results: missing";
+  return json["results"].is_array() ? "" : "results: expected an array";
 }
 
-Status Wrong(const std::string& file, const std::string& where, std::string_view what) {
-  return Status::InvalidArgument((file + ": " + where + (where.empty() ? "" : ": ")).append(what));
+const Measurement* Find(const Results& results, const std::string& workload) {
+  const auto found = std::ranges::find(results.measurements, workload, &Measurement::workload);
+  return found == results.measurements.end() ? nullptr : &*found;
 }
 
-bool IsTextList(const nlohmann::json& json) {
-  if (!json.is_array()) return false;
-  for (const auto& each : json) {
-    if (!each.is_string()) return false;
-  }
-  return true;
+std::string Optional(const std::optional<double>& value) {
+  return value.has_value() ? FormatFixed(*value, 1) : "-";
 }
 
-Result<Conditions> ConditionsFrom(const nlohmann::json& json, const std::string& file) {
-  Conditions conditions;
-  const std::array<std::pair<const char*, std::string*>, 3> texts = {
-      {{"cpu", &conditions.cpu}, {"compiler", &conditions.compiler}, {"build", &conditions.build}}};
-  for (const auto& [key, text] : texts) {
-    if (!json.contains(key) || !json[key].is_string()) {
-      return Wrong(file, std::string("conditions.") + key, "expected a string");
-    }
-    *text = json[key].get<std::string>();
-  }
-  if (!json.contains("cpus") || !json["cpus"].is_number_unsigned()) {
-    return Wrong(file, "conditions.cpus", "expected a number");
-  }
-  conditions.cpus = json["cpus"].get<uint32_t>();
-  if (!json.contains("profiles") || !IsTextList(json["profiles"])) {
-    return Wrong(file, "conditions.profiles", "expected an array of strings");
-  }
-  conditions.profiles = json["profiles"].get<std::vector<std::string>>();
-  return conditions;
+void AddRow(const Measurement& measurement, host::Table& table) {
+  const auto us = [](int64_t ns) { return FormatNs(static_cast<double>(ns)); };
+  const Taken& placed = measurement.placed;
+  table.AddRow({measurement.workload, host::WithCommas(measurement.nodes),
+                host::WithCommas(measurement.init_pods), host::WithCommas(measurement.pods),
+                host::WithCommas(measurement.bound),
+                host::WithCommas(std::llround(measurement.pods_per_second)),
+                FormatNs(measurement.cpu_us_per_decision * 1e3), us(placed.p50_ns),
+                us(placed.p99_ns), us(placed.cpu_p99_ns), Optional(placed.allocations),
+                measurement.peak_rss_bytes == 0
+                    ? "-"
+                    : FormatBytes(static_cast<double>(measurement.peak_rss_bytes)),
+                measurement.test_case});
+  const Taken& refused = measurement.refused;
+  if (refused.count == 0) return;
+  table.AddRow({"  refused", "", "", host::WithCommas(refused.count), "", "", "",
+                us(refused.p50_ns), us(refused.p99_ns), us(refused.cpu_p99_ns),
+                Optional(refused.allocations), "", ""});
 }
 
 }  // namespace
@@ -96,66 +94,58 @@ Conditions ConditionsHere(std::vector<std::string> profiles) {
 
 nlohmann::ordered_json ToJson(const Results& results) {
   nlohmann::ordered_json json = {{"berthBench", kVersion},
-                                 {"conditions", ToJson(results.conditions)},
+                                 {"conditions", FieldWriter::Write(results.conditions)},
                                  {"results", nlohmann::ordered_json::array()}};
   for (const Measurement& measurement : results.measurements) {
-    json["results"].push_back(ToJson(measurement));
+    json["results"].push_back(FieldWriter::Write(measurement));
   }
   return json;
 }
 
 Result<Results> ResultsFrom(std::string_view text, const std::string& file) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Wrong(file, "", "this is not JSON");
-  if (!json.is_object() || json.value("berthBench", nlohmann::json()) != kVersion) {
-    return Wrong(
-        file, "berthBench",
-        "expected " + std::to_string(kVersion) + ", as `berth-bench --output json` has it");
-  }
-  if (!json.contains("conditions")) return Wrong(file, "conditions", "missing");
-  if (!json.contains("results") || !json["results"].is_array()) {
-    return Wrong(file, "results", "expected an array");
-  }
+  if (json.is_discarded()) return Wrong(file, "this is not JSON");
+  std::string wrong = WhatIsWrong(json);
+  if (!wrong.empty()) return Wrong(file, wrong);
   Results results;
-  auto conditions = ConditionsFrom(json["conditions"], file);
-  if (!conditions.ok()) return std::move(conditions).status();
-  results.conditions = std::move(conditions).value();
+  wrong = FieldReader::Read(json["conditions"], "conditions", results.conditions);
+  if (!wrong.empty()) return Wrong(file, wrong);
   for (size_t i = 0; i < json["results"].size(); ++i) {
-    auto measurement = MeasurementFrom(json["results"][i]);
-    if (!measurement.ok()) {
-      return Wrong(file, "results[" + std::to_string(i) + "]", measurement.status().message());
+    const std::string place = "results[" + std::to_string(i) + "]";
+    Measurement measurement;
+    wrong = FieldReader::Read(json["results"][i], place, measurement);
+    if (!wrong.empty()) return Wrong(file, wrong);
+    if (Find(results, measurement.workload) != nullptr) {
+      return Wrong(file, place + ".workload: found " + measurement.workload +
+                             " a second time, expected each workload once");
     }
-    results.measurements.push_back(std::move(measurement).value());
+    results.measurements.push_back(std::move(measurement));
   }
   return results;
 }
 
 void AppendTable(const Results& results, host::TerminalWidth width, std::string& out) {
-  host::Table table({"WORKLOAD", "NODES", "INIT", "PODS", "BOUND", "PODS/S", "DECISIONS/S", "CPU",
-                     "P50", "P99", "ALLOCATIONS", "PEAK RSS", "CASE"});
-  for (const Measurement& measurement : results.measurements) {
-    table.AddRow({measurement.workload, host::WithCommas(measurement.nodes),
-                  host::WithCommas(measurement.init_pods), host::WithCommas(measurement.pods),
-                  host::WithCommas(measurement.bound),
-                  host::WithCommas(std::llround(measurement.pods_per_second)),
-                  host::WithCommas(std::llround(measurement.decisions_per_second)),
-                  FormatNs(measurement.cpu_us_per_decision * 1e3),
-                  FormatNs(static_cast<double>(measurement.decision_p50_ns)),
-                  FormatNs(static_cast<double>(measurement.decision_p99_ns)),
-                  measurement.allocations_per_decision.has_value()
-                      ? Fixed(*measurement.allocations_per_decision, 1)
-                      : "-",
-                  FormatBytes(static_cast<double>(measurement.peak_rss_bytes)),
-                  measurement.test_case});
-  }
+  host::Table table({"WORKLOAD", "NODES", "INIT", "PODS", "BOUND", "PODS/S", "CPU", "P50", "P99",
+                     "CPU P99", "ALLOCATIONS", "PEAK RSS", "CASE"});
+  for (const Measurement& measurement : results.measurements) AddRow(measurement, table);
   table.Append(width, out);
+}
+
+std::string FormatFixed(double value, int decimals) {
+  std::array<char, 32> text;
+  char* const last = text.data() + text.size();
+  auto end = std::to_chars(text.data(), last, value, std::chars_format::fixed, decimals);
+  if (end.ec != std::errc()) {
+    end = std::to_chars(text.data(), last, value, std::chars_format::scientific, decimals);
+  }
+  return {text.data(), end.ptr};
 }
 
 std::string FormatNs(double ns) {
   if (ns < 10e3) return host::WithCommas(std::llround(ns)) + " ns";
-  return ns < 10e6 ? Fixed(ns / 1e3, 1) + " us" : Fixed(ns / 1e6, 2) + " ms";
+  return ns < 10e6 ? FormatFixed(ns / 1e3, 1) + " us" : FormatFixed(ns / 1e6, 2) + " ms";
 }
 
-std::string FormatBytes(double bytes) { return Fixed(bytes / 1e6, 1) + " MB"; }
+std::string FormatBytes(double bytes) { return FormatFixed(bytes / 1e6, 1) + " MB"; }
 
 }  // namespace berth::bench

@@ -11,6 +11,7 @@
 
 #include "host/api/status.h"
 #include "host/cli/output.h"
+#include "tests/bench/workloads/json_fields.h"
 #include "tests/bench/workloads/measurement.h"
 
 namespace berth::bench {
@@ -23,7 +24,14 @@ struct Conditions {
   std::string build;     // "Release"
   std::vector<std::string> profiles;
 
-  bool operator==(const Conditions& other) const = default;
+  template <class Self, class Field>
+  static void ForEach(Self& self, Field&& field) {
+    field("cpu", self.cpu);
+    field("cpus", self.cpus);
+    field("compiler", self.compiler);
+    field("build", self.build);
+    field("profiles", self.profiles);
+  }
 };
 
 // Of this machine and this executable.
@@ -36,11 +44,14 @@ struct Results {
 
 nlohmann::ordered_json ToJson(const Results& results);
 // `file` is what messages call it.
-// Errors: InvalidArgument for what is no such file; says where, what was found and expected.
+// Errors: InvalidArgument for what is no such file, or names a workload twice; says where, what was
+//         found and what was expected.
 host::Result<Results> ResultsFrom(std::string_view text, const std::string& file);
 
 void AppendTable(const Results& results, host::TerminalWidth width, std::string& out);
 
+// With so many digits behind the point; with an exponent where that would be long.
+std::string FormatFixed(double value, int decimals);
 // "1,204 ns", "86.4 us", "3.20 ms"
 std::string FormatNs(double ns);
 // "41.3 MB"

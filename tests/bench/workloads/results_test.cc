@@ -27,21 +27,24 @@ Measurement Sample(const std::string& workload, double rate) {
                      .nodes = 5000,
                      .init_pods = 1000,
                      .pods = 10000,
-                     .decisions = 10000,
-                     .bound = 9999,
-                     .refused = 1,
+                     .bound = 10000,
                      .seconds = 1.25,
                      .cpu_seconds = 1.2};
   sample.pods_per_second = sample.decisions_per_second = rate;
   sample.cpu_us_per_decision = 1e6 / rate;
-  sample.decision_p50_ns = 80000;
-  sample.decision_p99_ns = 120000;
-  sample.decision_max_ns = 900000;
-  sample.allocations_per_decision = 12.5;
-  sample.allocated_bytes_per_decision = 4096;
+  sample.placed = {.count = 10000,
+                   .p50_ns = 80000,
+                   .p99_ns = 120000,
+                   .max_ns = 900000,
+                   .cpu_p50_ns = 79000,
+                   .cpu_p99_ns = 90000,
+                   .allocations = 12.5,
+                   .allocated_bytes = 4096};
+  sample.refused = {.count = 7, .p50_ns = 40000};
   sample.load_seconds = 0.5;
   sample.peak_rss_bytes = 40000000;
-  sample.pods_per_second_of_runs = {rate, rate};
+  sample.decisions_per_second_of_runs = {rate, rate};
+  sample.cpu_us_per_decision_of_runs = {1e6 / rate, 1e6 / rate};
   return sample;
 }
 
@@ -63,7 +66,7 @@ std::string Reading(const nlohmann::json& json) {
 
 TEST(ResultsTest, AreReadAsTheyWereWritten) {
   Results results = SampleResults({Sample("W1", 8000), Sample("W5", 4000)});
-  results.measurements[1].allocations_per_decision.reset();
+  results.measurements[1].placed.allocations.reset();
   const std::string text = ToJson(results).dump();
   const auto read = ResultsFrom(text, "a.json");
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -72,41 +75,87 @@ TEST(ResultsTest, AreReadAsTheyWereWritten) {
 
 TEST(ResultsTest, SayWhereTheyAreWrong) {
   const nlohmann::json good = ToJson(SampleResults({Sample("W1", 8000), Sample("W5", 4000)}));
-  const auto with = [&](const char* pointer, const nlohmann::json& value) {
-    nlohmann::json bad = good;
-    bad[nlohmann::json::json_pointer(pointer)] = value;
-    return Reading(bad);
+  const struct {
+    const char* pointer;
+    nlohmann::json value;
+    std::string expected;
+  } rows[] = {
+      {"/berthBench", 2, "berthBench: expected 1, as `berth-bench --output json` writes it"},
+      {"/conditions", 3, "conditions: found 3, expected an object"},
+      {"/conditions/cpus", -1,
+       "conditions.cpus: found -1, expected a whole number from 0 to 4294967295"},
+      {"/conditions/cpus", 4294967296,
+       "conditions.cpus: found 4294967296, expected a whole number from 0 to 4294967295"},
+      {"/conditions/cpus", 4294967295, ""},
+      {"/conditions/profiles",
+       {1},
+       "conditions.profiles: found an array, expected an array of strings"},
+      {"/results", "none", "results: expected an array"},
+      {"/results/1/nodes", "many",
+       "results[1].nodes: found \"many\", expected a whole number from 0 to 4294967295"},
+      {"/results/1/nodes", 10.0,
+       "results[1].nodes: found 10.0, expected a whole number from 0 to 4294967295"},
+      {"/results/0/placed/p50Ns", 18446744073709551615U,
+       "results[0].placed.p50Ns: found 18446744073709551615, expected a whole number from 0 to "
+       "1e18"},
+      {"/results/0/placed/p50Ns", 1000000000000000000, ""},
+      {"/results/0/seconds", -0.5,
+       "results[0].seconds: found -0.5, expected a number from 0 to 1e18"},
+      {"/results/0/placed/allocations", 1e300,
+       "results[0].placed.allocations: found 1e+300, expected a number from 0 to 1e18, or null"},
+      {"/results/0/placed/allocations", nullptr, ""},
+      {"/results/0/decisionsPerSecondOfRuns",
+       {"x"},
+       "results[0].decisionsPerSecondOfRuns: found an array, expected an array of numbers from 0 "
+       "to 1e18"},
+      {"/results/0", 1, "results[0]: found 1, expected an object"},
+      {"/results/1/workload", "W1",
+       "results[1].workload: found W1 a second time, expected each workload once"},
+      {"/results/1/case", {{"a", 1}}, "results[1].case: found an object, expected a string"},
+      {"/results/1/nodes", std::string(5000, 'x'),
+       "results[1].nodes: found \"" + std::string(59, 'x') +
+           "..., expected a whole number from 0 to 4294967295"},
   };
-  EXPECT_EQ(with("/berthBench", 2),
-            "a.json: berthBench: expected 1, as `berth-bench --output json` has it");
-  EXPECT_EQ(with("/conditions", 3), "a.json: conditions.cpu: expected a string");
-  EXPECT_EQ(with("/conditions/cpus", -1), "a.json: conditions.cpus: expected a number");
-  EXPECT_EQ(with("/conditions/profiles", {1}),
-            "a.json: conditions.profiles: expected an array of strings");
-  EXPECT_EQ(with("/results", "none"), "a.json: results: expected an array");
-  EXPECT_EQ(with("/results/1/nodes", "many"),
-            R"(a.json: results[1]: nodes: found "many", expected a number)");
-  EXPECT_EQ(
-      with("/results/0/podsPerSecondOfRuns", {"x"}),
-      R"(a.json: results[0]: podsPerSecondOfRuns: found ["x"], expected an array of numbers)");
-  EXPECT_EQ(with("/results/0", 1), "a.json: results[0]: found 1, expected {...}");
+  for (const auto& row : rows) {
+    nlohmann::json bad = good;
+    bad[nlohmann::json::json_pointer(row.pointer)] = row.value;
+    EXPECT_EQ(Reading(bad), row.expected.empty() ? "" : "a.json: " + row.expected) << row.pointer;
+  }
   const auto not_json = ResultsFrom("{", "a.json");
   ASSERT_FALSE(not_json.ok());
   EXPECT_EQ(not_json.status().message(), "a.json: this is not JSON");
 }
 
+TEST(ResultsTest, TakeDeepNestingForWhatItIs) {
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  const auto read = ResultsFrom(
+      R"({"berthBench":1,"conditions":{"cpu":)" + deep + R"(},"results":[]})", "a.json");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().message(), "a.json: conditions.cpu: found an array, expected a string");
+}
+
 TEST(ResultsTest, MissNothing) {
   const nlohmann::json good = ToJson(SampleResults({Sample("W1", 8000)}));
-  for (const auto& [key, value] : good["results"][0].items()) {
-    nlohmann::json bad = good;
-    bad["results"][0].erase(key);
-    EXPECT_THAT(Reading(bad), HasSubstr("results[0]: " + key + ": found missing")) << key;
+  for (const std::string place : {"/results/0", "/results/0/placed", "/conditions"}) {
+    const nlohmann::json::json_pointer pointer(place);
+    for (const auto& [key, value] : good[pointer].items()) {
+      nlohmann::json bad = good;
+      bad[pointer].erase(key);
+      EXPECT_THAT(Reading(bad), HasSubstr("." + key + ": missing")) << place;
+    }
   }
-  for (const auto& [key, value] : good["conditions"].items()) {
-    nlohmann::json bad = good;
-    bad["conditions"].erase(key);
-    EXPECT_THAT(Reading(bad), HasSubstr("conditions." + key)) << key;
-  }
+}
+
+TEST(ResultsTest, ShowRefusalsInALineOfTheirOwn) {
+  Measurement none = Sample("W1", 8000);
+  none.refused = {};
+  std::string table;
+  AppendTable(SampleResults({none}), std::nullopt, table);
+  EXPECT_THAT(table, HasSubstr("80.0 us"));
+  EXPECT_EQ(table.find("refused"), std::string::npos);
+  AppendTable(SampleResults({Sample("W1", 8000)}), std::nullopt, table);
+  EXPECT_THAT(table, HasSubstr("  refused"));
+  EXPECT_THAT(table, HasSubstr("40.0 us"));
 }
 
 // ---- Comparing ----------------------------------------------------------------------------------
@@ -126,14 +175,26 @@ TEST(CompareTest, GivesTheRatioOfWhatBothHave) {
   EXPECT_THAT(table, HasSubstr("W5 is not in b.json"));
 }
 
-TEST(CompareTest, ComparesTimesFromOtherConditionsWithARemark) {
+TEST(CompareTest, SaysWhichConditionsDiffer) {
   const Results before = SampleResults({Sample("W1", 8000)});
   Results after = before;
   after.conditions.build = "Debug";
   const auto comparison = Compare(before, "a.json", after, "b.json");
   ASSERT_TRUE(comparison.ok());
-  ASSERT_EQ(comparison->remarks.size(), 1U);
-  EXPECT_THAT(comparison->remarks[0], HasSubstr("different conditions"));
+  EXPECT_THAT(comparison->remarks,
+              ElementsAre("Times do not compare where the conditions differ, as these of a.json "
+                          "and b.json do: build (\"Release\", \"Debug\")"));
+}
+
+TEST(CompareTest, SaysWhereOtherDecisionsWereMade) {
+  const Results before = SampleResults({Sample("W1", 8000)});
+  Results after = before;
+  after.measurements[0].bound = 0;
+  const auto comparison = Compare(before, "a.json", after, "b.json");
+  ASSERT_TRUE(comparison.ok());
+  EXPECT_THAT(comparison->remarks,
+              ElementsAre("W1: other decisions: 10,000 pods bound and 7 refusals in a.json, 0 pods "
+                          "bound and 7 refusals in b.json"));
 }
 
 TEST(CompareTest, RefusesAnotherSizeAndNothingInCommon) {
@@ -156,16 +217,27 @@ TEST(CompareTest, HasNoRatioWhereThereWasNothing) {
   EXPECT_EQ((Change{.before = 0, .after = 5}).ratio(), std::nullopt);
 }
 
-TEST(CompareTest, FindsWhatBecameSlowerThanAllowed) {
-  const auto slower = [](double after, double max_slowdown) {
-    const auto comparison = Compare(SampleResults({Sample("W1", 1000)}), "a",
-                                    SampleResults({Sample("W1", after)}), "b");
-    return SlowerThan(*comparison, max_slowdown);
+TEST(CompareTest, FindsWhatBecameWorse) {
+  const auto worse = [](const Measurement& after, double max_slowdown) {
+    const auto comparison =
+        Compare(SampleResults({Sample("W1", 1000)}), "a", SampleResults({after}), "b");
+    return Regressions(*comparison, max_slowdown);
   };
-  EXPECT_THAT(slower(1000, 1), IsEmpty());
-  EXPECT_THAT(slower(800, 1.25), IsEmpty());
-  EXPECT_THAT(slower(799, 1.25), ElementsAre("W1"));
-  EXPECT_THAT(slower(2000, 1), IsEmpty());
+  EXPECT_THAT(worse(Sample("W1", 1000), 1), IsEmpty());
+  EXPECT_THAT(worse(Sample("W1", 800), 1.25), IsEmpty());
+  EXPECT_THAT(worse(Sample("W1", 2000), 1), IsEmpty());
+  EXPECT_THAT(worse(Sample("W1", 799), 1.25),
+              ElementsAre("W1 takes more CPU time for a decision than 1.25 times that of before"));
+  Measurement binds_fewer = Sample("W1", 1000);
+  --binds_fewer.bound;
+  EXPECT_THAT(worse(binds_fewer, 2), ElementsAre("W1 binds fewer pods than before"));
+}
+
+TEST(CompareTest, TakesAMissingWorkloadForWorse) {
+  const auto comparison = Compare(SampleResults({Sample("W1", 1000), Sample("W5", 1000)}), "a",
+                                  SampleResults({Sample("W1", 1000), Sample("W11", 1)}), "b");
+  ASSERT_TRUE(comparison.ok());
+  EXPECT_THAT(Regressions(*comparison, 2), ElementsAre("W5 was not measured again"));
 }
 
 TEST(FormatTest, ChoosesTheUnit) {
@@ -175,6 +247,8 @@ TEST(FormatTest, ChoosesTheUnit) {
   EXPECT_EQ(FormatNs(9999000), "9999.0 us");
   EXPECT_EQ(FormatNs(12345678), "12.35 ms");
   EXPECT_EQ(FormatBytes(41300000), "41.3 MB");
+  EXPECT_EQ(FormatFixed(1.005e18, 2), "1005000000000000000.00");
+  EXPECT_EQ(FormatFixed(1e300, 2), "1.00e+300");
 }
 
 // ---- The command --------------------------------------------------------------------------------
@@ -216,7 +290,7 @@ TEST(BenchCommandTest, MeasuresAndComparesWhatItMeasured) {
   ASSERT_EQ(json["results"].size(), 2U);
   EXPECT_EQ(json["results"][0]["bound"], 20);
   EXPECT_EQ(json["results"][1]["workload"], "W4/2");
-  EXPECT_EQ(json["results"][1]["podsPerSecondOfRuns"].size(), 2U);
+  EXPECT_EQ(json["results"][1]["cpuUsPerDecisionOfRuns"].size(), 2U);
   EXPECT_GT(json["results"][1]["peakRssBytes"], 1 << 20);
   const std::string path = WriteFile("same.json", answer.out);
   const Answer compared = Ask({"compare", path, path, "--max-slowdown", "1"});
@@ -232,8 +306,26 @@ TEST(BenchCommandTest, FailsWhereAWorkloadBecameSlower) {
   EXPECT_EQ(Ask({"compare", before, after}).exit_status, 0);
   const Answer answer = Ask({"compare", before, after, "--max-slowdown", "1.5", "-o", "json"});
   EXPECT_EQ(answer.exit_status, 1);
-  EXPECT_THAT(answer.err, HasSubstr("W1 is slower"));
+  EXPECT_THAT(answer.err, HasSubstr("berth-bench: W1 takes more CPU time"));
   EXPECT_EQ(nlohmann::json::parse(answer.out)["workloads"][0]["decisionsPerSecond"]["ratio"], 0.5);
+}
+
+TEST(BenchCommandTest, ShowsTheOthersWhereOneCannotBeMeasured) {
+  // All nodes but one are too small for the pods that are there before.
+  const Answer answer = Ask({"W1", "W11", "--nodes", "1", "--init-pods", "100", "--pods", "1",
+                             "--repeat", "1", "-o", "json"});
+  EXPECT_EQ(answer.exit_status, 1);
+  EXPECT_THAT(answer.err, HasSubstr("berth-bench: W1: 40 of the 100 pods"));
+  const auto json = nlohmann::json::parse(answer.out);
+  ASSERT_EQ(json["results"].size(), 1U);
+  EXPECT_EQ(json["results"][0]["workload"], "W11");
+}
+
+TEST(BenchCommandTest, MeasuresWhatIsNamedTwiceOnce) {
+  const Answer answer = Ask({"W4/2", "W4", "W4/2", "--nodes", "3", "--init-pods", "0", "--pods",
+                             "2", "--repeat", "1", "-o", "json"});
+  ASSERT_EQ(answer.exit_status, 0) << answer.err;
+  EXPECT_EQ(nlohmann::json::parse(answer.out)["results"].size(), 4U);
 }
 
 TEST(BenchCommandTest, SaysWhatIsWrong) {
@@ -243,7 +335,12 @@ TEST(BenchCommandTest, SaysWhatIsWrong) {
     std::vector<std::string> args;
     std::string expected;
   } rows[] = {
-      {{"W3"}, "there is no workload \"W3\""},
+      {{"W3"}, "berth-bench: there is no workload \"W3\" (see berth-bench --help)"},
+      {{"compre", results, results}, "did you mean compare?"},
+      {{"W1", "compare", results, results}, "compare measures nothing"},
+      {{"--nodes", "7", "compare", results, results}, "expected nothing before it, found --nodes"},
+      {{"compare", results, results, "--max-slowdown", "nan"}, "expected a number from 1 to 1e6"},
+      {{"compare", results, results, "--max-slowdown", "0.9"}, "expected a number from 1 to 1e6"},
       {{"--repeat", "0"}, "--repeat"},
       {{"--nodes", "many"}, "--nodes"},
       {{"--profile", "./absent.toml", "W1"}, "absent.toml"},
@@ -263,6 +360,7 @@ TEST(BenchCommandTest, Teaches) {
   const Answer answer = Ask({"--help"});
   EXPECT_EQ(answer.exit_status, 0);
   EXPECT_THAT(answer.out, HasSubstr("berth-bench compare before.json after.json"));
+  EXPECT_THAT(answer.out, HasSubstr("W4/512    AlternatingSignatures, 512 classes"));
 }
 
 }  // namespace

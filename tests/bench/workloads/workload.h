@@ -33,8 +33,7 @@ struct Workload {
 // All there are, in their order.
 std::span<const Workload> Workloads();
 
-// Those that are named: "W1" one of them, "W4" all of W4/...; none named: all. Empty: `name` has
-// none.
+// "W1" is one of them, "W4" all of W4/...; empty: there is none of this name.
 std::span<const Workload> WorkloadsNamed(std::string_view name);
 
 // As an API server would send them, JSON.

@@ -1,8 +1,14 @@
 // Workloads are what they are called, and measuring counts right. No time is compared with any
 // other.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,12 +25,8 @@ namespace {
 
 using host::Result;
 using host::Status;
-using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::Ge;
 using ::testing::HasSubstr;
-using ::testing::Le;
 
 // ---- Workloads ----------------------------------------------------------------------------------
 
@@ -106,28 +108,31 @@ TEST(MeasureTest, CountsThePodsOfTheMeasuredPartAlone) {
     const Measurement found = Measured(Small(name));
     EXPECT_EQ(found.workload, name);
     EXPECT_EQ(found.bound, 30U) << name;
-    EXPECT_EQ(found.decisions, 30U) << name;
-    EXPECT_EQ(found.refused, 0U) << name;
+    EXPECT_EQ(found.placed.count, 30U) << name;
+    EXPECT_EQ(found.refused.count, 0U) << name;
   }
 }
 
-TEST(MeasureTest, CountsRefusalsWhereTheFirstPodsAreMeasuredToo) {
+TEST(MeasureTest, TellsRefusalsFromPlacements) {
   const Measurement found = Measured(Small("W11"));
   EXPECT_EQ(found.bound, 30U);
-  EXPECT_EQ(found.refused, 5U);
-  EXPECT_EQ(found.decisions, 35U);
+  EXPECT_EQ(found.placed.count, 30U);
+  EXPECT_EQ(found.refused.count, 5U);
+  EXPECT_GT(found.refused.p50_ns, 0);
 }
 
 TEST(MeasureTest, SaysWhatADecisionTook) {
   const Measurement found = Measured(Small("W1"));
-  EXPECT_GT(found.decision_p50_ns, 0);
-  EXPECT_LE(found.decision_p50_ns, found.decision_p99_ns);
-  EXPECT_LE(found.decision_p99_ns, found.decision_max_ns);
-  EXPECT_LE(static_cast<double>(found.decision_max_ns) / 1e9, found.seconds);
+  EXPECT_GT(found.placed.p50_ns, 0);
+  EXPECT_LE(found.placed.p50_ns, found.placed.p99_ns);
+  EXPECT_LE(found.placed.p99_ns, found.placed.max_ns);
+  EXPECT_LE(found.placed.cpu_p50_ns, found.placed.cpu_p99_ns);
+  EXPECT_LE(static_cast<double>(found.placed.max_ns) / 1e9, found.seconds);
   EXPECT_GT(found.load_seconds, 0);
   EXPECT_DOUBLE_EQ(found.pods_per_second * found.seconds, 30);
   EXPECT_DOUBLE_EQ(found.cpu_us_per_decision * 30, found.cpu_seconds * 1e6);
-  EXPECT_EQ(found.allocations_per_decision.has_value(), CountsAllocations());
+  EXPECT_EQ(found.placed.allocations.has_value(), CountsAllocations());
+  EXPECT_EQ(found.refused.allocations, std::nullopt);
 }
 
 TEST(MeasureTest, MakesEqualDecisionsWithEqualAllocations) {
@@ -135,66 +140,115 @@ TEST(MeasureTest, MakesEqualDecisionsWithEqualAllocations) {
   Measured(Small("W1"));  // What is made once per process has been made.
   const Measurement first = Measured(Small("W1"));
   const Measurement second = Measured(Small("W1"));
-  EXPECT_GT(*first.allocations_per_decision, 0);
-  EXPECT_EQ(first.allocations_per_decision, second.allocations_per_decision);
-  EXPECT_EQ(first.allocated_bytes_per_decision, second.allocated_bytes_per_decision);
+  EXPECT_GT(*first.placed.allocations, 0);
+  EXPECT_EQ(first.placed.allocations, second.placed.allocations);
+  EXPECT_EQ(first.placed.allocated_bytes, second.placed.allocated_bytes);
 }
 
-TEST(MeasureTest, FailsWhenTheFirstPodsFindNoNode) {
+TEST(MeasureTest, MeasuresNothingWhereThereIsNothing) {
+  Workload workload = Small("W1");
+  workload.pods = 0;
+  const Measurement no_pods = Measured(workload);
+  EXPECT_EQ(no_pods.placed.count + no_pods.refused.count, 0U);
+  EXPECT_EQ(no_pods.placed.p99_ns, 0);
+  EXPECT_EQ(no_pods.cpu_us_per_decision, 0);
+  workload.pods = 3;
+  workload.nodes = workload.init_pods = 0;
+  const Measurement no_nodes = Measured(workload);
+  EXPECT_EQ(no_nodes.bound, 0U);
+  EXPECT_EQ(no_nodes.refused.count, 3U);
+}
+
+TEST(MeasureTest, FailsWhenThePodsThatAreThereBeforeFindNoNode) {
   Workload workload = Small("W1");
   workload.init_template = PodTemplate::kTooLarge;
   const auto found = Measure(workload, DefaultProfile());
   ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.status().message(), "W1: 0 of 5 first pods found a node");
+  EXPECT_EQ(found.status().message(),
+            "0 of the 5 pods that are there before found one of the 12 nodes: it takes more nodes, "
+            "or fewer such pods");
 }
 
 TEST(AllocationsTest, AreCountedWithTheirBytes) {
   if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
-  const Allocations before = AllocationsOfThread();
-  // Called through a pointer that the compiler cannot see through, lest it leaves the calls out.
+  // Called through pointers that the compiler cannot see through, lest it leaves the calls out.
   void* (*const volatile allocate)(size_t) = std::malloc;
+  void* (*const volatile allocate_clear)(size_t, size_t) = std::calloc;
   void* (*const volatile reallocate)(void*, size_t) = std::realloc;
   void* (*const volatile align)(size_t, size_t) = std::aligned_alloc;
+  int (*const volatile posix_align)(void**, size_t, size_t) = posix_memalign;
+  const Allocations before = AllocationsOfThread();
   void* plain = reallocate(allocate(100), 300);
+  void* clear = allocate_clear(3, 7);
   void* aligned = align(64, 128);
+  void* also_aligned = nullptr;
+  const int refused = posix_align(&also_aligned, 3, 1000);
+  const int given = posix_align(&also_aligned, 4096, 50);
   const auto made = std::make_unique<std::string>(1000, 'x');
   const Allocations after = AllocationsOfThread();
+  EXPECT_EQ(refused, EINVAL);
+  EXPECT_EQ(given, 0);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned) % 64, 0U);
-  EXPECT_EQ(after.count - before.count, 5U);
-  EXPECT_EQ(after.bytes - before.bytes, 100 + 300 + 128 + sizeof(std::string) + 1001);
-  std::free(plain);
-  std::free(aligned);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(also_aligned) % 4096, 0U);
+  EXPECT_EQ(after.count - before.count, 7U);
+  EXPECT_EQ(after.bytes - before.bytes, 100 + 300 + 21 + 128 + 50 + sizeof(std::string) + 1001);
+  for (void* memory : {plain, clear, aligned, also_aligned}) std::free(memory);
+}
+
+TEST(AllocationsTest, AreCountedInEveryLibrary) {
+  if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+  Dl_info ours{};
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&AllocationsOfThread), &ours), 0);
+  for (const char* name :
+       {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign"}) {
+    Dl_info found{};
+    ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, name), &found), 0) << name;
+    EXPECT_EQ(found.dli_fbase, ours.dli_fbase) << name;
+  }
 }
 
 // ---- In a process of its own --------------------------------------------------------------------
 
 TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
-  const auto found = MeasureApart([] {
-    const std::vector<char> memory(64 << 20, 'x');
-    Measurement measurement{.workload = "W1"};
-    measurement.nodes = static_cast<uint32_t>(memory.back());
-    return Result<Measurement>(measurement);
-  });
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  EXPECT_EQ(found->workload, "W1");
-  EXPECT_EQ(found->nodes, static_cast<uint32_t>('x'));
-  EXPECT_GT(found->peak_rss_bytes, uint64_t{64} << 20);
+  const auto with_memory = [](size_t bytes) {
+    return MeasureApart([bytes] {
+      const std::vector<char> memory(bytes, 'x');
+      Measurement measurement{.workload = "W1"};
+      measurement.nodes = static_cast<uint32_t>(memory.back());
+      return Result<Measurement>(measurement);
+    });
+  };
+  const auto small = with_memory(1);
+  const auto large = with_memory(64 << 20);
+  ASSERT_TRUE(small.ok()) << small.status().message();
+  ASSERT_TRUE(large.ok()) << large.status().message();
+  EXPECT_EQ(large->workload, "W1");
+  EXPECT_EQ(large->nodes, static_cast<uint32_t>('x'));
+  EXPECT_GT(small->peak_rss_bytes, 0U);
+  EXPECT_GT(large->peak_rss_bytes, small->peak_rss_bytes + (48 << 20));
 }
 
 TEST(MeasureApartTest, PassesAnErrorOn) {
-  const auto found =
+  const auto failed =
       MeasureApart([] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
-  ASSERT_FALSE(found.ok());
-  EXPECT_THAT(found.status().message(), HasSubstr("no node"));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.status().message(), HasSubstr("no node"));
+  const auto thrown =
+      MeasureApart([]() -> Result<Measurement> { throw std::runtime_error("out of \x80 it"); });
+  ASSERT_FALSE(thrown.ok());
+  EXPECT_THAT(thrown.status().message(), HasSubstr("out of"));
 }
 
 TEST(MeasureApartTest, SaysHowAProcessEndedThatDidNotAnswer) {
   const auto aborted = MeasureApart([]() -> Result<Measurement> { std::abort(); });
   ASSERT_FALSE(aborted.ok());
-  EXPECT_THAT(aborted.status().message(), HasSubstr("ended by Aborted"));
+  EXPECT_THAT(aborted.status().message(), HasSubstr("ended by SIGABRT"));
   const auto left = MeasureApart([]() -> Result<Measurement> { std::_Exit(3); });
   ASSERT_FALSE(left.ok());
   EXPECT_THAT(left.status().message(), HasSubstr("exit status 3"));
+  const auto silent = MeasureApart([]() -> Result<Measurement> { std::_Exit(0); });
+  ASSERT_FALSE(silent.ok());
+  EXPECT_THAT(silent.status().message(), HasSubstr("answered no result"));
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------
@@ -220,12 +274,15 @@ TEST(MedianTest, IsTheMiddleRunAndTheLowerOneOfTwo) {
     std::vector<Measurement> runs;
     for (const double rate : rates) {
       runs.push_back({.workload = std::to_string(rate)});
-      runs.back().pods_per_second = rate;
+      runs.back().decisions_per_second = rate;
+      runs.back().cpu_us_per_decision = 10 * rate;
     }
     const Measurement found = MedianOf(std::move(runs));
-    EXPECT_EQ(found.pods_per_second_of_runs, rates);
-    EXPECT_EQ(found.workload, std::to_string(found.pods_per_second));
-    return found.pods_per_second;
+    EXPECT_EQ(found.decisions_per_second_of_runs, rates);
+    EXPECT_EQ(found.cpu_us_per_decision_of_runs.size(), rates.size());
+    EXPECT_EQ(found.cpu_us_per_decision, 10 * *std::ranges::min_element(rates));
+    EXPECT_EQ(found.workload, std::to_string(found.decisions_per_second));
+    return found.decisions_per_second;
   };
   EXPECT_EQ(median({5}), 5);
   EXPECT_EQ(median({5, 4}), 4);
