@@ -10,8 +10,8 @@
 
 namespace berth::host {
 
-// As long as it lives, each SIGHUP calls `reload`, until somebody asks to stop; several that come at
-// once may be one. From TakeStops() on, the first SIGINT or SIGTERM calls `stop` with its number;
+// As long as it lives, each SIGHUP calls `reload`, until somebody asks to stop; several at once may
+// be one. From TakeStops() on, the first SIGINT or SIGTERM calls `stop` with its number;
 // then both do again what they do by default, so that a second one ends the process at once. A
 // signal that is ignored stays so.
 //

@@ -26,7 +26,7 @@ namespace berth::host {
 // kRestingPlaces * kUses calls at the earliest.
 //
 // Threading: any.
-// Lifetime:  that of the InstanceHosts that had it, which is the library's: a thread that the plugin
+// Lifetime:  that of the InstanceHosts that had it, which is the library's: a thread that a plugin
 //            forgot may complete a call when the instance is long gone.
 class Promises : public std::enable_shared_from_this<Promises> {
   struct Key {};
@@ -97,8 +97,8 @@ class Promises : public std::enable_shared_from_this<Promises> {
 };
 
 // Tables whose instances are gone, for those that come after them: a table cannot go, for somebody
-// may still complete what it gave out, but its numbers may go on. Without it each reload would leave
-// some 16 KB for every plugin that binds.
+// may still complete what it gave out, but its numbers may go on. Without it each reload would
+// leave some 16 KB for every plugin that binds.
 //
 // Threading: the scheduling thread.
 class PromiseTables {

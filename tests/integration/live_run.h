@@ -1,5 +1,4 @@
-// `berth run --embedded` on the real clock, with a stream that is still being written, for the tests
-// of it.
+// `berth run --embedded` on the real clock, with a stream that is still being written: for tests.
 #ifndef BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
 #define BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
 
