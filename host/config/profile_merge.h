@@ -16,8 +16,8 @@ void MergeArgs(ProfileArgs& base, ProfileArgs over);
 void MergePlugin(std::vector<ProfilePlugin>& plugins, ProfilePlugin entry);
 
 // Moves the plugins that say `before` or `after` directly there, in the order of `entries`, the
-// entries of the profile's own file. Where that leaves one that does not hold, all are sorted so
-// that each holds and as little as possible moves. With `complete` false, some plugins may be
+// entries of the profile's own file. Where that leaves one that does not hold, all are sorted:
+// of those that may come next, the one that stood first. With `complete` false, some plugins may be
 // missing: names are not looked for.
 // Errors: a name that there is not, or the plugin's own; wishes that go round in a circle.
 void MovePlugins(const std::vector<ProfilePlugin>& entries, bool complete,

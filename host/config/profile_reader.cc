@@ -116,7 +116,7 @@ class Reader {
       plugin.before.reset();
       plugin.after.reset();
     }
-    if (plugins != nullptr) ReadPlugins(*plugins, complete, profile);
+    if (plugins != nullptr) complete = ReadPlugins(*plugins, complete, profile);
     if (order != nullptr) ReadOrder(*order, profile);
     CheckPins(profile);
     if (complete) CheckOrderNames(profile);
@@ -131,23 +131,29 @@ class Reader {
     return std::nullopt;
   }
 
-  void ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {
+  // Returns: whether all plugins are there, `complete` of those that it extends: none of these is
+  // without a name.
+  bool ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {
     if (array.elements.size() > kMaxProfilePlugins) {
       profile.is_complete = false;
       errors_.Expected(array.place, "plugins",
                        "at most " + std::to_string(kMaxProfilePlugins) + " plugins",
                        std::to_string(array.elements.size()));
-      return;
+      return false;
     }
     std::vector<ProfilePlugin> entries;
     for (const ConfigValue& element : array.elements) {
       if (!element.is_table()) {
         profile.is_complete = false;
         errors_.Expected(element.place, "plugins", "a table, [[plugins]]", element.Describe());
+        complete = false;
         continue;
       }
       std::optional<ProfilePlugin> entry = ReadPlugin(element, profile);
-      if (!entry.has_value()) continue;
+      if (!entry.has_value()) {
+        complete = false;
+        continue;
+      }
       const auto other = std::ranges::find_if(
           entries, [&](const ProfilePlugin& p) { return p.name.value == entry->name.value; });
       if (other == entries.end()) {
@@ -161,6 +167,7 @@ class Reader {
     }
     for (const ProfilePlugin& entry : entries) MergePlugin(profile.plugins, entry);
     MovePlugins(entries, complete, profile.plugins, errors_);
+    return complete;
   }
 
   std::optional<ProfilePlugin> ReadPlugin(const ConfigValue& table, Profile& profile) {

@@ -399,6 +399,16 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
   for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
 }
 
+// A plugin whose name could not be read may be the one that others name.
+TEST(ReadProfileTest, SaysAMisspelledNameOnce) {
+  const char* toml =
+      "[[plugins]]\nnmae = \"acme.X\"\n[[plugins]]\nname = \"B\"\nafter = \"acme.X\"\n"
+      "[order]\nFilter = [\"acme.X\"]";
+  EXPECT_EQ(ErrorsOf({{"p/a.toml", toml}}),
+            "p/a.toml:1: plugins: name: expected the name of a plugin, found none\n"
+            "p/a.toml:2: plugins: nmae: expected a known key, found \"nmae\"; did you mean name?");
+}
+
 TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
   struct Case {
     const char* toml;

@@ -158,6 +158,11 @@ class Expander {
     return Join(names, ", ");
   }
 
+  // None of its `points` is one of its own: that has been said.
+  static bool HasNoPoint(const Enabled& enabled) {
+    return enabled.plugin->points.has_value() && NamesOf(enabled.runs).empty();
+  }
+
   // What was said in another file may have meant another plugin's points.
   void CheckWeight(const ProfilePlugin& plugin, const Enabled& enabled) {
     if (!plugin.weight.has_value() || enabled.runs[IndexOf(Point::kScore)]) return;
@@ -165,6 +170,7 @@ class Expander {
     const bool together = plugin.points.has_value() && !plugin.points->empty() &&
                           plugin.points->front().place.file == plugin.weight->place.file;
     if (implements && !together) return;
+    if (HasNoPoint(enabled)) return;
     errors_.Expected(plugin.weight->place, PluginContext(plugin.name.value) + "weight",
                      "a plugin that scores", "one that runs at " + NamesOf(enabled.runs) + " only");
   }
@@ -181,7 +187,7 @@ class Expander {
     for (const Placed<std::string>& name : order.plugins) {
       const Enabled* enabled = Find(name.value);
       if (enabled == nullptr || enabled->runs[IndexOf(info->point)]) continue;
-      if (name.place.file != profile_.file) continue;
+      if (name.place.file != profile_.file || HasNoPoint(*enabled)) continue;
       errors_.Expected(name.place, key, "a plugin that runs at " + order.point.value,
                        Quoted(name.value) + ", which runs at " + NamesOf(enabled->runs));
     }

@@ -355,6 +355,10 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
        "berth: a.toml: plugins: expected exactly one that sorts the queue, found none with "
        "QueueSort\n"
        "berth: a.toml: plugins: expected at least one that binds, found none with Bind\n"},
+      // No point is its own: the weight is not to blame.
+      {"[[plugins]]\nname = \"NodePorts\"\npoints = [\"Score\"]\nweight = 1",
+       "berth: a.toml:4: plugin \"NodePorts\": points: expected one of PreFilter, Filter, found "
+       "\"Score\"\n"},
       // All at once.
       {"shedulerName = \"x\"\n[[plugins]]\nname = \"NodeNmae\"\n[[plugins]]\nname = "
        "\"NodePorts\"\nweight = 1",

@@ -44,7 +44,7 @@ class Reader {
     TableReader reader(root, "", errors_);
     reader.Any("apiVersion");
     reader.Any("kind");
-    const ConfigValue* profiles = reader.Array("profiles", "an array of profiles");
+    const ConfigValue* profiles = reader.Array("profiles", "profiles");
     ReadTopLevel(reader);
     reader.End();
     KubeSchedulerConfig config;
@@ -102,16 +102,28 @@ class Reader {
     Warn(percentage->place, reader.KeyOf(kKey), "left out: every node is looked at");
   }
 
-  void ReadBackoffs(TableReader& reader) {
-    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
-    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
+  // Upstream's defaults are 1 and 10.
+  void CheckBackoffs(const std::optional<Placed<int64_t>>& initial,
+                     const std::optional<Placed<int64_t>>& max) {
     const int64_t least = initial.has_value() ? initial->value : 1;
     const int64_t most = max.has_value() ? max->value : 10;
-    if (least > most) {
-      errors_.Expected(max.has_value() ? max->place : initial->place, "podMaxBackoffSeconds",
+    if (least <= most) return;
+    if (max.has_value()) {
+      errors_.Expected(max->place, "podMaxBackoffSeconds",
                        "at least podInitialBackoffSeconds, " + std::to_string(least),
                        std::to_string(most));
+    } else {
+      errors_.Expected(initial->place, "podInitialBackoffSeconds",
+                       "at most podMaxBackoffSeconds, " + std::to_string(most) + " by default",
+                       std::to_string(least));
     }
+  }
+
+  void ReadBackoffs(TableReader& reader) {
+    const size_t before = errors_.size();
+    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
+    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
+    if (errors_.size() == before) CheckBackoffs(initial, max);
     for (const auto& [key, seconds] :
          {std::pair("podInitialBackoffSeconds", initial), std::pair("podMaxBackoffSeconds", max)}) {
       if (!seconds.has_value()) continue;
@@ -151,7 +163,7 @@ class Reader {
     }
     ReadPercentage(reader);
     if (const ConfigValue* plugins = reader.Table("plugins")) ReadPlugins(*plugins, profile);
-    if (const ConfigValue* configs = reader.Array("pluginConfig", "an array of arguments")) {
+    if (const ConfigValue* configs = reader.Array("pluginConfig", "arguments of plugins")) {
       ReadPluginConfigs(*configs, profile);
     }
     reader.End();
@@ -186,7 +198,7 @@ class Reader {
     KubePluginSet set;
     for (auto [key, entries] :
          {std::pair("enabled", &set.enabled), std::pair("disabled", &set.disabled)}) {
-      const ConfigValue* array = reader.Array(key, "an array of plugins");
+      const ConfigValue* array = reader.Array(key, "plugins");
       if (array != nullptr) *entries = ReadEntries(*array, path + key);
     }
     for (const KubePluginEntry& entry : set.enabled) CheckEnabled(entry);
@@ -293,7 +305,8 @@ class Reader {
   }
 
   void CheckNames(KubeSchedulerConfig& config) {
-    if (config.profiles.size() == 1 && config.profiles.front().scheduler_name.value.empty()) {
+    const bool is_said = !config.profiles.front().scheduler_name.place.file.empty();
+    if (config.profiles.size() == 1 && !is_said) {
       config.profiles.front().scheduler_name.value = kDefaultSchedulerName;
       return;
     }
@@ -303,7 +316,9 @@ class Reader {
       const std::string key = profile.path + ".schedulerName";
       if (name.value.empty()) {
         errors_.Expected(name.place.file.empty() ? profile.place : name.place, key,
-                         "a name, for there are several profiles", "none");
+                         config.profiles.size() == 1 ? kExpectedSchedulerName
+                                                     : "a name, for there are several profiles",
+                         name.place.file.empty() ? "none" : Quoted(""));
         continue;
       }
       for (size_t j = 0; j < i; ++j) {

@@ -35,7 +35,7 @@ std::string WarningsOf(const std::string& body) {
 
 TEST(ReadKubeConfig, WithoutProfilesThereIsTheDefaultOne) {
   for (const char* body : {"", "profiles: []\n", "profiles:\n", "profiles: [{}]\n",
-                           "profiles: [{schedulerName: ''}]\n"}) {
+                           "profiles: [{schedulerName: null}]\n"}) {
     const Outcome outcome = Read(kHead + body);
     EXPECT_EQ(outcome.errors + outcome.warnings, "") << body;
     ASSERT_EQ(outcome.config->profiles.size(), 1U);
@@ -153,8 +153,8 @@ TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
       "k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0\n"
       "k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, "
       "found 101\n"
-      "k.yaml:6: podMaxBackoffSeconds: expected at least podInitialBackoffSeconds, "
-      "20, found 10\n"
+      "k.yaml:6: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10 by "
+      "default, found 20\n"
       "k.yaml:8: profiles[0].schedulerName: expected a name, for there are several "
       "profiles, found none\n"
       "k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected each plugin "
@@ -191,7 +191,40 @@ TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
       "k.yaml:22: profiles[4]: expected a profile, found 7");
 }
 
+TEST(ReadKubeConfig, KnowsNoKeysOfOlderVersions) {
+  for (const std::string key : {"metricsBindAddress", "healthzBindAddress"}) {
+    const std::string errors = ErrorsOf(key + ": ':10251'\n");
+    EXPECT_EQ(errors.find("k.yaml:3: " + key + ": expected one of apiVersion, "), 0U) << errors;
+  }
+}
+
+TEST(ReadKubeConfig, SaysWhatArraysHold) {
+  EXPECT_EQ(ErrorsOf("profiles: {}\nextenders: {}\n"),
+            "k.yaml:3: profiles: expected an array of profiles, found a table\n"
+            "k.yaml:4: extenders: expected an array of extenders, found a table");
+  EXPECT_EQ(ErrorsOf("profiles:\n"
+                     "- pluginConfig: {}\n"
+                     "  plugins: {filter: {enabled: {}}}\n"),
+            "k.yaml:4: profiles[0].pluginConfig: expected an array of arguments of plugins, found "
+            "a table\n"
+            "k.yaml:5: profiles[0].plugins.filter.enabled: expected an array of plugins, found a "
+            "table");
+}
+
+TEST(ReadKubeConfig, ComparesBackoffsThatAreSaidRight) {
+  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 20\npodMaxBackoffSeconds: x\n"),
+            "k.yaml:4: podMaxBackoffSeconds: expected a whole number from 1 to 31536000, found "
+            "\"x\"");
+  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 11\n"),
+            "k.yaml:3: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10 by "
+            "default, found 11");
+  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 10\n"), "");
+}
+
 TEST(ReadKubeConfig, RefusesNamesThatNoProfileMayHave) {
+  EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: ''}]\n"),
+            "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
+            "and control characters, found \"\"");
   EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: my scheduler}]\n"),
             "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
             "and control characters, found \"my scheduler\"");
@@ -204,7 +237,7 @@ TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
                        "leaderElection: {leaderElect: true}\n"
                        "clientConnection: {qps: 50}\n"
                        "extenders: [{urlPrefix: x}]\n"
-                       "metricsBindAddress: ':10251'\n"
+                       "delayCacheUntilActive: true\n"
                        "profiles:\n"
                        "- percentageOfNodesToScore: 5\n"
                        "  plugins:\n"
@@ -216,7 +249,7 @@ TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
             "k.yaml:6: leaderElection: left out: this version elects no leader\n"
             "k.yaml:7: clientConnection: left out: this version connects to no API server\n"
             "k.yaml:8: extenders[0]: left out: a plugin does here what an extender did\n"
-            "k.yaml:9: metricsBindAddress: left out: this version serves no metrics\n"
+            "k.yaml:9: delayCacheUntilActive: left out: this version elects no leader\n"
             "k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is "
             "looked at\n"
             "k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no "
@@ -280,6 +313,9 @@ TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {
   EXPECT_EQ(WarningsOf("parallelism: 1\n"
                        "percentageOfNodesToScore: 100\n"
                        "leaderElection: {leaderElect: false}\n"
+                       "enableProfiling: false\n"
+                       "enableContentionProfiling: false\n"
+                       "delayCacheUntilActive: false\n"
                        "extenders: []\n"
                        "profiles: [{plugins: {placementScore: {}}}]\n"),
             "");

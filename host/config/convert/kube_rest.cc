@@ -60,12 +60,10 @@ struct Meaningless {
   Key key;
   std::string_view why;
 };
-constexpr std::array<Meaningless, 5> kTopLevel = {
+constexpr std::array<Meaningless, 3> kTopLevel = {
     {{{"enableProfiling", Type::kBool}, "this version serves no profiles of itself"},
      {{"enableContentionProfiling", Type::kBool}, "this version serves no profiles of itself"},
-     {{"delayCacheUntilActive", Type::kBool}, "this version elects no leader"},
-     {{"healthzBindAddress", Type::kText}, "this version serves no health"},
-     {{"metricsBindAddress", Type::kText}, "this version serves no metrics"}}};
+     {{"delayCacheUntilActive", Type::kBool}, "this version elects no leader"}}};
 
 // What is expected instead; empty: it is of the type.
 std::string_view Expected(const ConfigValue& value, Type type) {
@@ -88,6 +86,10 @@ std::string Indexed(std::string_view key, size_t index) {
   return std::string(key).append("[" + std::to_string(index) + "]");
 }
 
+bool IsFalse(const ConfigValue* value) {
+  return value != nullptr && value->kind == ConfigValue::Kind::kBool && !value->boolean;
+}
+
 bool IsSaid(const ConfigValue& table, std::string_view key) {
   const ConfigValue* value = table.Find(key);
   return value != nullptr && !value->text.empty();
@@ -100,21 +102,19 @@ class Reader {
   void Read(TableReader& reader) {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
       ReadKeys(*election, "leaderElection", kLeaderElection);
-      const ConfigValue* elect = election->Find("leaderElect");
-      const bool is_off =
-          elect != nullptr && elect->kind == ConfigValue::Kind::kBool && !elect->boolean;
-      if (!is_off) Warn(*election, "leaderElection", "this version elects no leader");
+      if (!IsFalse(election->Find("leaderElect")))
+        Warn(*election, "leaderElection", "this version elects no leader");
     }
     if (const ConfigValue* connection = reader.Table("clientConnection")) {
       ReadKeys(*connection, "clientConnection", kClientConnection);
       Warn(*connection, "clientConnection", "this version connects to no API server");
     }
-    if (const ConfigValue* extenders = reader.Array("extenders", "an array of extenders")) {
+    if (const ConfigValue* extenders = reader.Array("extenders", "extenders")) {
       ReadExtenders(*extenders);
     }
     for (const Meaningless& each : kTopLevel) {
       const ConfigValue* value = reader.Any(each.key.name);
-      if (value == nullptr) continue;
+      if (value == nullptr || IsFalse(value)) continue;
       CheckType(*value, std::string(each.key.name), each.key.type);
       Warn(*value, std::string(each.key.name), each.why);
     }
