@@ -1,4 +1,5 @@
-// The host file, berth.toml: what each of its keys changes.
+// The host file, berth.toml: what its keys change; but deadlines.call and deadlines.postFilter,
+// which are of calls that block in real time.
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -107,13 +108,23 @@ TEST_F(HostFileTest, SetsTheLevelOfWhatPluginsLog) {
     std::filesystem::create_symlink(library.path(), folder_ + "/plugins/" + name);
   }
   std::filesystem::create_symlink(BERTH_TEST_TALKER, folder_ + "/plugins/libtest_talker.so");
-  const std::string said = "berth: warning: NodeName: looked at a node\n";
-  for (const auto& [level, is_said] :
-       {std::pair("", true), std::pair("logLevel = \"debug\"\n", true),
-        std::pair("logLevel = \"warning\"\n", true), std::pair("logLevel = \"error\"\n", false)}) {
-    const Outcome run = Play("pluginDirs = [\"plugins\"]\n" + std::string(level));
+  const std::string warning = "berth: warning: NodeName: looked at a node\n";
+  const std::string information = "berth: info: NodeName: took it\n";
+  const struct {
+    std::string level;
+    bool says_warning;
+    bool says_information;
+  } cases[] = {{"", true, false},
+               {"logLevel = \"debug\"\n", true, true},
+               {"logLevel = \"info\"\n", true, true},
+               {"logLevel = \"warning\"\n", true, false},
+               {"logLevel = \"error\"\n", false, false}};
+  for (const auto& c : cases) {
+    const Outcome run = Play("pluginDirs = [\"plugins\"]\n" + c.level);
     EXPECT_EQ(run.exit_status, 0) << run.err;
-    EXPECT_EQ(run.err.find(said) != std::string::npos, is_said) << level << run.err;
+    EXPECT_EQ(run.err.find(warning) != std::string::npos, c.says_warning) << c.level << run.err;
+    EXPECT_EQ(run.err.find(information) != std::string::npos, c.says_information)
+        << c.level << run.err;
   }
 }
 
@@ -135,14 +146,22 @@ TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
 TEST_F(HostFileTest, SetsTheFaultsThatMakeAQuarantine) {
   ProfileWith("libtest_thrower.so",
               "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
-  const auto err_of = [&](const std::string& quarantine) {
-    return Play("profiles = [\"p.toml\"]\n[quarantine]\n" + quarantine).err;
+  const auto play = [&](const std::string& quarantine) {
+    return Play("profiles = [\"p.toml\"]\n[quarantine]\n" + quarantine);
   };
-  EXPECT_THAT(err_of("faults = 2\nwindow = \"40s\"\n"),
+  EXPECT_THAT(play("faults = 2\nwindow = \"40s\"\n").err,
               HasSubstr("in quarantine: 2 faults within 40s, the last at Filter: exception"));
-  EXPECT_THAT(err_of("faults = 0\n"), Not(HasSubstr("in quarantine")));
-  // The second attempt is seconds after the first.
-  EXPECT_THAT(err_of("faults = 2\nwindow = \"100ms\"\n"), Not(HasSubstr("in quarantine")));
+  // None ever; and the second attempt is seconds after the first.
+  for (const char* never : {"faults = 0\n", "faults = 2\nwindow = \"100ms\"\n"}) {
+    const Outcome run = play(never);
+    size_t faults = 0;
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) {
+      faults += Json::parse(line)["type"] == "Error" ? 1 : 0;
+    }
+    EXPECT_GE(faults, 2U) << never << run.err;
+    EXPECT_THAT(run.err, Not(HasSubstr("in quarantine"))) << never;
+  }
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class Talker : public berth::Plugin {
   berth::Verdict Filter(const berth::Cycle& /*cycle*/,
                         const berth::NodeRow<Columns>& /*node*/) const {
     log_.Warn("looked at a node");
+    log_.Info("took it");
     return berth::UnschedulableIf(false, 0);
   }
 
