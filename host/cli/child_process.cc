@@ -27,10 +27,10 @@ class ChildReader {
     const int64_t begin_ns = steady_ns();
     for (;;) {
       const bool ended = HasEnded(WNOHANG);
-      const Part part = Read(ended ? 0 : kLookEveryMs);
-      if (part == Part::kEnd || (part == Part::kNothing && ended)) break;
-      if (ended || steady_ns() - begin_ns < limit_ns) continue;
-      end_.is_late = true;
+      const bool has_more = Read(ended ? 0 : kLookEveryMs);
+      if (ended && !has_more) break;
+      if (steady_ns() - begin_ns < limit_ns) continue;
+      end_.is_late = !ended;
       break;
     }
     if (end_.is_late) ::kill(child_, SIGKILL);
@@ -40,8 +40,6 @@ class ChildReader {
   }
 
  private:
-  enum class Part : uint8_t { kSome, kNothing, kEnd };
-
   // Where SIGCHLD is ignored, nobody learns how it ended: as if all had gone well.
   bool HasEnded(int options) {
     if (ended_) return true;
@@ -50,17 +48,21 @@ class ChildReader {
     return ended_;
   }
 
-  Part Read(int wait_ms) {
+  // Whether there was some. Waits as long too when nobody has the pipe any more.
+  bool Read(int wait_ms) {
     pollfd wait = {.fd = file_, .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, wait_ms) <= 0) return Part::kNothing;
+    if (::poll(&wait, 1, wait_ms) <= 0) return false;
     std::array<char, 4096> part{};
     const ssize_t count = ::read(file_, part.data(), part.size());
-    if (count < 0) return Part::kNothing;
+    if (count == 0) file_ = kClosed;
+    if (count <= 0) return false;
     end_.text.append(part.data(), static_cast<size_t>(count));
-    return count == 0 ? Part::kEnd : Part::kSome;
+    return true;
   }
 
-  const int file_;
+  static constexpr int kClosed = -1;  // What poll() passes over.
+
+  int file_;
   const pid_t child_;
   ChildEnd end_;
   bool ended_ = false;

@@ -61,6 +61,31 @@ TEST(ChildProcessTest, KillsWhatIsNotThrough) {
   }
 }
 
+TEST(ChildProcessTest, WaitsForTheEndOfWhatWritesNoMore) {
+  const ChildEnd slow = RunApart([](int pipe) {
+    WriteToParent(pipe, "some");
+    ::close(pipe);
+    ::usleep(100'000);
+    ::_exit(3);
+  });
+  EXPECT_EQ(slow.text, "some");
+  EXPECT_FALSE(slow.is_late);
+  EXPECT_EQ(WEXITSTATUS(slow.status), 3);
+
+  const std::function<void(int)> hanging[] = {
+      [](int pipe) {
+        ::close(pipe);
+        for (;;) ::pause();
+      },
+      [](int) { ::execlp("sleep", "sleep", "3600", nullptr); },
+  };
+  for (const auto& body : hanging) {
+    const ChildEnd end = RunApart(body, 100'000'000);
+    EXPECT_TRUE(end.is_late);
+    EXPECT_EQ(SignalText(WTERMSIG(end.status)), "SIGKILL");
+  }
+}
+
 TEST(ChildProcessTest, EndsWhereNobodyIsToldHowProcessesEnd) {
   ::signal(SIGCHLD, SIG_IGN);
   const ChildEnd end = RunApart([](int pipe) { WriteToParent(pipe, "done"); });
