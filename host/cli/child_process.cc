@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "host/loader/file_descriptor.h"
@@ -68,6 +70,21 @@ class ChildReader {
   bool ended_ = false;
 };
 
+[[noreturn]] void BeChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // It ended before that.
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  try {
+    body(pipe);
+  } catch (const std::exception& error) {
+    WriteToParent(STDERR_FILENO, std::string(error.what()) + "\n");
+    ::_exit(1);
+  } catch (...) {
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
 }  // namespace
 
 void WriteToParent(int pipe, std::string_view text) {
@@ -86,13 +103,12 @@ Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t l
     return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
   const FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    body(write_end.get());
-    ::_exit(0);
+    ::close(ends[0]);
+    BeChild(parent, body, write_end.get());
   }
   { const FileDescriptor closed = std::move(write_end); }
   return ChildReader(read_end.get(), child).Run(limit_ns, steady_ns);

@@ -21,8 +21,9 @@ struct ChildEnd {
 };
 
 // Forks, runs `body` with a pipe to write to, and waits until that process ends; what processes of
-// its own do then is not waited for. One that is not through after `limit_ns` is killed. What it
-// prints goes to standard error. It ends with the parent.
+// its own do then is not waited for. One that has not ended after `limit_ns` is killed. What it
+// prints goes to standard error. It ends with the thread that forked it. A `body` that throws ends
+// it with exit status 1, and what() goes to standard error.
 // Threading: no thread of the caller's holds a lock that `body` takes.
 // Errors: Unavailable: no process could be made.
 Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,

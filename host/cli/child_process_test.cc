@@ -6,8 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +62,32 @@ TEST(ChildProcessTest, KillsWhatIsNotThrough) {
     EXPECT_EQ(end.text, "begun");
     EXPECT_EQ(SignalText(WTERMSIG(end.status)), "SIGKILL");
   }
+}
+
+TEST(ChildProcessTest, EndsWithWhatIsThrown) {
+  ::testing::internal::CaptureStderr();
+  const ChildEnd error = RunApart([](int pipe) {
+    WriteToParent(pipe, "some");
+    throw std::runtime_error("out of paper");
+  });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "out of paper\n");
+  EXPECT_EQ(error.text, "some");
+  EXPECT_EQ(error.status, 1 << 8) << "not exit status 1";
+
+  const ChildEnd other = RunApart([](int) { throw 3; });
+  EXPECT_EQ(other.status, 1 << 8) << "not exit status 1";
+}
+
+TEST(ChildProcessTest, HasTheEndThatItWritesToAndNotTheOther) {
+  const ChildEnd end = RunApart([](int pipe) {
+    const auto folder = std::filesystem::path("/proc/self/fd");
+    const auto own = std::filesystem::read_symlink(folder / std::to_string(pipe));
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      std::error_code error;
+      if (std::filesystem::read_symlink(file, error) == own) WriteToParent(pipe, "x");
+    }
+  });
+  EXPECT_EQ(end.text, "x");
 }
 
 TEST(ChildProcessTest, WaitsForTheEndOfWhatWritesNoMore) {
