@@ -118,8 +118,8 @@ class ContractChecker {
                   const ContractSink& sink)
       : subject_(subject), observer_(observer), sink_(sink) {}
 
-  ContractEffort Run() {
-    if (!IsCreated()) return effort_;
+  std::optional<ContractEffort> Run() {
+    if (!IsCreated()) return std::nullopt;
     {
       PluginUnderTest probe(*subject_.entry, ScenarioWith({}));
       world_ = MakeContractWorld(probe.instance().columns());
@@ -350,8 +350,9 @@ class ContractChecker {
 
 std::span<const ContractPromise> ContractPromises() { return kPromises; }
 
-ContractEffort CheckContract(const ContractSubject& subject, testing::CallObserver& observer,
-                             const ContractSink& sink) {
+std::optional<ContractEffort> CheckContract(const ContractSubject& subject,
+                                            testing::CallObserver& observer,
+                                            const ContractSink& sink) {
   return ContractChecker(subject, observer, sink).Run();
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,8 +71,10 @@ struct ContractEffort {
 
 // Calls the plugin some thousand times, and `sink` on this thread for what it breaks. A plugin may
 // do whatever it likes here: run this in a process of its own. `observer` is told of every call.
-ContractEffort CheckContract(const ContractSubject& subject, testing::CallObserver& observer,
-                             const ContractSink& sink);
+// Returns: none: it was not created, and so not asked.
+std::optional<ContractEffort> CheckContract(const ContractSubject& subject,
+                                            testing::CallObserver& observer,
+                                            const ContractSink& sink);
 
 // What `count` gives when it has come down to `most`, or does not come down any more: a thread that
 // was joined is listed for a moment longer. `wait` lets some milliseconds pass.

@@ -25,8 +25,9 @@ namespace {
 // What the child writes: lines of "promise<tab>text". These are not findings.
 constexpr std::string_view kLoaded = "loaded";    // From here on the plugin is asked.
 constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
-constexpr std::string_view kAsked = "asked";      // All was asked. The text is the effort.
-constexpr std::string_view kCrash = "crash";      // The text is the function, a space, the signal.
+// All was asked. The text is the effort; empty: there was nobody to ask.
+constexpr std::string_view kAsked = "asked";
+constexpr std::string_view kCrash = "crash";  // The text is the function, a space, the signal.
 // Every call has a limit of its own, so this is for those who get around it.
 constexpr int64_t kLongestNs = int64_t{3600} * 1'000'000'000;
 constexpr const char* kLoading = "a static constructor";
@@ -69,9 +70,10 @@ std::string LineOf(std::string_view promise, std::string text) {
   return std::string(promise) + "\t" + text + "\n";
 }
 
-std::string EffortText(const ContractEffort& effort) {
-  return std::to_string(effort.pods) + " " + std::to_string(effort.pods_of) + " " +
-         std::to_string(effort.instances);
+std::string EffortText(const std::optional<ContractEffort>& effort) {
+  if (!effort.has_value()) return "";
+  return std::to_string(effort->pods) + " " + std::to_string(effort->pods_of) + " " +
+         std::to_string(effort->instances);
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& source,
@@ -103,7 +105,7 @@ void RunChild(const PluginLibrary::Source& source, const ContractQuestion& quest
   }
   tell(kLoaded, "");
   const auto sink = [&](const ContractFinding& finding) { tell(finding.promise, finding.text); };
-  const ContractEffort effort =
+  const std::optional<ContractEffort> effort =
       CheckContract({&(*library)->entry(), question, steady_ns}, watch, sink);
   tell(kAsked, EffortText(effort));
   ::_exit(0);
@@ -130,10 +132,11 @@ ContractFinding EndOf(const ChildEnd& end, bool is_loaded) {
   return {std::string(kSurvivesPromise), is_loaded ? text : text + " while it is loaded"};
 }
 
-ContractEffort ParseEffort(const std::string& text) {
+std::optional<ContractEffort> ParseEffort(const std::string& text) {
   ContractEffort effort;
-  std::sscanf(text.c_str(), "%d %d %d", &effort.pods, &effort.pods_of, &effort.instances);
-  return effort;
+  const int read =
+      std::sscanf(text.c_str(), "%d %d %d", &effort.pods, &effort.pods_of, &effort.instances);
+  return read == 3 ? std::optional(effort) : std::nullopt;
 }
 
 // False: the last line, which says why there are no more.

@@ -19,7 +19,7 @@ struct ContractOutcome {
   bool is_loaded = false;  // False: the findings say why, and no plugin of the library was asked.
   std::string refusal;     // LoadErrorName of the error that the loader gave; empty: none.
   std::vector<ContractFinding> findings;  // In the order in which they came.
-  std::optional<ContractEffort> effort;   // None: it did not come to the end.
+  std::optional<ContractEffort> effort;   // None: not all was asked.
 };
 
 // `library` is judged, and none of its code runs in this process.

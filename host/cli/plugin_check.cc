@@ -84,12 +84,21 @@ Json FindingsOf(const std::vector<ContractFinding>& findings) {
   return list;
 }
 
-Json PromisesOf(const std::vector<ContractFinding>& findings) {
+// Null: nobody knows, for not all was asked. REQUIRES: the library was loaded.
+Json IsKept(std::string_view promise, const ContractOutcome& outcome) {
+  const auto breaks = [promise](const ContractFinding& finding) {
+    return finding.promise == promise;
+  };
+  if (std::ranges::any_of(outcome.findings, breaks)) return false;
+  if (outcome.effort.has_value() || promise == kLibraryPromise) return true;
+  return nullptr;
+}
+
+Json PromisesOf(const ContractOutcome& outcome) {
   Json list = Json::array();
   for (const ContractPromise& promise : ContractPromises()) {
-    const bool kept = std::ranges::none_of(
-        findings, [&](const ContractFinding& finding) { return finding.promise == promise.name; });
-    list.push_back({{"name", promise.name}, {"text", promise.text}, {"kept", kept}});
+    list.push_back(
+        {{"name", promise.name}, {"text", promise.text}, {"kept", IsKept(promise.name, outcome)}});
   }
   return list;
 }
@@ -122,13 +131,19 @@ Json ReportOf(const NotedPlugin& plugin, const ContractOutcome& outcome) {
   }
   Json report = Described(plugin);
   report.update({{"kept", outcome.findings.empty()},
-                 {"promises", PromisesOf(outcome.findings)},
+                 {"promises", PromisesOf(outcome)},
                  {"asked", std::move(asked)},
                  {"findings", FindingsOf(outcome.findings)}});
   return report;
 }
 
+std::string KeptText(const Json& kept) {
+  if (kept.is_null()) return "-";
+  return kept.get<bool>() ? "yes" : "NO";
+}
+
 std::string EffortOf(const Json& asked) {
+  if (asked.is_null()) return "It could not be asked all: of what has - nothing is known.";
   const int pods = asked["pods"];
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
@@ -153,13 +168,11 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
   Table table({"PROMISE", "KEPT", "WHAT"});
   for (const Json& promise : plugin["promises"]) {
-    table.AddRow({promise["name"], promise["kept"].get<bool>() ? "yes" : "NO", promise["text"]});
+    table.AddRow({promise["name"], KeptText(promise["kept"]), promise["text"]});
   }
   table.Append(width, out);
-  if (!plugin["asked"].is_null()) {
-    out += '\n';
-    AppendWrapped(EffortOf(plugin["asked"]), 0, width, out);
-  }
+  out += '\n';
+  AppendWrapped(EffortOf(plugin["asked"]), 0, width, out);
   if (!kept) out += "\nWhat is broken:\n";
   for (const Json& finding : plugin["findings"]) {
     out += "  ";
