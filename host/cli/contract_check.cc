@@ -166,7 +166,8 @@ class ContractChecker {
     } else if (created.code != BERTH_BAD_ARGUMENT && created.code != BERTH_ERROR) {
       sink_({"codes", answers + ", which is no answer of create"});
     } else if (!is_broken_) {
-      sink_({std::string(kNotCreated), answers});
+      const bool is_by_args = created.code == BERTH_BAD_ARGUMENT;
+      sink_({std::string(is_by_args ? kWantsArguments : kNotCreated), answers});
     }
     return false;
   }

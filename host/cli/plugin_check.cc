@@ -194,7 +194,7 @@ int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnviro
   } else {
     AppendDocument(report, flags.output, out);
   }
-  return Print(env, out, report["kept"].get<bool>() ? kExitDone : kExitNotAllScheduled);
+  return Print(env, out, report["kept"] == true ? kExitDone : kExitNotAllScheduled);
 }
 
 // Of the library as a whole; `refusal`: the name of the loader's error, or empty.
@@ -214,11 +214,17 @@ Json RefusedReport(const std::string& path, const LoadError& error) {
           {"plugins", Json::array()}};
 }
 
-// create() wants something else.
-Status NotCreated(const std::string& plugin, const std::string& answer, bool is_only) {
-  return Status::InvalidArgument(
-      plugin + ": " + answer + "\nname arguments that it takes: --args '" +
-      (is_only ? "" : plugin + "=") + "{\"key\": value}'; berth plugin describe shows them");
+// Why the plugin could not be asked, and what to do; empty: it could.
+std::string WhyNotCreated(const std::string& plugin, const std::vector<ContractFinding>& findings,
+                          bool is_only) {
+  const auto found = std::ranges::find_if(findings, [](const ContractFinding& finding) {
+    return finding.promise == kWantsArguments || finding.promise == kNotCreated;
+  });
+  if (found == findings.end()) return "";
+  const std::string answer = plugin + ": " + found->text;
+  if (found->promise == kNotCreated) return answer;
+  return answer + "\nname arguments that it takes: --args '" + (is_only ? "" : plugin + "=") +
+         "{\"key\": value}'; berth plugin describe shows them";
 }
 
 // Asks one plugin after the other, each in a process of its own.
@@ -228,8 +234,8 @@ class LibraryCheck {
                const CommandEnvironment& env)
       : source_(source), args_(args), env_(env) {}
 
-  // Errors: a plugin could not be asked.
-  Result<Json> Run() {
+  // Errors: no process could be made.
+  Status Run() {
     for (const NotedPlugin& plugin : note().plugins) {
       if (!is_loaded_) {
         plugins_.push_back(UnaskedReport(plugin));
@@ -237,10 +243,19 @@ class LibraryCheck {
         return status;
       }
     }
-    return Json{{"library", source_.path},
-                {"kept", kept_},
-                {"findings", std::move(findings_)},
-                {"plugins", std::move(plugins_)}};
+    return {};
+  }
+
+  // Why plugins could not be created, a line or two each; empty: all were.
+  const std::string& not_created() const { return not_created_; }
+  // False: the report says no more than not_created().
+  bool has_news() const { return has_news_; }
+
+  // REQUIRES: Run().
+  Json Report() const {
+    const Json kept = !kept_ ? Json(false) : not_created_.empty() ? Json(true) : Json(nullptr);
+    return {
+        {"library", source_.path}, {"kept", kept}, {"findings", findings_}, {"plugins", plugins_}};
   }
 
  private:
@@ -253,11 +268,14 @@ class LibraryCheck {
         {.plugin = plugin.name, .args = args == args_.end() ? std::string() : args->second},
         env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
-    const auto created =
-        std::ranges::find(outcome->findings, kNotCreated, &ContractFinding::promise);
-    if (created != outcome->findings.end()) {
-      return NotCreated(plugin.name, created->text, note().plugins.size() == 1);
+    const std::string why =
+        WhyNotCreated(plugin.name, outcome->findings, note().plugins.size() == 1);
+    if (!why.empty()) {
+      not_created_ += (not_created_.empty() ? "" : "\n") + why;
+      plugins_.push_back(UnaskedReport(plugin));
+      return {};
     }
+    has_news_ = true;
     kept_ = kept_ && outcome->findings.empty();
     is_loaded_ = outcome->is_loaded;
     if (is_loaded_) {
@@ -276,6 +294,8 @@ class LibraryCheck {
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
   bool kept_ = true;
+  bool has_news_ = false;
+  std::string not_created_;
   Json findings_ = Json::array();
   Json plugins_ = Json::array();
 };
@@ -289,8 +309,12 @@ int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
   const auto args = ParseArgs(flags.args, source->judged.note);
   if (!args.ok()) return Fail(env, args.status());
-  const Result<Json> report = LibraryCheck(*source, *args, env).Run();
-  return report.ok() ? PrintReport(*report, flags, env) : Fail(env, report.status());
+  LibraryCheck check(*source, *args, env);
+  if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
+  const std::string& not_created = check.not_created();
+  if (not_created.empty()) return PrintReport(check.Report(), flags, env);
+  if (check.has_news()) PrintReport(check.Report(), flags, env);
+  return Fail(env, Status::InvalidArgument(not_created));
 }
 
 }  // namespace berth::host

@@ -10,6 +10,11 @@
 
 #include <berth/abi.h>
 
+#ifdef BREAKS_CODES_OF_TWO
+#define BREAKS_CODES
+#define BREAKS_ARGS_OF_TWO
+#endif
+
 #define POINTS_TEXT                                                          \
   "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"," \
   "\"berth.enqueue_extensions/1\"]}"

@@ -211,8 +211,44 @@ TEST(PluginCheckTest, GivesEachPluginItsArguments) {
     EXPECT_EQ(outcome.exit_status, kExitBadInput);
     EXPECT_THAT(outcome.err, HasSubstr(c.text));
   }
+  const Outcome neither = check({"--args", "test.Broken={}"});
+  EXPECT_EQ(neither.exit_status, kExitBadInput);
+  EXPECT_EQ(neither.out, "");
+  EXPECT_THAT(neither.err, AllOf(HasSubstr("test.Broken: create answers BadArgument"),
+                                 HasSubstr("--args 'test.Broken={"),
+                                 HasSubstr("test.Other: create answers BadArgument"),
+                                 HasSubstr("--args 'test.Other={")));
   const Outcome only = RunBerth({"plugin", "check", Broken("nothing"), "--args", "test.Broken={}"});
   EXPECT_EQ(only.exit_status, kExitDone) << only.err;
+}
+
+TEST(PluginCheckTest, AsksTheOthersWhenOneIsNotCreated) {
+  const struct {
+    const char* library;
+    Json kept;
+    const char* verdict;
+  } cases[] = {
+      {"args_of_two", nullptr, "test.Other 1.0.0 keeps the contract"},
+      {"codes_of_two", false, "test.Other 1.0.0 BREAKS the contract"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.library);
+    std::vector<std::string> args = {"plugin",        "check",  Broken(c.library), "--args",
+                                     "test.Other={}", "--args", "test.Broken={}"};
+    const Outcome table = RunBerth(args);
+    EXPECT_EQ(table.exit_status, kExitBadInput);
+    EXPECT_THAT(table.out, AllOf(HasSubstr("test.Broken 1.0.0 was not asked (PreFilter, "),
+                                 HasSubstr(c.verdict)));
+    EXPECT_THAT(table.err, AllOf(HasSubstr("test.Broken: create answers BadArgument"),
+                                 Not(HasSubstr("test.Other"))));
+    args.insert(args.end(), {"--output", "json"});
+    const Outcome json = RunBerth(args);
+    EXPECT_EQ(json.exit_status, kExitBadInput);
+    const Json report = Json::parse(json.out);
+    EXPECT_EQ(report["kept"], c.kept);
+    EXPECT_EQ(report["plugins"][0]["kept"], nullptr);
+    EXPECT_EQ(report["plugins"][1]["kept"], c.kept == nullptr);
+  }
 }
 
 TEST(PluginCheckTest, FindsNothingInWhatKeepsTheContract) {
@@ -335,6 +371,8 @@ TEST(PluginCheckTest, SaysWhatCannotBeAsked) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, HasSubstr(c.text));
   }
+  const Outcome lacks = RunBerth({"plugin", "check", Broken("create_by_error")});
+  EXPECT_THAT(lacks.err, Not(HasSubstr("--args")));
 }
 
 }  // namespace
