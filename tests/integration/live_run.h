@@ -78,10 +78,20 @@ class LiveRunTest : public CliTest {
   // What the signal would do.
   void Stop(int signal) { Asked().stop(signal); }
   void Reload() { Asked().reload(); }
-  // Waits until the run has asked for them.
+  // Waits until the run has asked for them. One that does not is a failure.
   const Requests& Asked() {
     if (!asked_.valid()) asked_ = requests_.get_future();
-    return asked_.get();
+    for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += 10) {
+      const bool ended = run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+      if (asked_.wait_for(std::chrono::milliseconds(ended ? 0 : 10)) == std::future_status::ready) {
+        return asked_.get();
+      }
+      if (ended) break;
+    }
+    const bool ended = run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    ADD_FAILURE() << "the run takes no requests: " << (ended ? run_.get().err : "it goes on");
+    static const Requests nobody = {.reload = [] {}, .stop = [](int) {}};
+    return nobody;
   }
 
   // The next line of the output: "Bound web b"; empty when there is none for a long time.
@@ -144,7 +154,7 @@ class LiveRunTest : public CliTest {
   FileDescriptor input_write_;
   FileDescriptor output_read_;
   FileDescriptor output_write_;
-  std::future<Outcome> run_;
+  std::shared_future<Outcome> run_;
   std::string unread_;
 };
 

