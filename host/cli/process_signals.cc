@@ -72,7 +72,7 @@ void ProcessSignals::TakeStops(std::function<void(int signal)> stop) {
 
 ProcessSignals::~ProcessSignals() {
   SetHandlers(kStopSignals, SIG_DFL);
-  if (reload_) SetHandlers(kReloadSignals, SIG_DFL);
+  if (reload_) SetHandlers(kReloadSignals, SIG_IGN);
   signal_pipe.store(-1, std::memory_order_relaxed);
   WriteByte(write_end_.get(), kNoSignal);
   thread_.join();

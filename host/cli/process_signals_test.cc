@@ -57,9 +57,9 @@ TEST(ProcessSignals, TellsOfEachHangUpUntilItIsAskedToStop) {
     raise(SIGTERM);
     EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
   }
-  struct sigaction action {};
-  sigaction(SIGHUP, nullptr, &action);
-  EXPECT_EQ(action.sa_handler, SIG_DFL);
+  raise(SIGHUP);  // Ends nothing any more.
+  EXPECT_EQ(reloads.WaitFor(3).size(), 3U);
+  EXPECT_EQ(signal(SIGHUP, SIG_DFL), SIG_IGN);
 }
 
 TEST(ProcessSignals, EndsWithoutOne) {
