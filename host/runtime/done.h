@@ -17,7 +17,7 @@
 
 namespace berth::host {
 
-// The promises of one plugin instance.
+// The promises of one plugin instance at a time: see PromiseTables.
 //
 // A plugin may complete twice, or when its answer is long there, or when nobody waits any more, and
 // none of this may do harm. A berth_done therefore points at no object: it names a place in this

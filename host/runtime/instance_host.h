@@ -1,5 +1,4 @@
-// The host as one plugin instance sees it: berth_host, and what its services
-// keep for it.
+// The host as one plugin instance sees it: berth_host, and what its services keep for it.
 #ifndef BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 #define BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 
@@ -30,8 +29,7 @@
 
 namespace berth::host {
 
-// The thread words of <berth/abi.h>, for those who ask under which one they are
-// called.
+// The thread words of <berth/abi.h>, for those who ask under which one they are called.
 enum ThreadWord : uint32_t {
   kLoadWord = 1,
   kEventWord = 2,
@@ -41,37 +39,34 @@ enum ThreadWord : uint32_t {
   kBindWord = 32,
 };
 
-// Threading: made, begun, closed, buried and destroyed on the scheduling thread;
-// the rest as it says.
-// Lifetime:  that of the instance's library, which is never unmapped: what a
-// plugin's thread asks for when the instance is long gone is asked of this, and
-// <berth/abi.h> promises that it does nothing. So a reload leaves one behind for
-// every instance; but no more than it takes to answer, some 600 bytes. The
-// services, which go earlier, are out of bounds once it is buried: see HostUse.
+// Threading: made, begun, closed, buried and destroyed on the scheduling thread; the rest as it
+// says.
+// Lifetime:  that of the instance's library, which is never unmapped: what a plugin's thread asks
+// for when the instance is long gone is asked of this, and <berth/abi.h> promises that it does
+// nothing. So a reload leaves one behind for every instance; but no more than it takes to answer,
+// some 600 bytes. The services, which go earlier, are out of bounds once it is buried: see HostUse.
 class InstanceHost {
  public:
-  // `kinds` are those that the plugin declared; `library` is where it came
-  // from.
+  // `kinds` are those that the plugin declared; `library` is where it came from.
   InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds,
                std::string profile = {}, std::string library = {});
   ~InstanceHost();
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
 
-  // The instance is there and will be used: its metrics mean what it says, its
-  // watchers are shown what there is. Under [event].
+  // The instance is there and will be used: its metrics mean what it says, its watchers are shown
+  // what there is. Under [event].
   void Begin();
-  // The instance is about to be quiesced. Its timers and watches end; what it
-  // still waits for is answered CANCELLED; no callback goes to it any more, and
-  // what it asks for later is CANCELLED.
+  // The instance is about to be quiesced. Its timers and watches end; what it still waits for is
+  // answered CANCELLED; no callback goes to it any more, and what it asks for later is CANCELLED.
   void Close();
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
-  // The instance is gone, or never was: everything is given back, and from now
-  // on nothing is done for anybody.
+  // The instance is gone, or never was: everything is given back, and from now on nothing is done
+  // for anybody.
   void Bury();
   bool is_buried() const { return buried_.load(std::memory_order_acquire); }
-  // Threads of the pool are in the middle of the instance: it cannot be
-  // destroyed. Of a closed one, they only become fewer.
+  // Threads of the pool are in the middle of the instance: it cannot be destroyed. Of a closed one,
+  // they only become fewer.
   bool is_busy() const { return calls_.load(std::memory_order_acquire) > 0; }
 
   // --- any thread ---
@@ -85,8 +80,7 @@ class InstanceHost {
   CallMonitor::CalleeId callee() const { return callee_; }
   // Null: nobody counts.
   PluginFaults::Account* faults() const { return faults_.get(); }
-  // Those that the instance was given; made when it is first asked for, on the
-  // scheduling thread.
+  // Those that the instance was given; made when it is first asked for, on the scheduling thread.
   Promises& promises();
   size_t open_promises() const { return promises_ != nullptr ? promises_->open_count() : 0; }
   // Closes all of them: see Promises::CloseAll.
@@ -95,16 +89,14 @@ class InstanceHost {
   bool Declared(std::string_view kind) const;
   // An id that lives as long as this host.
   Id Intern(std::string_view text);
-  // Whether the caller is under one of these words (ThreadWord), as far as can
-  // be told at no cost: another thread than the scheduling thread is under none
-  // of them, nor is who is not called.
+  // Whether the caller is under one of these words (ThreadWord), as far as can be told at no cost:
+  // another thread than the scheduling thread is under none of them, nor is who is not called.
   bool Under(uint32_t words) const;
-  // A call on a thread of the pool, from before it to after it. REQUIRES: a
-  // HostUse of this one, which is not closed at the beginning.
+  // A call on a thread of the pool, from before it to after it. REQUIRES: a HostUse of this one,
+  // which is not closed at the beginning.
   void BeginCall() { calls_.fetch_add(1, std::memory_order_relaxed); }
   void EndCall() { calls_.fetch_sub(1, std::memory_order_release); }
-  // Keeps what such a call held when its host was gone, for as long as this is
-  // there.
+  // Keeps what such a call held when its host was gone, for as long as this is there.
   void LeaveBehind(std::shared_ptr<const void> kept);
   // Counts a fault of the plugin, if anybody does.
   void NoteFault(Point point, FaultKind kind, std::string_view what) const;
@@ -114,8 +106,8 @@ class InstanceHost {
 
   // --- the scheduling thread ---
 
-  // The instance is called at `point`, or the call is over. Returns where it
-  // was before; nothing is kept for other threads.
+  // The instance is called at `point`, or the call is over. Returns where it was before; nothing is
+  // kept for other threads.
   Point Enter(Point point);
   // The point at which the instance is called; kNowhere: at none.
   Point point() const { return point_; }
@@ -171,8 +163,8 @@ class InstanceHost {
   berth_host abi_;
 };
 
-// What a service does for a plugin, from any thread: while it lasts the host and
-// its services stay, unless they were gone already.
+// What a service does for a plugin, from any thread: while it lasts the host and its services stay,
+// unless they were gone already.
 // Must not: be held while a plugin is called.
 class HostUse {
  public:
