@@ -33,6 +33,7 @@ class RunProcessTest : public CliTest {
   pid_t Start(std::vector<std::string> args, int out) const {
     args.insert(args.begin(), executable_);
     std::vector<char*> argv;
+    argv.reserve(args.size() + 1);
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
 

@@ -337,7 +337,7 @@ TEST(PluginCheckTest, KnowsNothingOfPromisesThatWereNotAsked) {
     EXPECT_EQ(table.exit_status, kExitNotAllScheduled);
     const auto row = [](std::string name, const std::string& kept) {
       name.resize(std::string("concurrency").size() + 3, ' ');
-      return HasSubstr("\n" + name + kept);
+      return HasSubstr(name.insert(0, 1, '\n').append(kept));
     };
     EXPECT_THAT(table.out, AllOf(row("library", "yes "), row(c.broken, "NO "), row("outputs", "- "),
                                  row("leaks", "- ")));
