@@ -29,8 +29,8 @@ std::span<const ContractPromise> ContractPromises();
 inline constexpr std::string_view kLibraryPromise = "library";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
-// Not promises: the plugin could not be asked, for create() wants other arguments, or something else
-// that is not there.
+// Not promises: the plugin could not be asked, for create() wants other arguments, or something
+// else that is not there.
 inline constexpr std::string_view kWantsArguments = "arguments";
 inline constexpr std::string_view kNotCreated = "create";
 

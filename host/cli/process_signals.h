@@ -13,8 +13,8 @@ namespace berth::host {
 // As long as it lives, each SIGHUP calls `reload`, until somebody asks to stop; several at once may
 // be one. From TakeStops() on, the first SIGINT or SIGTERM calls `stop` with its number;
 // then both do again what they do by default, so that a second one ends the process at once. A
-// signal that is ignored stays so. Afterwards a SIGHUP is ignored: what it asked for is over, and it
-// must not end a process that still says how it went.
+// signal that is ignored stays so. Afterwards a SIGHUP is ignored: what it asked for is over, and
+// it must not end a process that still says how it went.
 //
 // Threading: both are called on one thread of their own.
 // Called:    one at a time per process.
