@@ -58,7 +58,8 @@ standard error, by its path in the file. A third party's plugin counts as here i
 holds it.
 
 The plugins that are here are asked whether they take their arguments, where they are enabled in a
-profile that can be used. What they refuse is an error, by its path in the file. Standard output takes one profile: a file with several needs --output-dir.
+profile that can be used. What they refuse is an error, by its path in the file. Standard output
+takes one profile: a file with several needs --output-dir.
 
 Exit status: 0 done, with warnings too; 2 the file or what a plugin says of it is wrong, there are
 several profiles for standard output, or there are warnings and --strict. Then nothing is

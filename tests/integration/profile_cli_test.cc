@@ -306,6 +306,14 @@ TEST_F(ProfileCliTest, APluginThatIsToggledOffIsStillInstalled) {
 
 // ---- What is wrong ------------------------------------------------------------------------------
 
+// PLUGINS is the folder of this build's plugins.
+std::string WithPluginDirectory(std::string text) {
+  for (size_t at = text.find("PLUGINS"); at != std::string::npos; at = text.find("PLUGINS")) {
+    text.replace(at, 7, BERTH_BINARY_DIR "/plugins");
+  }
+  return text;
+}
+
 TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
   struct Case {
     const char* toml;  // Behind `extends = "default"`.
@@ -370,10 +378,7 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
        "that runs at PreFilter, Filter only\n"},
   };
   for (const Case& c : cases) {
-    std::string error = c.error;
-    for (size_t at = error.find("PLUGINS"); at != std::string::npos; at = error.find("PLUGINS")) {
-      error.replace(at, 7, BERTH_BINARY_DIR "/plugins");
-    }
+    const std::string error = WithPluginDirectory(c.error);
     const std::string said = Check(std::string("extends = \"default\"\n") + c.toml + "\n");
     EXPECT_EQ(said.substr(0, error.ends_with('\n') ? said.size() : error.size()), error) << c.toml;
   }

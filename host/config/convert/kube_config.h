@@ -63,9 +63,9 @@ struct KubeSchedulerConfig {
 
 // Reads the text of a file, YAML or JSON. `file` is what messages call it.
 // Errors: in `errors`: unknown keys, wrong types and values, names that are missing or there twice:
-//         of what is converted everything that upstream refuses, of the rest what ReadKubeRest says.
-//         Nothing is returned where the file could not be
-//         read as a KubeSchedulerConfiguration v1 at all.
+//         of what is converted everything that upstream refuses, of the rest what ReadKubeRest
+//         says. Nothing is returned where the file could not be read as a
+//         KubeSchedulerConfiguration v1 at all.
 // Warnings: in `warnings`: what has no meaning here, each by its path, with the reason.
 std::optional<KubeSchedulerConfig> ReadKubeConfig(std::string_view text, const std::string& file,
                                                   ConfigErrors& errors, ConfigErrors& warnings);

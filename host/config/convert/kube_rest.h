@@ -11,8 +11,8 @@ namespace berth::host {
 // Reads leaderElection, clientConnection, extenders, and what else of the file as a whole has no
 // meaning here.
 // Errors: in `errors`: unknown keys, values of wrong types, extenders that prioritize without a
-//         weight, a second one that binds. How times, locks, bursts and managed resources go together
-//         is not looked at.
+//         weight, a second one that binds. How times, locks, bursts and managed resources go
+//         together is not looked at.
 // Warnings: in `warnings`: each of these by its path, extenders one by one: "extenders[0]".
 void ReadKubeRest(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings);
 

@@ -56,9 +56,9 @@ host::Result<Comparison> Compare(const Results& first, const std::string& before
 nlohmann::ordered_json ToJson(const Comparison& comparison);
 void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::string& out);
 
-// What became worse, a sentence each: a workload of which a decision takes more CPU time than before
-// by more than a factor of `max_slowdown` (the time that the machine took for other things is not
-// in it), that binds fewer pods, or that is missing.
+// What became worse, a sentence each: a workload of which a decision takes more CPU time than
+// before by more than a factor of `max_slowdown` (the time that the machine took for other things
+// is not in it), that binds fewer pods, or that is missing.
 std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown);
 
 }  // namespace berth::bench
