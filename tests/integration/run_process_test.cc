@@ -111,14 +111,19 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
 
 // ---- Signals ------------------------------------------------------------------------------------
 
-// A run that reads its cluster from a pipe, and goes on reading until that is closed.
+// A run that reads its cluster from a pipe, and goes on reading until that is closed; then it runs
+// until its events end, which come from another.
 class StartingRunTest : public RunProcessTest {
  protected:
   void Begin() {
     const std::string cluster = folder_ + "/cluster";
+    const std::string events = folder_ + "/events";
     BERTH_ASSERT(mkfifo(cluster.c_str(), 0600) == 0);
+    BERTH_ASSERT(mkfifo(events.c_str(), 0600) == 0);
+    events_ = FileDescriptor(open(events.c_str(), O_RDWR | O_CLOEXEC));
     process_ =
-        Start({"run", "--embedded", "--cluster", cluster, "--output", "json"}, output_.get());
+        Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
+              output_.get());
     // Opens once it is read.
     for (int waited_ms = 0; !cluster_.ok() && waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
       cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
@@ -128,10 +133,20 @@ class StartingRunTest : public RunProcessTest {
     kill(process_, SIGKILL);
     FAIL() << "it does not read its cluster: " << Error();
   }
-  int EndWith(const std::string& text) {
-    if (!text.empty()) static_cast<void>(write(cluster_.get(), text.data(), text.size()));
+  // Has it begin with this cluster, and waits until it says `text`.
+  void RunUntilItSays(const std::string& cluster, const std::string& text) {
+    static_cast<void>(write(cluster_.get(), cluster.data(), cluster.size()));
     cluster_ = FileDescriptor();
-    return End(process_);
+    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
+      if (Error().find(text) != std::string::npos) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << "it does not say " << text << ": " << Error();
+  }
+  int End() {
+    cluster_ = FileDescriptor();
+    events_ = FileDescriptor();
+    return RunProcessTest::End(process_);
   }
   void Signal(int signal) const { kill(process_, signal); }
   std::string Output() const { return ReadAll(folder_ + "/out"); }
@@ -146,22 +161,23 @@ class StartingRunTest : public RunProcessTest {
   const FileDescriptor output_{
       open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   FileDescriptor cluster_;
+  FileDescriptor events_;
   pid_t process_ = -1;
 };
 
 TEST_F(StartingRunTest, AHangUpMeanwhileIsAReloadAfterwards) {
   Begin();
   for (int i = 0; i < 3; ++i) Signal(SIGHUP);
-  EXPECT_EQ(EndWith(kNodes + PodOf("web", "1")), 0) << Error();
+  RunUntilItSays(kNodes + PodOf("web", "1"), "berth: reloaded: default-scheduler\n");
+  EXPECT_EQ(End(), 0) << Error();
   EXPECT_THAT(Output(), HasSubstr(R"("type":"Bound")"));
-  EXPECT_THAT(Error(), HasSubstr("berth: reloaded: default-scheduler\n"));
   EXPECT_THAT(Error(), ContainsRegex("[1-3] reloads?, 0 refused\\.\n"));  // Several may be one.
 }
 
 TEST_F(StartingRunTest, WhoAsksItToStopEndsIt) {
   Begin();
   Signal(SIGTERM);
-  EXPECT_EQ(EndWith(""), 128 + SIGTERM);
+  EXPECT_EQ(End(), 128 + SIGTERM);
   EXPECT_EQ(Error(), "");
 }
 
