@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include <yaml-cpp/yaml.h>
@@ -75,6 +77,16 @@ void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format,
 }
 
 // ---- Text ---------------------------------------------------------------------------------------
+
+std::string FormatFixed(double value, int decimals) {
+  std::array<char, 32> text;
+  char* const last = text.data() + text.size();
+  auto end = std::to_chars(text.data(), last, value, std::chars_format::fixed, decimals);
+  if (end.ec != std::errc()) {
+    end = std::to_chars(text.data(), last, value, std::chars_format::scientific, decimals);
+  }
+  return {text.data(), end.ptr};
+}
 
 size_t CharacterCount(std::string_view text) {
   return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));

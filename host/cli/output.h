@@ -21,6 +21,9 @@ void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format,
 // Columns of a terminal; none: not a terminal, lines may have any length.
 using TerminalWidth = std::optional<uint32_t>;
 
+// With so many digits behind the point; with an exponent where that would be long.
+std::string FormatFixed(double value, int decimals);
+
 // How many characters `text` has: what UTF-8 spends several bytes on counts once.
 size_t CharacterCount(std::string_view text);
 

@@ -144,5 +144,12 @@ TEST(AppendDocument, QuotesYamlThatWouldBeSomethingElse) {
   }
 }
 
+TEST(FormatFixed, HasAnExponentWhereItWouldBeLong) {
+  EXPECT_EQ(FormatFixed(0, 1), "0.0");
+  EXPECT_EQ(FormatFixed(86.44, 1), "86.4");
+  EXPECT_EQ(FormatFixed(1.005e18, 2), "1005000000000000000.00");
+  EXPECT_EQ(FormatFixed(1e300, 2), "1.00e+300");
+}
+
 }  // namespace
 }  // namespace berth::host

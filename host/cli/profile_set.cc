@@ -18,7 +18,6 @@
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {
-
 namespace {
 
 void LookAtLibraries(const std::string& directory,

@@ -1,5 +1,3 @@
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -101,13 +99,6 @@ void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, s
   out += '\n';
 }
 
-std::string Fixed(double value, int decimals) {
-  std::array<char, 64> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::fixed, decimals);
-  return {text.data(), end.ptr};
-}
-
 void AppendSummary(const Outcome& outcome, std::string& out) {
   if (outcome.pods.empty()) {
     out += "No pod is pending";
@@ -124,8 +115,8 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
   out += ".\n";
   if (outcome.pods.empty()) return;
   const bool short_run = outcome.seconds() < 1;
-  out += (short_run ? Fixed(outcome.seconds() * 1e3, 1) + " ms, "
-                    : Fixed(outcome.seconds(), 2) + " s, ") +
+  out += (short_run ? FormatFixed(outcome.seconds() * 1e3, 1) + " ms, "
+                    : FormatFixed(outcome.seconds(), 2) + " s, ") +
          WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) + " decisions/s; seed " +
          std::to_string(outcome.seed) + ".\n";
 }

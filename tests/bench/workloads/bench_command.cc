@@ -1,9 +1,11 @@
 #include "tests/bench/workloads/bench_command.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -140,7 +142,9 @@ void AddCompare(CLI::App& app, Flags& flags) {
                    "where fewer pods are bound")
       ->check([](const std::string& text) {
         double value = 0;
-        const bool is_number = CLI::detail::lexical_cast(text, value);
+        const char* const last = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), last, value);
+        const bool is_number = read.ec == std::errc() && read.ptr == last;
         if (is_number && value >= 1 && value <= kMostSlowdown) return std::string();
         return "found " + text + ", expected a number from 1 to 1e6";
       })
@@ -179,12 +183,13 @@ Result<std::vector<Workload>> Chosen(const Flags& flags) {
 }
 
 Result<Measurement> MeasureOften(const Workload& workload, const host::ProfileSet& set,
-                                 uint32_t repeat, host::Progress& progress) {
+                                 uint32_t repeat, const CommandEnvironment& env,
+                                 host::Progress& progress) {
   std::vector<Measurement> runs;
   for (uint32_t i = 0; i < repeat; ++i) {
     progress.Say(std::string(workload.name) + ", run " + std::to_string(i + 1) + " of " +
                  std::to_string(repeat));
-    auto run = MeasureApart([&] { return Measure(workload, set); });
+    auto run = MeasureApart([&] { return Measure(workload, set); }, env.steady_ns);
     if (!run.ok()) return std::move(run).status();
     runs.push_back(std::move(run).value());
   }
@@ -199,7 +204,7 @@ Results MeasureAll(const Flags& flags, const std::vector<Workload>& chosen,
   Results results{.conditions = ConditionsHere(std::move(profiles)), .measurements = {}};
   host::Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   for (const Workload& workload : chosen) {
-    auto measurement = MeasureOften(workload, set, flags.repeat, progress);
+    auto measurement = MeasureOften(workload, set, flags.repeat, env, progress);
     if (measurement.ok()) {
       results.measurements.push_back(std::move(measurement).value());
     } else {

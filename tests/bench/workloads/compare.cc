@@ -1,6 +1,5 @@
 #include "tests/bench/workloads/compare.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,13 +10,9 @@
 namespace berth::bench {
 namespace {
 
+using host::FormatFixed;
 using host::Result;
 using host::Status;
-
-const Measurement* Find(const Results& results, const std::string& workload) {
-  const auto found = std::ranges::find(results.measurements, workload, &Measurement::workload);
-  return found == results.measurements.end() ? nullptr : &*found;
-}
 
 // "5,000 nodes, 1,000 and 10,000 pods"
 std::string SizeOf(const Measurement& measurement) {
@@ -126,7 +121,7 @@ Result<Comparison> Compare(const Results& first, const std::string& before, cons
   }
   for (const Measurement& measurement : first.measurements) {
     const std::string& name = measurement.workload;
-    const Measurement* other = Find(second, name);
+    const Measurement* other = second.Find(name);
     if (other == nullptr) {
       comparison.missing.push_back(name);
       comparison.remarks.push_back(name + " is not in " + after);
@@ -147,7 +142,7 @@ Result<Comparison> Compare(const Results& first, const std::string& before, cons
     return Status::InvalidArgument(before + " and " + after + " have no workload in common");
   }
   for (const Measurement& measurement : second.measurements) {
-    if (Find(first, measurement.workload) != nullptr) continue;
+    if (first.Find(measurement.workload) != nullptr) continue;
     comparison.remarks.push_back(measurement.workload + " is not in " + before);
   }
   return comparison;

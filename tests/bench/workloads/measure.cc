@@ -14,6 +14,7 @@
 #include "host/cli/embedded_scheduler.h"
 #include "host/cli/virtual_clock.h"
 #include "host/event/inbox.h"
+#include "host/runtime/call_monitor.h"
 #include "tests/bench/workloads/allocations.h"
 
 namespace berth::bench {
@@ -24,8 +25,6 @@ using host::PodRef;
 using host::Result;
 using host::Status;
 
-// Of a plugin that promised an answer and gives none.
-constexpr int64_t kBindDeadlineNs = 60'000'000'000;
 // As the loop itself has it: what plugins ask for may have no end.
 constexpr int kMaxRounds = 32;
 
@@ -137,7 +136,7 @@ class Stage {
     options.clock = &clock_;
     options.sink = &meter_;
     options.waker = &waker_;
-    options.bind_deadline_ns = kBindDeadlineNs;
+    options.bind_deadline_ns = host::CallDeadlines().bind_ns;
     scheduler_ = host::EmbeddedScheduler::Create(std::move(options));
   }
 

@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -23,7 +24,8 @@ host::Result<Measurement> Measure(const Workload& workload, const host::ProfileS
 // Errors: Internal, with what `measure` says, or how its process ended that said nothing;
 //         Unavailable: there is no process to be had.
 // REQUIRES: this process has one thread.
-host::Result<Measurement> MeasureApart(const std::function<host::Result<Measurement>()>& measure);
+host::Result<Measurement> MeasureApart(const std::function<host::Result<Measurement>()>& measure,
+                                       const std::function<int64_t()>& steady_ns);
 
 }  // namespace berth::bench
 

@@ -1,7 +1,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -20,12 +19,6 @@ using host::Status;
 
 // A million nodes are read and decided for in less.
 constexpr int64_t kLimitNs = 3600 * int64_t{1'000'000'000};
-
-int64_t SteadyNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 uint64_t PeakRssBytes() {
   rusage usage{};
@@ -57,9 +50,10 @@ std::string HowItEnded(const host::ChildEnd& end) {
 
 }  // namespace
 
-Result<Measurement> MeasureApart(const std::function<Result<Measurement>()>& measure) {
+Result<Measurement> MeasureApart(const std::function<Result<Measurement>()>& measure,
+                                 const std::function<int64_t()>& steady_ns) {
   const auto end = host::RunInChild([&](int pipe) { host::WriteToParent(pipe, Answer(measure)); },
-                                    kLimitNs, SteadyNs);
+                                    kLimitNs, steady_ns);
   if (!end.ok()) return end.status();
   if (end->is_late || !WIFEXITED(end->status) || WEXITSTATUS(end->status) != EXIT_SUCCESS) {
     return Status::Internal("the process that measured " + HowItEnded(*end));

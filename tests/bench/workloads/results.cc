@@ -1,11 +1,8 @@
 #include "tests/bench/workloads/results.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -14,6 +11,7 @@
 namespace berth::bench {
 namespace {
 
+using host::FormatFixed;
 using host::Result;
 using host::Status;
 
@@ -53,11 +51,6 @@ std::string WhatIsWrong(const nlohmann::json& json) {
   return json["results"].is_array() ? "" : "results: expected an array";
 }
 
-const Measurement* Find(const Results& results, const std::string& workload) {
-  const auto found = std::ranges::find(results.measurements, workload, &Measurement::workload);
-  return found == results.measurements.end() ? nullptr : &*found;
-}
-
 std::string Optional(const std::optional<double>& value) {
   return value.has_value() ? FormatFixed(*value, 1) : "-";
 }
@@ -83,6 +76,11 @@ void AddRow(const Measurement& measurement, host::Table& table) {
 }
 
 }  // namespace
+
+const Measurement* Results::Find(std::string_view workload) const {
+  const auto found = std::ranges::find(measurements, workload, &Measurement::workload);
+  return found == measurements.end() ? nullptr : &*found;
+}
 
 Conditions ConditionsHere(std::vector<std::string> profiles) {
   return {.cpu = CpuModel(),
@@ -115,7 +113,7 @@ Result<Results> ResultsFrom(std::string_view text, const std::string& file) {
     Measurement measurement;
     wrong = FieldReader::Read(json["results"][i], place, measurement);
     if (!wrong.empty()) return Wrong(file, wrong);
-    if (Find(results, measurement.workload) != nullptr) {
+    if (results.Find(measurement.workload) != nullptr) {
       return Wrong(file, place + ".workload: found " + measurement.workload +
                              " a second time, expected each workload once");
     }
@@ -129,16 +127,6 @@ void AppendTable(const Results& results, host::TerminalWidth width, std::string&
                      "CPU P99", "ALLOCATIONS", "PEAK RSS", "CASE"});
   for (const Measurement& measurement : results.measurements) AddRow(measurement, table);
   table.Append(width, out);
-}
-
-std::string FormatFixed(double value, int decimals) {
-  std::array<char, 32> text;
-  char* const last = text.data() + text.size();
-  auto end = std::to_chars(text.data(), last, value, std::chars_format::fixed, decimals);
-  if (end.ec != std::errc()) {
-    end = std::to_chars(text.data(), last, value, std::chars_format::scientific, decimals);
-  }
-  return {text.data(), end.ptr};
 }
 
 std::string FormatNs(double ns) {

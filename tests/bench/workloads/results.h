@@ -40,6 +40,9 @@ Conditions ConditionsHere(std::vector<std::string> profiles);
 struct Results {
   Conditions conditions;
   std::vector<Measurement> measurements;
+
+  // Null: it was not measured.
+  const Measurement* Find(std::string_view workload) const;
 };
 
 nlohmann::ordered_json ToJson(const Results& results);
@@ -50,8 +53,6 @@ host::Result<Results> ResultsFrom(std::string_view text, const std::string& file
 
 void AppendTable(const Results& results, host::TerminalWidth width, std::string& out);
 
-// With so many digits behind the point; with an exponent where that would be long.
-std::string FormatFixed(double value, int decimals);
 // "1,204 ns", "86.4 us", "3.20 ms"
 std::string FormatNs(double ns);
 // "41.3 MB"

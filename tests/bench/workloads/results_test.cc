@@ -247,8 +247,6 @@ TEST(FormatTest, ChoosesTheUnit) {
   EXPECT_EQ(FormatNs(9999000), "9999.0 us");
   EXPECT_EQ(FormatNs(12345678), "12.35 ms");
   EXPECT_EQ(FormatBytes(41300000), "41.3 MB");
-  EXPECT_EQ(FormatFixed(1.005e18, 2), "1005000000000000000.00");
-  EXPECT_EQ(FormatFixed(1e300, 2), "1.00e+300");
 }
 
 // ---- The command --------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,6 +29,11 @@ using host::Result;
 using host::Status;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+// No limit comes near.
+Result<Measurement> Apart(const std::function<Result<Measurement>()>& measure) {
+  return MeasureApart(measure, [] { return int64_t{0}; });
+}
 
 // ---- Workloads ----------------------------------------------------------------------------------
 
@@ -211,7 +218,7 @@ TEST(AllocationsTest, AreCountedInEveryLibrary) {
 
 TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
   const auto with_memory = [](size_t bytes) {
-    return MeasureApart([bytes] {
+    return Apart([bytes] {
       const std::vector<char> memory(bytes, 'x');
       Measurement measurement{.workload = "W1"};
       measurement.nodes = static_cast<uint32_t>(memory.back());
@@ -230,23 +237,23 @@ TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
 
 TEST(MeasureApartTest, PassesAnErrorOn) {
   const auto failed =
-      MeasureApart([] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
+      Apart([] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.status().message(), HasSubstr("no node"));
   const auto thrown =
-      MeasureApart([]() -> Result<Measurement> { throw std::runtime_error("out of \x80 it"); });
+      Apart([]() -> Result<Measurement> { throw std::runtime_error("out of \x80 it"); });
   ASSERT_FALSE(thrown.ok());
   EXPECT_THAT(thrown.status().message(), HasSubstr("out of"));
 }
 
 TEST(MeasureApartTest, SaysHowAProcessEndedThatDidNotAnswer) {
-  const auto aborted = MeasureApart([]() -> Result<Measurement> { std::abort(); });
+  const auto aborted = Apart([]() -> Result<Measurement> { std::abort(); });
   ASSERT_FALSE(aborted.ok());
   EXPECT_THAT(aborted.status().message(), HasSubstr("ended by SIGABRT"));
-  const auto left = MeasureApart([]() -> Result<Measurement> { std::_Exit(3); });
+  const auto left = Apart([]() -> Result<Measurement> { std::_Exit(3); });
   ASSERT_FALSE(left.ok());
   EXPECT_THAT(left.status().message(), HasSubstr("exit status 3"));
-  const auto silent = MeasureApart([]() -> Result<Measurement> { std::_Exit(0); });
+  const auto silent = Apart([]() -> Result<Measurement> { std::_Exit(0); });
   ASSERT_FALSE(silent.ok());
   EXPECT_THAT(silent.status().message(), HasSubstr("answered no result"));
 }
