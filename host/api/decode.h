@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/interner.h"
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

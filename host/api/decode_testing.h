@@ -13,9 +13,9 @@
 #include <gtest/gtest.h>
 
 #include "host/api/decode.h"
-#include "host/api/interner.h"
 #include "host/api/objects.h"
 #include "host/api/value.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 

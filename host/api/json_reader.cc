@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "host/api/time.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

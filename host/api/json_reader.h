@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/arena.h"
 #include "host/api/decode.h"
-#include "host/api/hash.h"
-#include "host/api/interner.h"
 #include "host/api/objects.h"
 #include "host/api/requests.h"
-#include "host/api/status.h"
 #include "host/api/value.h"
+#include "host/base/arena.h"
+#include "host/base/hash.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

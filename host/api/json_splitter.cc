@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "host/api/assert.h"
 #include "host/api/json_syntax.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host/api/decode.h"
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -15,10 +15,10 @@
 
 #include <berth/abi.h>
 
-#include "host/api/arena.h"
-#include "host/api/assert.h"
-#include "host/api/interner.h"
-#include "host/api/text.h"
+#include "host/base/arena.h"
+#include "host/base/assert.h"
+#include "host/base/interner.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 

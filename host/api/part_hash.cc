@@ -3,9 +3,9 @@
 #include <span>
 #include <string_view>
 
-#include "host/api/hash.h"
 #include "host/api/objects.h"
 #include "host/api/value.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {

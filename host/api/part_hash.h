@@ -6,7 +6,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/interner.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -8,9 +8,9 @@
 
 #include <berth/abi.h>
 
-#include "host/api/arena.h"
 #include "host/api/quantity.h"
 #include "host/api/resource_list.h"
+#include "host/base/arena.h"
 
 namespace berth::host {
 

@@ -9,9 +9,9 @@
 
 #include <berth/abi.h>
 
-#include "host/api/arena.h"
-#include "host/api/interner.h"
 #include "host/api/quantity.h"
+#include "host/base/arena.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/assert.h"
 #include "host/api/decode.h"
-#include "host/api/interner.h"
 #include "host/api/objects.h"
+#include "host/base/assert.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 

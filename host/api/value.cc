@@ -5,9 +5,9 @@
 #include <charconv>
 #include <limits>
 
-#include "host/api/assert.h"
-#include "host/api/hash.h"
 #include "host/api/quantity.h"
+#include "host/base/assert.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {

@@ -13,9 +13,9 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include "host/api/assert.h"
-#include "host/api/hash.h"
 #include "host/api/yaml_text.h"
+#include "host/base/assert.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {

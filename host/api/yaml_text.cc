@@ -7,7 +7,7 @@
 #include <limits>
 #include <system_error>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
-#include "host/api/string_map.h"
+#include "host/base/status.h"
+#include "host/base/string_map.h"
 #include "host/cache/cache_observer.h"
 #include "host/cache/node_table.h"
 

@@ -12,8 +12,8 @@
 
 #include <berth/abi.h>
 
-#include "host/api/interner.h"
-#include "host/api/status.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -15,10 +15,10 @@
 
 #include <berth/abi.h>
 
-#include "host/api/interner.h"
 #include "host/api/objects.h"
-#include "host/api/status.h"
-#include "host/api/string_map.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
+#include "host/base/string_map.h"
 #include "host/cache/column.h"
 
 namespace berth::host {

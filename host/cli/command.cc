@@ -9,7 +9,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/suggest.h"
+#include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/profile_convert.h"
 

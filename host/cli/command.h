@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cli/output.h"
 
 namespace berth::host {

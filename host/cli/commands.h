@@ -9,14 +9,14 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cli/command.h"
-#include "host/cli/embedded_scheduler.h"
 #include "host/cli/output.h"
-#include "host/cli/plugin_set.h"
-#include "host/cli/profile_set.h"
 #include "host/cli/progress.h"
-#include "host/cli/simulation.h"
+#include "host/process/embedded_scheduler.h"
+#include "host/process/plugin_set.h"
+#include "host/process/profile_set.h"
+#include "host/process/simulation.h"
 
 namespace berth::host {
 

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string>
 
-#include "host/cli/decision_line.h"
 #include "host/cli/output.h"
+#include "host/process/decision_line.h"
 
 namespace berth::host {
 

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cli/recording.h"
+#include "host/process/recording.h"
 
 namespace berth::host {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/status_sink.h"
-#include "host/api/text.h"
+#include "host/base/status_sink.h"
+#include "host/base/text.h"
 #include "host/cycle/fit_error.h"
 
 namespace berth::host {

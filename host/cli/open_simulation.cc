@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "host/cli/cluster_files.h"
 #include "host/cli/commands.h"
+#include "host/process/cluster_files.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

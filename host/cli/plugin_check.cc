@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/suggest.h"
+#include "host/base/suggest.h"
 #include "host/cli/commands.h"
-#include "host/cli/contract_check.h"
-#include "host/cli/contract_process.h"
-#include "host/cli/plugin_set.h"
-#include "host/runtime/point.h"
+#include "host/contract/contract_check.h"
+#include "host/contract/contract_process.h"
+#include "host/guard/point.h"
+#include "host/process/plugin_set.h"
 
 namespace berth::host {
 namespace {

@@ -3,10 +3,10 @@
 #include <system_error>
 #include <utility>
 
-#include "host/api/suggest.h"
+#include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
-#include "host/runtime/point.h"
+#include "host/guard/point.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "host/api/suggest.h"
+#include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/plugin_template.h"
-#include "host/runtime/point.h"
+#include "host/guard/point.h"
 
 namespace berth::host {
 namespace {

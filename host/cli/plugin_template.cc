@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/cli/process_signals.h"
-#include "host/runtime/crash_report.h"
+#include "host/guard/crash_report.h"
+#include "host/process/process_signals.h"
 
 namespace berth::host {
 namespace {

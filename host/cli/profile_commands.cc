@@ -10,7 +10,7 @@
 #include "host/cli/commands.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"
-#include "host/runtime/point.h"
+#include "host/guard/point.h"
 
 namespace berth::host {
 namespace {

@@ -16,8 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/commands.h"
-#include "host/cli/plugin_set.h"
-#include "host/cli/profile_set.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
@@ -25,7 +23,9 @@
 #include "host/config/convert/kube_config.h"
 #include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
-#include "host/runtime/point.h"
+#include "host/guard/point.h"
+#include "host/process/plugin_set.h"
+#include "host/process/profile_set.h"
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {

@@ -15,22 +15,22 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/duration.h"
-#include "host/api/text.h"
-#include "host/cli/cluster_files.h"
+#include "host/base/duration.h"
+#include "host/base/file_descriptor.h"
+#include "host/base/real_clock.h"
+#include "host/base/text.h"
+#include "host/base/virtual_clock.h"
 #include "host/cli/commands.h"
-#include "host/cli/decision_log.h"
 #include "host/cli/decision_printer.h"
-#include "host/cli/event_feed.h"
-#include "host/cli/file_watch.h"
-#include "host/cli/real_clock.h"
-#include "host/cli/recording.h"
 #include "host/cli/run_config.h"
-#include "host/cli/stream_run.h"
-#include "host/cli/virtual_clock.h"
 #include "host/config/host_config.h"
-#include "host/loader/file_descriptor.h"
-#include "host/runtime/call_watchdog.h"
+#include "host/guard/call_watchdog.h"
+#include "host/process/cluster_files.h"
+#include "host/process/decision_log.h"
+#include "host/process/event_feed.h"
+#include "host/process/file_watch.h"
+#include "host/process/recording.h"
+#include "host/process/stream_run.h"
 
 namespace berth::host {
 namespace {

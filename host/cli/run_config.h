@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cli/commands.h"
-#include "host/cli/file_watch.h"
-#include "host/cli/profile_set.h"
 #include "host/config/host_config.h"
 #include "host/loader/library_store.h"
+#include "host/process/file_watch.h"
+#include "host/process/profile_set.h"
 
 namespace berth::host {
 

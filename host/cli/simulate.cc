@@ -1,9 +1,9 @@
 #include <cmath>
 #include <utility>
 
-#include "host/api/status_sink.h"
-#include "host/cli/cluster_files.h"
+#include "host/base/status_sink.h"
 #include "host/cli/commands.h"
+#include "host/process/cluster_files.h"
 
 namespace berth::host {
 namespace {

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/config/config_value.h"
 
 namespace berth::host {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 

@@ -6,8 +6,8 @@
 
 #include <berth/abi.h>
 
-#include "host/api/duration.h"
-#include "host/api/suggest.h"
+#include "host/base/duration.h"
+#include "host/base/suggest.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/table_reader.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/config/config_value.h"
 
 namespace berth::host {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/profile_merge.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
 

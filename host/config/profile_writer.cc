@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/clock.h"
+#include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/reservation.h"

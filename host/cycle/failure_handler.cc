@@ -1,6 +1,6 @@
 #include "host/cycle/failure_handler.h"
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/cycle/pod_events.h"
 
 namespace berth::host {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/clock.h"
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cycle/decision_sink.h"
 #include "host/queue/scheduling_queue.h"

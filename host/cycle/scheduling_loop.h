@@ -21,10 +21,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/clock.h"
-#include "host/api/interner.h"
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/clock.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
@@ -36,12 +36,12 @@
 #include "host/event/event_router.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
+#include "host/guard/call_monitor.h"
+#include "host/guard/plugin_faults.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/async_call.h"
-#include "host/runtime/call_monitor.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/plugin_faults.h"
 #include "host/runtime/plugin_ids.h"
 #include "host/runtime/run_changes.h"
 #include "host/runtime/run_pre_enqueue.h"

@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/api/interner.h"
 #include "host/api/objects.h"
+#include "host/base/assert.h"
+#include "host/base/interner.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {

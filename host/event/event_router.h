@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "host/api/objects.h"
-#include "host/api/string_map.h"
+#include "host/base/string_map.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"

@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 
 namespace berth::host {
 namespace {

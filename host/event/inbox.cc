@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 

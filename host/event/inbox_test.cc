@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 
 namespace berth::host {
 namespace {

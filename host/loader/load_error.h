@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "host/api/assert.h"
-#include "host/api/status.h"
-#include "host/api/status_sink.h"
+#include "host/base/assert.h"
+#include "host/base/status.h"
+#include "host/base/status_sink.h"
 
 namespace berth::host {
 

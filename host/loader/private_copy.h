@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "host/loader/file_descriptor.h"
+#include "host/base/file_descriptor.h"
 #include "host/loader/load_error.h"
 
 namespace berth::host {

@@ -6,7 +6,7 @@
 
 #include <openssl/evp.h>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host/loader/file_descriptor.h"
+#include "host/base/file_descriptor.h"
 
 namespace berth::host {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host/api/string_map.h"
+#include "host/base/string_map.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_policy.h"
 

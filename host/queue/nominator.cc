@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/api/objects.h"
-#include "host/api/string_map.h"
+#include "host/base/string_map.h"
 
 namespace berth::host {
 

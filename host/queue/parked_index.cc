@@ -4,9 +4,9 @@
 #include <bit>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/api/hash.h"
 #include "host/api/part_hash.h"
+#include "host/base/assert.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/api/hash.h"
+#include "host/base/assert.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "host/api/objects.h"
-#include "host/api/string_map.h"
+#include "host/base/string_map.h"
 #include "host/queue/backoff.h"
 #include "host/queue/entity_heap.h"
 #include "host/queue/event_log.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/api/hash.h"
+#include "host/base/hash.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 #include "host/queue/test_queue_model.h"

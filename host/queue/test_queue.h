@@ -18,8 +18,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {

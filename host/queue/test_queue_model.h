@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/hash.h"
+#include "host/base/hash.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/duration.h"
+#include "host/base/duration.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/service_api.h"

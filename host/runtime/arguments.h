@@ -11,8 +11,8 @@
 
 #include <berth/abi.h>
 
-#include "host/api/arena.h"
 #include "host/api/value.h"
+#include "host/base/arena.h"
 
 namespace berth::host {
 

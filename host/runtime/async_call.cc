@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/api/duration.h"
-#include "host/api/status_sink.h"
+#include "host/base/assert.h"
+#include "host/base/duration.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/done.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/point_status.h"

@@ -11,9 +11,9 @@
 #include <berth/abi.h>
 
 #include "host/event/timer_queue.h"
+#include "host/guard/point.h"
 #include "host/runtime/binding.h"
 #include "host/runtime/plugin_status.h"
-#include "host/runtime/point.h"
 
 namespace berth::host {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 

@@ -1,4 +1,4 @@
-#include "host/runtime/call_monitor.h"
+#include "host/guard/call_monitor.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/runtime/crash_report.h"
+#include "host/guard/crash_report.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_call.h"
 

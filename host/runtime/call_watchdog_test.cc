@@ -1,4 +1,4 @@
-#include "host/runtime/call_watchdog.h"
+#include "host/guard/call_watchdog.h"
 
 #include <chrono>
 #include <mutex>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_call.h"
 

@@ -11,7 +11,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/runtime/plan.h"
 
 namespace berth::host {

@@ -4,7 +4,7 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 

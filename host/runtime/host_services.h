@@ -9,15 +9,15 @@
 
 #include <berth/abi.h>
 
-#include "host/api/clock.h"
-#include "host/api/interner.h"
+#include "host/base/clock.h"
+#include "host/base/interner.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
 #include "host/event/timer_queue.h"
-#include "host/runtime/call_monitor.h"
+#include "host/guard/call_monitor.h"
+#include "host/guard/plugin_faults.h"
 #include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
-#include "host/runtime/plugin_faults.h"
 #include "host/runtime/plugin_ids.h"
 #include "host/runtime/scheduler_requests.h"
 

@@ -15,12 +15,12 @@
 
 #include <berth/abi.h>
 
-#include "host/api/interner.h"
-#include "host/runtime/call_monitor.h"
+#include "host/base/interner.h"
+#include "host/guard/call_monitor.h"
+#include "host/guard/plugin_faults.h"
+#include "host/guard/point.h"
 #include "host/runtime/done.h"
 #include "host/runtime/host_services.h"
-#include "host/runtime/plugin_faults.h"
-#include "host/runtime/point.h"
 #include "host/runtime/service_api.h"
 #include "host/runtime/service_metrics.h"
 #include "host/runtime/service_objects.h"

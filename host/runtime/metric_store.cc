@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -16,13 +16,13 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cache/node_table.h"
+#include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/plugin_instance.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/instance_host.h"
-#include "host/runtime/point.h"
 
 namespace berth::host {
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <string>
 
-#include "host/api/status_sink.h"
-#include "host/runtime/call_monitor.h"
+#include "host/base/status_sink.h"
+#include "host/guard/call_monitor.h"
 #include "host/runtime/plan.h"
 
 namespace berth::host {

@@ -9,9 +9,9 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status_sink.h"
-#include "host/runtime/plugin_faults.h"
-#include "host/runtime/point.h"
+#include "host/base/status_sink.h"
+#include "host/guard/plugin_faults.h"
+#include "host/guard/point.h"
 
 namespace berth::host {
 

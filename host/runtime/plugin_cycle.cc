@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/api/assert.h"
 #include "host/api/objects.h"
+#include "host/base/assert.h"
 #include "host/runtime/plugin_call.h"
 
 namespace berth::host {

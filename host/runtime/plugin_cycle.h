@@ -10,7 +10,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/cache/private_rows.h"
 #include "host/runtime/cycle_state.h"

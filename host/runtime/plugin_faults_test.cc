@@ -1,4 +1,4 @@
-#include "host/runtime/plugin_faults.h"
+#include "host/guard/plugin_faults.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/test_clock.h"
+#include "host/base/test_clock.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_call.h"
 

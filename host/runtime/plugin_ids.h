@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/string_map.h"
+#include "host/base/string_map.h"
 #include "host/queue/queue_policy.h"
 
 namespace berth::host {

@@ -7,7 +7,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 

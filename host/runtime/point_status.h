@@ -9,9 +9,9 @@
 
 #include <berth/abi.h>
 
+#include "host/guard/point.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_status.h"
-#include "host/runtime/point.h"
 
 namespace berth::host {
 

@@ -9,12 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
 #include "host/config/profile_merge.h"
-#include "host/runtime/point.h"
+#include "host/guard/point.h"
 
 namespace berth::host {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/what_if.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 
 namespace berth::host {

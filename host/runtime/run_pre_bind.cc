@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 
 namespace berth::host {

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/api/status_sink.h"
+#include "host/base/assert.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 
 namespace berth::host {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/point_status.h"
 

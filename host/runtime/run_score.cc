@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 
 namespace berth::host {

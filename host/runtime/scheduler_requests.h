@@ -10,7 +10,7 @@
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/queue/nominator.h"
 #include "host/queue/queue_policy.h"

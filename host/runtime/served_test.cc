@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "host/cache/object_store.h"
+#include "host/guard/point.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_status.h"
-#include "host/runtime/point.h"
 
 namespace berth::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/cluster/json_body.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"

@@ -14,7 +14,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/event/timer_queue.h"
 
 namespace berth::host {

@@ -1,5 +1,5 @@
 // berth.completion/1
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/done.h"
 #include "host/runtime/services.h"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
 

@@ -9,7 +9,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/runtime/metric_store.h"
 
 namespace berth::host {

@@ -1,7 +1,7 @@
 // berth.nominator/1
 #include <vector>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
 

@@ -1,7 +1,7 @@
 // berth.objects/1
 #include "host/runtime/service_objects.h"
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/services.h"

@@ -1,5 +1,5 @@
 // berth.waiting/1
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_cycle.h"
 #include "host/runtime/services.h"

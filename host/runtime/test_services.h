@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/event/inbox.h"

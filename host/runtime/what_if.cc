@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "host/api/status_sink.h"
-#include "host/api/text.h"
+#include "host/base/status_sink.h"
+#include "host/base/text.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/run_filter.h"
 

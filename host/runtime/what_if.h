@@ -13,7 +13,7 @@
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cache/private_rows.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"

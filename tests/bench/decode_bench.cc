@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include "host/api/decode.h"
-#include "host/api/interner.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "host/api/hash.h"
-#include "host/api/interner.h"
+#include "host/base/hash.h"
+#include "host/base/interner.h"
 
 namespace berth::host {
 namespace {

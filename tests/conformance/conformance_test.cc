@@ -17,7 +17,7 @@
 
 #include "host/api/decode.h"
 #include "host/api/manifest.h"
-#include "host/api/test_clock.h"
+#include "host/base/test_clock.h"
 #include "host/cli/explain_report.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"

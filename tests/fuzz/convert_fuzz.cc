@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/config/convert/convert_profile.h"
 #include "host/config/convert/upstream_plugins.h"
 #include "host/config/profile_reader.h"

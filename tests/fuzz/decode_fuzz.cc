@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "host/api/assert.h"
 #include "host/api/decode.h"
 #include "host/api/manifest.h"
 #include "host/api/value.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <berth/abi.h>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/loader/elf_image.h"
 #include "host/loader/plugin_note.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/config/host_config.h"
 
 namespace berth::host {

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_merge.h"
 #include "host/config/profile_reader.h"

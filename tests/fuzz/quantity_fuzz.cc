@@ -3,8 +3,8 @@
 #include <limits>
 #include <string_view>
 
-#include "host/api/assert.h"
 #include "host/api/quantity.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

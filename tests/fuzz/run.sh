@@ -46,7 +46,7 @@ export build compiler flags
 export -f object_of compile
 
 sources=()
-for file in host/api/*.cc; do
+for file in host/base/*.cc host/api/*.cc; do
   case "$file" in *_test.cc) ;; *) sources+=("$file") ;; esac
 done
 links_of() { sed -n 's|^// Links: ||p' "tests/fuzz/$1_fuzz.cc"; }

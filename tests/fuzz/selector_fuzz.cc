@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/assert.h"
 #include "host/api/decode.h"
 #include "host/api/selector.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -1,5 +1,5 @@
 // Streams of watch events from anyone: bytes to objects, lines, and a cluster.
-// Links: host/cli/stream_event.cc host/cli/stream_cluster.cc
+// Links: host/process/stream_event.cc host/process/stream_cluster.cc
 // Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_requests.cc
 // Links: host/cluster/embedded/embedded_kubelet.cc host/cluster/embedded/api_errors.cc
 #include <cstddef>
@@ -12,12 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "host/api/assert.h"
 #include "host/api/json_splitter.h"
-#include "host/cli/stream_cluster.h"
-#include "host/cli/stream_event.h"
+#include "host/base/assert.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/embedded/embedded_kubelet.h"
+#include "host/process/stream_cluster.h"
+#include "host/process/stream_event.h"
 
 namespace berth::host {
 namespace {

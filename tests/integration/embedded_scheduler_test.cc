@@ -1,5 +1,5 @@
 // The scheduler of simulate, explain and run, with a plugin that talks to its API server.
-#include "host/cli/embedded_scheduler.h"
+#include "host/process/embedded_scheduler.h"
 
 #include <atomic>
 #include <chrono>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "host/cli/virtual_clock.h"
+#include "host/base/virtual_clock.h"
 #include "tests/runtime/stage.h"
 
 namespace berth::host {

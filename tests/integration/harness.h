@@ -13,8 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/assert.h"
-#include "host/loader/file_descriptor.h"
+#include "host/base/assert.h"
+#include "host/base/file_descriptor.h"
 #include "tests/integration/cli_fixture.h"
 #include "tests/integration/stream_lines.h"
 

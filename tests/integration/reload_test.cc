@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "tests/integration/harness.h"
 
 namespace berth::host {

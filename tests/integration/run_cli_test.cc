@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/loader/file_descriptor.h"
+#include "host/base/file_descriptor.h"
 #include "tests/integration/cli_fixture.h"
 #include "tests/integration/stream_lines.h"
 

@@ -1,5 +1,5 @@
 // A stream drives a scheduler whose plugins hold pods back, err, and have threads of their own.
-#include "host/cli/stream_run.h"
+#include "host/process/stream_run.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

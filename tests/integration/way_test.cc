@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {

@@ -5,12 +5,13 @@ import re
 import tree
 
 # Inside host/: a folder includes itself and folders of a lower or equal rank; equals not in a circle.
-RANK = {"api": 0, "cluster": 1, "event": 2, "cache": 2, "queue": 2, "runtime": 3, "cycle": 4,
-        "serve": 5, "cli": 6, "main.cc": 7}
-# These two stand beside the flow: they use the objects below, and only the users named use them.
-# runtime/ owns the plugin instances, which loader/ makes; what it knows of config/ is in its profiles.
-ASIDE = {"loader": 0, "config": 0}
-ASIDE_USERS = {"main.cc", "cli", "loader", "config"}
+RANK = {"base": 0, "api": 1, "cluster": 2, "event": 3, "cache": 3, "queue": 3, "guard": 4,
+        "runtime": 5, "cycle": 6, "contract": 7, "serve": 7, "process": 8, "cli": 9, "main.cc": 10}
+# loader/ and config/ stand beside the flow: they use base/ and api/ alone, and only the folders named
+# here use them. runtime/ owns the plugin instances, which loader/ creates; only its plan and profile
+# files know config/.
+ASIDE = {"loader": 1, "config": 1}
+ASIDE_USERS = {"main.cc", "cli", "process", "contract", "loader", "config"}
 RUNTIME_PROFILES = re.compile(r"host/runtime/(plan|profile)\w*\.(h|cc)$")
 
 C_HEADERS = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp
@@ -33,15 +34,17 @@ def check_host(path, name):
     if used in ASIDE:
         allowed = user in ASIDE_USERS or (
             user == "runtime" and (used == "loader" or RUNTIME_PROFILES.match(path)))
-        return None if allowed else (f"host/{used}/ is for main, cli and runtime; pass "
+        return None if allowed else (f"host/{used}/ is for main, cli, process, contract and runtime; pass "
                                                  "what is needed as an argument")
     if used not in RANK:
         return f"there is no host/{used}/"
     if user in ASIDE:
-        return None if RANK[used] == 0 else f"host/{user}/ may use host/api/ alone"
+        return None if RANK[used] <= ASIDE[user] else (
+            f"host/{user}/ may use host/base/ and host/api/ alone")
     if RANK[used] > RANK[user]:
         return (f"host/{used}/ stands above host/{user}/; includes go downwards: "
-                "main > cli > cycle > runtime > queue, cache, event > cluster > api")
+                "main > cli > process > contract, serve > cycle > runtime > guard > "
+                "queue, cache, event > cluster > api > base")
     return None
 
 

@@ -3,7 +3,7 @@
 // must compile, with the host's header it must not.
 #include <berth/abi.h>
 #ifdef BERTH_LINT_INCLUDE_HOST
-#include "host/api/status.h"
+#include "host/base/status.h"
 #endif
 
 static_assert(BERTH_ABI_MAJOR == 1);

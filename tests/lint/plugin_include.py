@@ -9,7 +9,7 @@ import sys
 import tree
 
 SOURCE = "tests/lint/plugin_include.cc"
-HEADER = "host/api/status.h"
+HEADER = "host/base/status.h"
 
 
 def main():

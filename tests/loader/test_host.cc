@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 
 namespace berth::host {
 namespace {

@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/command.h"
-#include "host/cli/contract_process.h"
-#include "host/cli/plugin_set.h"
+#include "host/contract/contract_process.h"
+#include "host/process/plugin_set.h"
 
 namespace berth::host {
 namespace {

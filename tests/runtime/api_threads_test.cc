@@ -11,7 +11,7 @@
 #include "host/api/decode.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
-#include "host/runtime/bind_pool.h"
+#include "host/guard/bind_pool.h"
 #include "tests/runtime/stage.h"
 
 namespace berth::host {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/bind_pool.h"
-#include "host/runtime/call_watchdog.h"
+#include "host/guard/bind_pool.h"
+#include "host/guard/call_watchdog.h"
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_pre_bind.h"
 #include "tests/runtime/stage.h"

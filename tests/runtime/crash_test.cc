@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/runtime/crash_report.h"
+#include "host/guard/crash_report.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/what_if.h"

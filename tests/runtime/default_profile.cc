@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/config/profile_reader.h"
 #include "host/runtime/profile_plan.h"
 

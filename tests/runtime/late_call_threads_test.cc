@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/call_watchdog.h"
+#include "host/guard/call_watchdog.h"
 #include "host/runtime/run_bind.h"
 #include "tests/runtime/stage.h"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/cache/object_store.h"
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"

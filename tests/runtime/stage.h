@@ -14,19 +14,19 @@
 
 #include <berth/abi.h>
 
-#include "host/api/test_clock.h"
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
+#include "host/guard/plugin_faults.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/async_call.h"
 #include "host/runtime/attempt.h"
 #include "host/runtime/binding.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/plugin_faults.h"
 #include "tests/runtime/puppet_strings.h"
 
 namespace berth::host {

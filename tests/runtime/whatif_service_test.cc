@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/api/status_sink.h"
+#include "host/base/status_sink.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"

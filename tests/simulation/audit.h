@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "host/api/clock.h"
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"

@@ -4,7 +4,7 @@
 #include <deque>
 #include <span>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/clock.h"
+#include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "tests/simulation/dice.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/api/assert.h"
-#include "host/runtime/point.h"
+#include "host/base/assert.h"
+#include "host/guard/point.h"
 #include "tests/runtime/default_profile.h"
 
 namespace berth::host {

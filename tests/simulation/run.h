@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/api/decode.h"
-#include "host/api/interner.h"
-#include "host/api/test_clock.h"
+#include "host/base/interner.h"
+#include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"

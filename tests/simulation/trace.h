@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/clock.h"
-#include "host/api/hash.h"
+#include "host/base/clock.h"
+#include "host/base/hash.h"
 
 namespace berth::host {
 

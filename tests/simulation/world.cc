@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/cluster/embedded/with_meta.h"
 
 namespace berth::host {

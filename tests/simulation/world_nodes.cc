@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "tests/simulation/world.h"
 
 namespace berth::host {

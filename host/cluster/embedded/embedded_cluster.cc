@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/with_meta.h"
 

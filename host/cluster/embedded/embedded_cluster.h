@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
-#include "host/api/string_map.h"
+#include "host/base/status.h"
+#include "host/base/string_map.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {

@@ -1,6 +1,6 @@
 #include "host/cluster/embedded/embedded_kubelet.h"
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::host {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "host/api/time.h"
 #include "host/api/value.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cluster/embedded/api_path.h"
 
 namespace berth::host {

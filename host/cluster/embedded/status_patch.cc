@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "host/api/time.h"
+#include "host/base/time.h"
 #include "host/cluster/json_body.h"
 
 namespace berth::host {

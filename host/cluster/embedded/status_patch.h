@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/objects.h"
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "host/api/arena.h"
 #include "host/api/objects.h"
+#include "host/base/arena.h"
 
 namespace berth::host {
 

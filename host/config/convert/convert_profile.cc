@@ -8,8 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "host/api/suggest.h"
-#include "host/api/text.h"
+#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/upstream_plugins.h"

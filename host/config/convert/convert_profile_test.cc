@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/config/convert/upstream_plugins.h"
 
 namespace berth::host {

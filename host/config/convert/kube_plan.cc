@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/upstream_plugins.h"
 

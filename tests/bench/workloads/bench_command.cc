@@ -11,10 +11,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/api/suggest.h"
-#include "host/cli/cluster_files.h"
+#include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/progress.h"
+#include "host/process/cluster_files.h"
 #include "tests/bench/workloads/compare.h"
 #include "tests/bench/workloads/measure.h"
 #include "tests/bench/workloads/results.h"

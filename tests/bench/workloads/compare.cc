@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "host/api/text.h"
+#include "host/base/text.h"
 #include "host/cli/progress.h"
 #include "tests/bench/workloads/json_fields.h"
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cli/output.h"
 #include "tests/bench/workloads/results.h"
 

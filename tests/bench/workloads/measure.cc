@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/assert.h"
-#include "host/cli/embedded_scheduler.h"
-#include "host/cli/virtual_clock.h"
+#include "host/base/assert.h"
+#include "host/base/virtual_clock.h"
 #include "host/event/inbox.h"
-#include "host/runtime/call_monitor.h"
+#include "host/guard/call_monitor.h"
+#include "host/process/embedded_scheduler.h"
 #include "tests/bench/workloads/allocations.h"
 
 namespace berth::bench {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "host/api/status.h"
-#include "host/cli/profile_set.h"
+#include "host/base/status.h"
+#include "host/process/profile_set.h"
 #include "tests/bench/workloads/measurement.h"
 #include "tests/bench/workloads/workload.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/cli/child_process.h"
+#include "host/base/child_process.h"
 #include "tests/bench/workloads/json_fields.h"
 #include "tests/bench/workloads/measure.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "host/api/assert.h"
+#include "host/base/assert.h"
 
 namespace berth::bench {
 

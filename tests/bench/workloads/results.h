@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/status.h"
+#include "host/base/status.h"
 #include "host/cli/output.h"
 #include "tests/bench/workloads/json_fields.h"
 #include "tests/bench/workloads/measurement.h"

@@ -1,0 +1,150 @@
+// The memory of one object: a bump allocator that frees everything at once.
+#ifndef BERTH_HOST_BASE_ARENA_H_
+#define BERTH_HOST_BASE_ARENA_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "host/base/assert.h"
+
+namespace berth::host {
+
+// Threading: one thread at a time; what was allocated may be read from any thread.
+// Lifetime: everything lives until the arena is destroyed, reset or assigned to; moving the arena
+// moves no memory. No destructor is ever run, hence the restriction to trivially destructible
+// types.
+class Arena {
+ public:
+  static constexpr size_t kDefaultFirstChunk = 1024;
+  static constexpr size_t kMaxChunk = 256 * 1024;
+
+  // Nothing is allocated before the first use.
+  explicit Arena(size_t first_chunk = kDefaultFirstChunk)
+      : next_chunk_(std::max<size_t>(first_chunk, 64)) {}
+
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  Arena(Arena&& other) noexcept { Swap(other); }
+  Arena& operator=(Arena&& other) noexcept {
+    Arena moved(std::move(other));
+    Swap(moved);
+    return *this;
+  }
+  ~Arena() = default;
+
+  // `align` is a power of two. Never null; a `size` of 0 gives a valid, unique-or-not address.
+  void* Allocate(size_t size, size_t align) {
+    BERTH_ASSERT(std::has_single_bit(align));
+    const uintptr_t at = (cursor_ + align - 1) & ~(uintptr_t{align} - 1);
+    if (at < cursor_ || at > end_ || size > end_ - at) [[unlikely]] {
+      return AllocateInNewChunk(size, align);
+    }
+    cursor_ = at + size;
+    bytes_used_ += size;
+    return reinterpret_cast<void*>(at);
+  }
+
+  template <class T, class... Args>
+  T* New(Args&&... args) {
+    static_assert(std::is_trivially_destructible_v<T>, "an arena runs no destructors");
+    return ::new (Allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
+  }
+
+  // `count` value-initialised elements.
+  template <class T>
+  std::span<T> NewArray(size_t count) {
+    static_assert(std::is_trivially_destructible_v<T>, "an arena runs no destructors");
+    if (count == 0) return {};
+    BERTH_ASSERT(count <= std::numeric_limits<size_t>::max() / sizeof(T));
+    T* first = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
+    std::uninitialized_value_construct_n(first, count);
+    return {first, count};
+  }
+
+  // A copy of the elements.
+  template <class T>
+  std::span<T> CopyArray(std::span<const T> source) {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    if (source.empty()) return {};
+    T* first = static_cast<T*>(Allocate(source.size_bytes(), alignof(T)));
+    std::uninitialized_copy(source.begin(), source.end(), first);
+    return {first, source.size()};
+  }
+
+  // A copy of the text, without a terminator.
+  std::string_view CopyString(std::string_view text) {
+    if (text.empty()) return {};
+    char* copy = static_cast<char*>(Allocate(text.size(), 1));
+    std::memcpy(copy, text.data(), text.size());
+    return {copy, text.size()};
+  }
+
+  // Takes back everything that was handed out and keeps the first chunk for what comes next.
+  void Reset() {
+    bytes_used_ = 0;
+    if (chunks_.empty()) return;
+    chunks_.resize(1);
+    bytes_reserved_ = first_chunk_bytes_;
+    cursor_ = reinterpret_cast<uintptr_t>(chunks_.front().get());
+    end_ = cursor_ + first_chunk_bytes_;
+  }
+
+  // Bytes handed out, without padding.
+  size_t bytes_used() const { return bytes_used_; }
+  // Bytes taken from the heap.
+  size_t bytes_reserved() const { return bytes_reserved_; }
+
+ private:
+  __attribute__((noinline)) void* AllocateInNewChunk(size_t size, size_t align) {
+    BERTH_ASSERT(size <= std::numeric_limits<size_t>::max() / 2 && align <= (size_t{1} << 30));
+    const size_t needed = size + align - 1;
+    const bool fits = needed <= next_chunk_;
+    const size_t chunk = fits ? next_chunk_ : needed;
+    // Uninitialised on purpose: value-initialising would touch every byte twice.
+    chunks_.push_back(std::unique_ptr<std::byte[]>(new std::byte[chunk]));
+    if (chunks_.size() == 1) first_chunk_bytes_ = chunk;
+    bytes_reserved_ += chunk;
+    bytes_used_ += size;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(chunks_.back().get());
+    const uintptr_t at = (begin + align - 1) & ~(uintptr_t{align} - 1);
+    // A large allocation gets a chunk of its own, and the current chunk keeps its free space.
+    if (!fits && end_ != cursor_) return reinterpret_cast<void*>(at);
+    cursor_ = at + size;
+    end_ = begin + chunk;
+    if (next_chunk_ < kMaxChunk) next_chunk_ = std::min(next_chunk_ * 2, kMaxChunk);
+    return reinterpret_cast<void*>(at);
+  }
+
+  void Swap(Arena& other) noexcept {
+    std::swap(cursor_, other.cursor_);
+    std::swap(end_, other.end_);
+    std::swap(next_chunk_, other.next_chunk_);
+    std::swap(first_chunk_bytes_, other.first_chunk_bytes_);
+    std::swap(bytes_used_, other.bytes_used_);
+    std::swap(bytes_reserved_, other.bytes_reserved_);
+    std::swap(chunks_, other.chunks_);
+  }
+
+  uintptr_t cursor_ = 0;
+  uintptr_t end_ = 0;
+  size_t next_chunk_ = kDefaultFirstChunk;
+  size_t first_chunk_bytes_ = 0;
+  size_t bytes_used_ = 0;
+  size_t bytes_reserved_ = 0;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_BASE_ARENA_H_

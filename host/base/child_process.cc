@@ -1,0 +1,122 @@
+#include "host/base/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "host/base/file_descriptor.h"
+
+namespace berth::host {
+namespace {
+
+// What a process writes until it ends; not what others may write who have the pipe of it.
+class ChildReader {
+ public:
+  ChildReader(int file, pid_t child) : file_(file), child_(child) {}
+
+  ChildEnd Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
+    constexpr int kLookEveryMs = 50;
+    const int64_t begin_ns = steady_ns();
+    for (;;) {
+      const bool ended = HasEnded(WNOHANG);
+      const bool has_more = Read(ended ? 0 : kLookEveryMs);
+      if (ended && !has_more) break;
+      if (steady_ns() - begin_ns < limit_ns) continue;
+      end_.is_late = !ended;
+      break;
+    }
+    if (end_.is_late) ::kill(child_, SIGKILL);
+    while (!HasEnded(0)) {
+    }
+    return std::move(end_);
+  }
+
+ private:
+  // Where SIGCHLD is ignored, nobody learns how it ended: as if all had gone well.
+  bool HasEnded(int options) {
+    if (ended_) return true;
+    const pid_t found = ::waitpid(child_, &end_.status, options);
+    ended_ = found == child_ || (found < 0 && errno == ECHILD);
+    return ended_;
+  }
+
+  // Whether there was some. Waits as long too when nobody has the pipe any more.
+  bool Read(int wait_ms) {
+    pollfd wait = {.fd = file_, .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, wait_ms) <= 0) return false;
+    std::array<char, 4096> part{};
+    const ssize_t count = ::read(file_, part.data(), part.size());
+    if (count == 0) file_ = kClosed;
+    if (count <= 0) return false;
+    end_.text.append(part.data(), static_cast<size_t>(count));
+    return true;
+  }
+
+  static constexpr int kClosed = -1;  // What poll() passes over.
+
+  int file_;
+  const pid_t child_;
+  ChildEnd end_;
+  bool ended_ = false;
+};
+
+[[noreturn]] void BeChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // It ended before that.
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  try {
+    body(pipe);
+  } catch (const std::exception& error) {
+    WriteToParent(STDERR_FILENO, std::string(error.what()) + "\n");
+    ::_exit(1);
+  } catch (...) {
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+void WriteToParent(int pipe, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(pipe, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) ::_exit(1);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
+                            const std::function<int64_t()>& steady_ns) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
+  const FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
+  if (child == 0) {
+    ::close(ends[0]);
+    BeChild(parent, body, write_end.get());
+  }
+  { const FileDescriptor closed = std::move(write_end); }
+  return ChildReader(read_end.get(), child).Run(limit_ns, steady_ns);
+}
+
+std::string SignalText(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,174 @@
+// Errors as values. A function that can fail for a reason outside this process returns a Status, or
+// a Result<T> where it also has something to give.
+#ifndef BERTH_HOST_BASE_STATUS_H_
+#define BERTH_HOST_BASE_STATUS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "host/base/assert.h"
+
+namespace berth::host {
+
+// Only what a caller treats differently. The message says the rest.
+enum class ErrorCode : uint8_t {
+  kOk = 0,
+  kInvalidArgument,   // The input is malformed: no retry will help.
+  kNotFound,          // The named thing does not exist.
+  kAlreadyExists,     // The thing to create exists.
+  kConflict,          // The thing was changed by another: read it again, then retry.
+  kOutOfRange,        // Well-formed, but beyond a limit.
+  kUnsupported,       // Well-formed, but nobody here handles it.
+  kPermissionDenied,  // The other side refuses.
+  kUnavailable,       // The other side is away or busy: retry later.
+  kInternal,          // A fault of our own or of a plugin.
+};
+
+// "NotFound" and the like, for messages and logs.
+constexpr std::string_view ErrorCodeName(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOk: return "Ok";
+    case ErrorCode::kInvalidArgument: return "InvalidArgument";
+    case ErrorCode::kNotFound: return "NotFound";
+    case ErrorCode::kAlreadyExists: return "AlreadyExists";
+    case ErrorCode::kConflict: return "Conflict";
+    case ErrorCode::kOutOfRange: return "OutOfRange";
+    case ErrorCode::kUnsupported: return "Unsupported";
+    case ErrorCode::kPermissionDenied: return "PermissionDenied";
+    case ErrorCode::kUnavailable: return "Unavailable";
+    case ErrorCode::kInternal: return "Internal";
+  }
+  return "Unknown";
+}
+
+// Success, or a code and a message for a human. One pointer wide, null for success.
+// Threading: a value; distinct objects may be used from distinct threads.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  // `code` must not be kOk.
+  Status(ErrorCode code, std::string message)
+      : error_(std::make_unique<Error>(Error{code, std::move(message)})) {
+    BERTH_ASSERT(code != ErrorCode::kOk);
+  }
+
+  Status(const Status& other)
+      : error_(other.error_ ? std::make_unique<Error>(*other.error_) : nullptr) {}
+  Status& operator=(const Status& other) {
+    if (this != &other) *this = Status(other);
+    return *this;
+  }
+  Status(Status&&) noexcept = default;
+  Status& operator=(Status&&) noexcept = default;
+  ~Status() = default;
+
+  static Status Ok() { return {}; }
+  static Status InvalidArgument(std::string message) {
+    return {ErrorCode::kInvalidArgument, std::move(message)};
+  }
+  static Status NotFound(std::string message) { return {ErrorCode::kNotFound, std::move(message)}; }
+  static Status AlreadyExists(std::string message) {
+    return {ErrorCode::kAlreadyExists, std::move(message)};
+  }
+  static Status Conflict(std::string message) { return {ErrorCode::kConflict, std::move(message)}; }
+  static Status OutOfRange(std::string message) {
+    return {ErrorCode::kOutOfRange, std::move(message)};
+  }
+  static Status Unsupported(std::string message) {
+    return {ErrorCode::kUnsupported, std::move(message)};
+  }
+  static Status PermissionDenied(std::string message) {
+    return {ErrorCode::kPermissionDenied, std::move(message)};
+  }
+  static Status Unavailable(std::string message) {
+    return {ErrorCode::kUnavailable, std::move(message)};
+  }
+  static Status Internal(std::string message) { return {ErrorCode::kInternal, std::move(message)}; }
+
+  bool ok() const { return error_ == nullptr; }
+  ErrorCode code() const { return error_ ? error_->code : ErrorCode::kOk; }
+  // Empty for success. Lifetime: until this object is assigned to, moved from or destroyed.
+  std::string_view message() const {
+    return error_ ? std::string_view(error_->message) : std::string_view();
+  }
+
+  // The same error with "context: " before its message; success stays success.
+  Status Annotate(std::string_view context) const& { return Status(*this).Annotate(context); }
+  Status Annotate(std::string_view context) && {
+    if (error_) error_->message.insert(0, std::string(context).append(": "));
+    return std::move(*this);
+  }
+
+  // "Ok", or "NotFound: message".
+  std::string ToString() const {
+    std::string text(ErrorCodeName(code()));
+    if (error_) text.append(": ").append(error_->message);
+    return text;
+  }
+
+  friend bool operator==(const Status& a, const Status& b) {
+    return a.code() == b.code() && a.message() == b.message();
+  }
+
+ private:
+  struct Error {
+    ErrorCode code;
+    std::string message;
+  };
+  std::unique_ptr<Error> error_;
+};
+
+// A T, or the Status that says why there is none. Converts from either, so that a function returns
+// what it has.
+// Must not: value(), * and -> on an error; this is an assertion.
+template <class T>
+class [[nodiscard]] Result {
+  static_assert(!std::is_same_v<std::remove_cvref_t<T>, Status>, "return the Status itself");
+  static_assert(!std::is_reference_v<T>, "borrow with a pointer or a span");
+
+ public:
+  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}
+  // `status` must be an error.
+  Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {
+    BERTH_ASSERT(!std::get_if<0>(&state_)->ok());
+  }
+
+  bool ok() const { return state_.index() == 1; }
+  // Success when there is a value.
+  Status status() const& { return ok() ? Status() : *std::get_if<0>(&state_); }
+  Status status() && { return ok() ? Status() : std::move(*std::get_if<0>(&state_)); }
+
+  T& value() & { return *Checked(); }
+  const T& value() const& { return *Checked(); }
+  T&& value() && { return std::move(*Checked()); }
+
+  T& operator*() & { return *Checked(); }
+  const T& operator*() const& { return *Checked(); }
+  T&& operator*() && { return std::move(*Checked()); }
+  T* operator->() { return Checked(); }
+  const T* operator->() const { return Checked(); }
+
+ private:
+  const T* Checked() const {
+    const T* value = std::get_if<1>(&state_);
+    if (value == nullptr) [[unlikely]]
+      FailNoValue();
+    return value;
+  }
+  T* Checked() { return const_cast<T*>(std::as_const(*this).Checked()); }
+  [[noreturn]] __attribute__((cold, noinline)) void FailNoValue() const {
+    AssertFailed(__FILE__, __LINE__, "Result::ok()", "%s",
+                 std::get_if<0>(&state_)->ToString().c_str());
+  }
+
+  std::variant<Status, T> state_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_BASE_STATUS_H_

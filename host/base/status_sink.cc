@@ -1,0 +1,45 @@
+#include "host/base/status_sink.h"
+
+namespace berth::host {
+
+StatusSink::StatusSink()
+    : raw_{sizeof(berth_status), 0, this, &StatusSink::AddReason, &StatusSink::AddArgumentError} {}
+
+void StatusSink::Clear() {
+  reasons_.clear();
+  argument_errors_.clear();
+}
+
+void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
+  static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(Text(text));
+}
+
+void StatusSink::AddArgumentError(berth_status* self, berth_str path, berth_str text) noexcept {
+  static_cast<StatusSink*>(self->impl)
+      ->argument_errors_.push_back({std::string(Text(path)), std::string(Text(text))});
+}
+
+std::string_view CodeName(berth_code code) {
+  switch (code) {
+    case BERTH_SUCCESS: return "Success";
+    case BERTH_ERROR: return "Error";
+    case BERTH_UNSCHEDULABLE: return "Unschedulable";
+    case BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE: return "UnschedulableAndUnresolvable";
+    case BERTH_WAIT: return "Wait";
+    case BERTH_SKIP: return "Skip";
+    case BERTH_PENDING: return "Pending";
+    case BERTH_CANCELLED: return "Cancelled";
+    case BERTH_UNSUPPORTED: return "Unsupported";
+    case BERTH_NOT_FOUND: return "NotFound";
+    case BERTH_BAD_ARGUMENT: return "BadArgument";
+    case BERTH_CONFLICT: return "Conflict";
+    case BERTH_BUG: return "Bug";
+    default: return "Unknown";
+  }
+}
+
+std::string WhyFailed(berth_code code, std::string_view reasons) {
+  return reasons.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reasons);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,73 @@
+#include "host/base/status_sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(StatusSink, KeepsReasonsInOrderAndCopiesThem) {
+  StatusSink sink;
+  std::string text = "node(s) had untolerated taint";
+  sink.raw()->add_reason(sink.raw(), AsStr(text));
+  text.assign(text.size(), 'x');
+  sink.raw()->add_reason(sink.raw(), {nullptr, 0});
+  EXPECT_THAT(sink.reasons(), ElementsAre("node(s) had untolerated taint", ""));
+}
+
+TEST(StatusSink, KeepsEveryArgumentError) {
+  StatusSink sink;
+  sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("expected 1, found 2"));
+  sink.raw()->add_argument_error(sink.raw(), AsStr(""), AsStr("unknown"));
+  EXPECT_THAT(sink.argument_errors(), ElementsAre(ArgumentError{"/a", "expected 1, found 2"},
+                                                  ArgumentError{"", "unknown"}));
+}
+
+TEST(StatusSink, ClearLeavesNothingOfThePreviousCall) {
+  StatusSink sink;
+  sink.raw()->add_reason(sink.raw(), AsStr("a"));
+  sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("b"));
+  sink.Clear();
+  EXPECT_THAT(sink.reasons(), IsEmpty());
+  EXPECT_THAT(sink.argument_errors(), IsEmpty());
+}
+
+TEST(StatusSink, JoinsReasonsWithCommas) {
+  StatusSink sink;
+  EXPECT_EQ(sink.JoinReasons(), "");
+  sink.raw()->add_reason(sink.raw(), AsStr("Insufficient cpu"));
+  EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu");
+  sink.raw()->add_reason(sink.raw(), AsStr("Insufficient memory"));
+  EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu, Insufficient memory");
+}
+
+TEST(StatusSink, TellsAReaderItsSize) {
+  StatusSink sink;
+  EXPECT_TRUE(BERTH_HAS(sink.raw(), berth_status, add_argument_error));
+}
+
+TEST(CodeName, SpellsCodesAsKubernetesDoes) {
+  EXPECT_EQ(CodeName(BERTH_SUCCESS), "Success");
+  EXPECT_EQ(CodeName(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE), "UnschedulableAndUnresolvable");
+  EXPECT_EQ(CodeName(BERTH_PENDING), "Pending");
+  EXPECT_EQ(CodeName(BERTH_PENDING + 1), "Unknown");
+  EXPECT_EQ(CodeName(-1), "Unknown");
+}
+
+TEST(WhyFailed, NamesTheCodeForWantOfReasons) {
+  EXPECT_EQ(WhyFailed(BERTH_ERROR, "no route to host"), "no route to host");
+  EXPECT_EQ(WhyFailed(BERTH_SKIP, ""), "plugin answered Skip");
+}
+
+TEST(Join, PutsTheSeparatorBetween) {
+  const std::vector<std::string> texts = {"", "b", "c"};
+  EXPECT_EQ(Join({}, ", "), "");
+  EXPECT_EQ(Join(std::span(texts).subspan(1, 1), ", "), "b");
+  EXPECT_EQ(Join(texts, ", "), ", b, c");
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,35 @@
+// A clock for tests: it stands still until it is moved.
+#ifndef BERTH_HOST_BASE_TEST_CLOCK_H_
+#define BERTH_HOST_BASE_TEST_CLOCK_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "host/base/assert.h"
+#include "host/base/clock.h"
+
+namespace berth::host {
+
+// Threading: one thread moves it, any reads it.
+class TestClock final : public Clock {
+ public:
+  static constexpr int64_t kSecond = 1'000'000'000;
+
+  // 2026-01-10T08:00:00Z, a whole second.
+  int64_t NowNs() const override { return now_ns_; }
+  void Advance(int64_t ns) {
+    BERTH_ASSERT(ns >= 0);
+    now_ns_ += ns;
+  }
+  void AdvanceTo(int64_t now_ns) {
+    BERTH_ASSERT(now_ns >= now_ns_);
+    now_ns_ = now_ns;
+  }
+
+ private:
+  std::atomic<int64_t> now_ns_ = 1'768'032'000 * kSecond;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_BASE_TEST_CLOCK_H_

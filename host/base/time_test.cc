@@ -1,0 +1,127 @@
+#include "host/base/time.h"
+
+#include <limits>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+
+TEST(ParseTime, AcceptsRfc3339) {
+  const struct {
+    std::string text;
+    int64_t nanoseconds;
+  } kCases[] = {
+      {"1970-01-01T00:00:00Z", 0},
+      {"1970-01-01T00:00:01Z", kSecond},
+      {"1969-12-31T23:59:59Z", -kSecond},
+      {"1969-12-31T23:59:59.75Z", -kSecond / 4},
+      {"2026-01-10T08:00:00Z", 1'768'032'000 * kSecond},
+      {"2026-01-10T08:00:00.5Z", 1'768'032'000 * kSecond + kSecond / 2},
+      {"2026-01-10T08:00:00.000000001Z", 1'768'032'000 * kSecond + 1},
+      {"2026-01-10T08:00:00.0000000019Z", 1'768'032'000 * kSecond + 1},
+      {"2026-01-10T08:00:00.123456Z", 1'768'032'000 * kSecond + 123'456'000},
+      {"2026-01-10T10:00:00+02:00", 1'768'032'000 * kSecond},
+      {"2026-01-10T02:30:00-05:30", 1'768'032'000 * kSecond},
+      {"2026-01-10T08:00:00+00:00", 1'768'032'000 * kSecond},
+      {"2026-01-10T08:00:00-00:00", 1'768'032'000 * kSecond},
+      {"1970-01-01T23:59:00+23:59", 0},
+      {"2000-02-29T00:00:00Z", 951'782'400 * kSecond},
+      {"2024-02-29T23:59:59Z", 1'709'251'199 * kSecond},
+      {"2024-03-01T00:00:00Z", 1'709'251'200 * kSecond},
+      {"2100-02-28T00:00:00Z", 4'107'456'000 * kSecond},
+      {"2262-04-11T23:47:16.854775807Z", kMax},
+      {"1677-09-21T00:12:43.145224192Z", kMin},
+      {"2262-04-12T01:47:16.854775807+02:00", kMax},
+  };
+  for (const auto& c : kCases) {
+    const Result<int64_t> time = ParseTime(c.text);
+    ASSERT_TRUE(time.ok()) << time.status().ToString();
+    EXPECT_EQ(*time, c.nanoseconds) << c.text;
+  }
+}
+
+TEST(ParseTime, RefusesWhatIsNotRfc3339) {
+  const std::string kTexts[] = {
+      "",
+      "2026",
+      "2026-01-10",
+      "2026-01-10T08:00Z",
+      "2026-01-10T08:00:00",
+      "2026-01-10 08:00:00Z",
+      "2026-01-10t08:00:00Z",
+      "2026-01-10T08:00:00z",
+      "2026-01-10T08:00:00ZZ",
+      " 2026-01-10T08:00:00Z",
+      "2026-01-10T08:00:00Z ",
+      "2026-1-10T08:00:00Z",
+      "2026-01-10T8:00:00Z",
+      "26-01-10T08:00:00Z",
+      "2026-00-10T08:00:00Z",
+      "2026-13-10T08:00:00Z",
+      "2026-01-00T08:00:00Z",
+      "2026-01-32T08:00:00Z",
+      "2026-04-31T08:00:00Z",
+      "2025-02-29T08:00:00Z",
+      "2100-02-29T08:00:00Z",
+      "2026-01-10T24:00:00Z",
+      "2026-01-10T08:60:00Z",
+      "2026-01-10T08:00:60Z",
+      "2026-01-10T08:00:00.Z",
+      "2026-01-10T08:00:00,5Z",
+      "2026-01-10T08:00:00+2:00",
+      "2026-01-10T08:00:00+0200",
+      "2026-01-10T08:00:00+24:00",
+      "2026-01-10T08:00:00+02:60",
+      "2026-01-10T08:00:00.5",
+      "-026-01-10T08:00:00Z",
+      "2026-01-10T08:00:0xZ",
+  };
+  for (const std::string& text : kTexts) {
+    const Result<int64_t> time = ParseTime(text);
+    ASSERT_FALSE(time.ok()) << text;
+    EXPECT_EQ(time.status().code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(time.status().message(),
+              "time \"" + text + "\": expected RFC 3339, such as 2026-01-10T08:00:00Z");
+  }
+}
+
+TEST(ParseTime, RefusesWhatInt64DoesNotReach) {
+  for (const char* text :
+       {"0001-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "1677-09-21T00:12:43.145224191Z",
+        "1677-09-21T00:12:42Z", "2262-04-11T23:47:16.854775808Z", "2262-04-11T23:47:17Z",
+        "9999-12-31T23:59:59Z"}) {
+    const Result<int64_t> time = ParseTime(text);
+    ASSERT_FALSE(time.ok()) << text;
+    EXPECT_EQ(time.status().code(), ErrorCode::kOutOfRange) << text;
+  }
+}
+
+TEST(FormatTime, WritesTheShortestFraction) {
+  EXPECT_EQ(FormatTime(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(FormatTime(1), "1970-01-01T00:00:00.000000001Z");
+  EXPECT_EQ(FormatTime(-1), "1969-12-31T23:59:59.999999999Z");
+  EXPECT_EQ(FormatTime(kSecond / 4), "1970-01-01T00:00:00.25Z");
+  EXPECT_EQ(FormatTime(1'768'032'000 * kSecond), "2026-01-10T08:00:00Z");
+  EXPECT_EQ(FormatTime(kMax), "2262-04-11T23:47:16.854775807Z");
+  EXPECT_EQ(FormatTime(kMin), "1677-09-21T00:12:43.145224192Z");
+}
+
+TEST(FormatTime, IsReadBackAsTheSameTime) {
+  std::mt19937_64 random(1);
+  for (int32_t i = 0; i < 20'000; ++i) {
+    const int64_t time = static_cast<int64_t>(random());
+    const Result<int64_t> parsed = ParseTime(FormatTime(time));
+    ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+    ASSERT_EQ(*parsed, time);
+  }
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,215 @@
+#include "host/guard/call_monitor.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "host/base/assert.h"
+#include "host/base/text.h"
+
+namespace berth::host {
+namespace {
+
+// A word: 32 bits of the call's number, 1 of may_block, 23 of the callee, 8 of the point.
+constexpr uint32_t kPointBits = 8;
+constexpr uint32_t kCalleeBits = 23;
+constexpr uint32_t kMayBlockAt = kPointBits + kCalleeBits;
+constexpr uint32_t kNumberAt = kMayBlockAt + 1;
+
+static_assert(CallMonitor::kMaxCallees < (1U << kCalleeBits));
+static_assert(kPointCount < (1U << kPointBits));
+
+// Appends what fits.
+class Line {
+ public:
+  explicit Line(std::span<char> out) : out_(out) {}
+
+  Line& operator<<(std::string_view text) {
+    const size_t fits = std::min(text.size(), out_.size() - size_);
+    std::copy_n(text.data(), fits, out_.data() + size_);
+    size_ += fits;
+    return *this;
+  }
+  size_t size() const { return size_; }
+
+ private:
+  std::span<char> out_;
+  size_t size_ = 0;
+};
+
+}  // namespace
+
+CallMonitor::~CallMonitor() {
+  BERTH_ASSERT_MSG(cancel_ == nullptr, "an attempt outlives its monitor");
+}
+
+// ---- Who can be called --------------------------------------------------------------------------
+
+CallMonitor::CalleeId CallMonitor::Register(Callee callee) {
+  auto owned = std::make_shared<const Callee>(std::move(callee));
+  const std::scoped_lock lock(mutex_);
+  CalleeId id = 0;
+  if (!free_.empty()) {
+    id = free_.back();
+    free_.pop_back();
+  } else if (owned_.size() < kMaxCallees) {
+    owned_.emplace_back();
+    id = static_cast<CalleeId>(owned_.size());
+  } else {
+    return 0;
+  }
+  owned_[id - 1] = std::move(owned);
+  callees_[id - 1].store(owned_[id - 1].get(), std::memory_order_release);
+  return id;
+}
+
+void CallMonitor::Unregister(CalleeId id) {
+  if (id == 0) return;
+  const std::scoped_lock lock(mutex_);
+  callees_[id - 1].store(nullptr, std::memory_order_release);
+  owned_[id - 1].reset();
+  free_.push_back(id);
+}
+
+// ---- Around a call ------------------------------------------------------------------------------
+
+CallSlot* CallMonitor::SlotOfThisThread() {
+  const auto self = static_cast<uint64_t>(pthread_self());
+  const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
+  for (size_t i = 0; i < used; ++i) {
+    if (slots_[i].thread.load(std::memory_order_relaxed) == self) return &slots_[i];
+  }
+  const size_t mine = used_slots_.fetch_add(1, std::memory_order_acq_rel);
+  if (mine >= kMaxThreads) {
+    used_slots_.store(kMaxThreads, std::memory_order_release);
+    return nullptr;
+  }
+  slots_[mine].thread.store(self, std::memory_order_relaxed);
+  return &slots_[mine];
+}
+
+CallWord CallMonitor::NextWord(CallSlot& slot, CalleeId callee, Point point, bool may_block) {
+  // Of a call without a callee too, a word is not 0.
+  const uint64_t number = (++slot.calls & UINT32_MAX) | 1U << 31;
+  return number << kNumberAt | uint64_t{may_block} << kMayBlockAt | uint64_t{callee} << kPointBits |
+         static_cast<uint64_t>(point);
+}
+
+Point CallMonitor::PointOf(CallWord call) {
+  return static_cast<Point>(call & ((1U << kPointBits) - 1));
+}
+
+bool CallMonitor::MayBlock(CallWord call) { return (call >> kMayBlockAt & 1) != 0; }
+
+uint32_t CallMonitor::CalleeOf(CallWord call) {
+  return static_cast<uint32_t>(call >> kPointBits & ((1U << kCalleeBits) - 1));
+}
+
+// ---- Around an attempt --------------------------------------------------------------------------
+
+void CallMonitor::BeginAttempt(uint32_t* cancel, const berth_pod* pod) {
+  const std::scoped_lock lock(mutex_);
+  __atomic_store_n(cancel, 0U, __ATOMIC_RELAXED);
+  cancel_ = cancel;
+  attempt_pod_.store(pod, std::memory_order_relaxed);
+}
+
+void CallMonitor::EndAttempt(const uint32_t* cancel) {
+  const std::scoped_lock lock(mutex_);
+  if (cancel_ != cancel) return;
+  cancel_ = nullptr;
+  attempt_pod_.store(nullptr, std::memory_order_relaxed);
+}
+
+// ---- The watchdog -------------------------------------------------------------------------------
+
+bool CallMonitor::InAttempt(Point point) {
+  return point >= Point::kPreFilter && point <= Point::kPermit;
+}
+
+std::vector<CallMonitor::Seen> CallMonitor::Snapshot() const {
+  const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
+  std::vector<Seen> seen(used);
+  for (size_t i = 0; i < used; ++i) {
+    seen[i] = {slots_[i].innermost.load(std::memory_order_relaxed),
+               slots_[i].outermost.load(std::memory_order_relaxed)};
+  }
+  return seen;
+}
+
+std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot, CallWord call) {
+  CallSlot& at = slots_[slot];
+  const std::scoped_lock lock(mutex_);
+  if (at.innermost.load(std::memory_order_relaxed) != call &&
+      at.outermost.load(std::memory_order_relaxed) != call) {
+    return nullptr;
+  }
+  at.overdue.store(call, std::memory_order_relaxed);
+  if (at.cancel != nullptr) __atomic_store_n(at.cancel, 1U, __ATOMIC_RELAXED);
+  if (InAttempt(PointOf(call)) && cancel_ != nullptr) {
+    __atomic_store_n(cancel_, 1U, __ATOMIC_RELAXED);
+  }
+  const uint32_t callee = CalleeOf(call);
+  return callee == 0 ? nullptr : owned_[callee - 1];
+}
+
+// A call that ends in the very moment in which it is found late may leave its attempt cancelled.
+void CallMonitor::EndOverdue(CallSlot& slot) {
+  const std::scoped_lock lock(mutex_);
+  slot.overdue.store(0, std::memory_order_relaxed);
+  if (cancel_ == nullptr) return;
+  const bool others = std::ranges::any_of(slots_, [](const CallSlot& other) {
+    return other.overdue.load(std::memory_order_relaxed) != 0;
+  });
+  if (!others) __atomic_store_n(cancel_, 0U, __ATOMIC_RELAXED);
+}
+
+void CallMonitor::BeginCancellable(CallSlot& slot, uint32_t* cancel) {
+  const std::scoped_lock lock(mutex_);
+  slot.cancel = cancel;
+  slot.cancel_before = __atomic_load_n(cancel, __ATOMIC_RELAXED);
+}
+
+void CallMonitor::EndCancellable(CallSlot& slot) {
+  const std::scoped_lock lock(mutex_);
+  __atomic_store_n(slot.cancel, slot.cancel_before, __ATOMIC_RELAXED);
+  slot.cancel = nullptr;
+}
+
+int64_t CallMonitor::DeadlineNs(Point point, int64_t now_ns) const {
+  const CallDeadlines* deadlines = watched_.load(std::memory_order_acquire);
+  if (deadlines == nullptr) return 0;
+  return now_ns + std::min(deadlines->of(point), INT64_MAX - now_ns);
+}
+
+// ---- A crash ------------------------------------------------------------------------------------
+
+size_t CallMonitor::Describe(std::span<char> out) const {
+  Line line(out);
+  const auto self = static_cast<uint64_t>(pthread_self());
+  const CallSlot* slot = nullptr;
+  for (const CallSlot& each : slots_) {
+    if (each.thread.load(std::memory_order_relaxed) == self) slot = &each;
+  }
+  const CallWord call = slot == nullptr ? 0 : slot->innermost.load(std::memory_order_relaxed);
+  if (call == 0) return (line << "outside any plugin").size();
+  const uint32_t id = CalleeOf(call);
+  const Callee* callee = id == 0 ? nullptr : callees_[id - 1].load(std::memory_order_acquire);
+  if (callee != nullptr) {
+    line << "in plugin " << callee->plugin << " (" << callee->library << ")";
+  } else {
+    line << "in a plugin";
+  }
+  line << " at " << NameOf(PointOf(call));
+  const berth_pod* pod = slot->pod.load(std::memory_order_relaxed);
+  if (pod == nullptr && InAttempt(PointOf(call))) {
+    pod = attempt_pod_.load(std::memory_order_relaxed);
+  }
+  if (pod == nullptr) return line.size();
+  line << ", pod " << interner_.Text(pod->meta->ns) << "/" << Text(pod->meta->name);
+  return line.size();
+}
+
+}  // namespace berth::host

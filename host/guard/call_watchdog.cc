@@ -1,0 +1,90 @@
+#include "host/guard/call_watchdog.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "host/base/duration.h"
+
+namespace berth::host {
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(100);
+
+}  // namespace
+
+// ---- CallWatch ----------------------------------------------------------------------------------
+
+void CallWatch::Follow(Running& running, CallWord call, int64_t now_ns) const {
+  if (running.call != call) running = {call, now_ns, false};
+}
+
+bool CallWatch::Due(Running& running, int64_t now_ns) {
+  if (running.call == 0 || CallMonitor::MayBlock(running.call)) return false;
+  const int64_t deadline = DeadlineOf(running.call);
+  const int64_t age = now_ns - running.since_ns;
+  if (age < deadline) return false;
+  if (age / 2 >= deadline) stuck_ = true;
+  return !std::exchange(running.reported, true);
+}
+
+std::vector<OverdueCall> CallWatch::Look(int64_t now_ns, std::span<const CallMonitor::Seen> slots) {
+  std::vector<OverdueCall> overdue;
+  stuck_ = false;
+  const auto check = [&](size_t slot, Running& running) {
+    if (!Due(running, now_ns)) return;
+    overdue.push_back({slot, running.call, now_ns - running.since_ns, DeadlineOf(running.call)});
+  };
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    const CallMonitor::Seen& seen = slots[slot];
+    Follow(outermost_[slot], seen.outermost, now_ns);
+    Follow(innermost_[slot], seen.innermost, now_ns);
+    if (seen.innermost == seen.outermost) {
+      check(slot, outermost_[slot]);
+      continue;
+    }
+    check(slot, innermost_[slot]);
+    if (innermost_[slot].reported) {
+      outermost_[slot].since_ns = now_ns;
+    } else {
+      check(slot, outermost_[slot]);
+    }
+  }
+  return overdue;
+}
+
+// ---- CallWatchdog -------------------------------------------------------------------------------
+
+void CallWatchdog::Look(int64_t now_ns) {
+  for (const OverdueCall& late : watch_.Look(now_ns, monitor_.Snapshot())) {
+    const auto callee = monitor_.MarkOverdue(late.slot, late.call);
+    if (callee == nullptr || callee->faults == nullptr) continue;
+    faults_.Note(*callee->faults, CallMonitor::PointOf(late.call), FaultKind::kDeadline,
+                 "a call has run for " + FormatDuration(late.running_ns) + ", its deadline is " +
+                     FormatDuration(late.deadline_ns));
+  }
+  overdue_.store(watch_.stuck() || monitor_.lost() > 0, std::memory_order_relaxed);
+}
+
+// ---- The thread ---------------------------------------------------------------------------------
+
+WatchdogThread::WatchdogThread(CallWatchdog& watchdog, const Clock& clock)
+    : thread_([this, &watchdog, &clock] { Run(watchdog, clock); }) {}
+
+WatchdogThread::~WatchdogThread() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  stop_signal_.notify_one();
+  thread_.join();
+}
+
+void WatchdogThread::Run(CallWatchdog& watchdog, const Clock& clock) {
+  std::unique_lock lock(mutex_);
+  while (!stop_signal_.wait_for(lock, kPoll, [this] { return stop_; })) {
+    watchdog.Look(clock.NowNs());
+  }
+}
+
+}  // namespace berth::host

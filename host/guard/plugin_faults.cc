@@ -1,0 +1,91 @@
+#include "host/guard/plugin_faults.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "host/base/duration.h"
+
+namespace berth::host {
+
+std::string_view FaultName(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kException: return "exception";
+    case FaultKind::kBadCode: return "bad code";
+    case FaultKind::kBadVerdict: return "bad verdict";
+    case FaultKind::kBadScore: return "bad score";
+    case FaultKind::kDeadline: return "deadline";
+    case FaultKind::kSlotLeak: return "slot leak";
+  }
+  return "unknown";
+}
+
+std::shared_ptr<PluginFaults::Account> PluginFaults::Open(std::string_view plugin,
+                                                          std::string_view profile) {
+  auto account = std::make_shared<Account>(std::string(plugin), std::string(profile));
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(accounts_, [](const auto& known) { return known.expired(); });
+  accounts_.push_back(account);
+  return account;
+}
+
+void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::string_view what) {
+  uint64_t count = 0;
+  std::string quarantine;
+  {
+    const std::scoped_lock lock(mutex_);
+    count = ++counts_[Key(account.profile_, account.plugin_, point, kind)];
+    quarantine = QuarantineFor(account, point, kind, what);
+    if (!quarantine.empty()) {
+      account.why_ = quarantine;
+      account.quarantined_.store(true, std::memory_order_release);
+    }
+  }
+  if (!options_.log) return;
+  if (std::has_single_bit(count)) {
+    std::string line(NameOf(point));
+    line.append(": ").append(FaultName(kind)).append(": ").append(what);
+    if (count > 1) line.append(" (").append(std::to_string(count)).append(" times by now)");
+    options_.log(BERTH_LOG_WARN, account.plugin_, line);
+  }
+  if (!quarantine.empty()) options_.log(BERTH_LOG_ERROR, account.plugin_, quarantine);
+}
+
+std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind kind,
+                                        std::string_view what) {
+  const QuarantinePolicy& policy = options_.quarantine;
+  if (policy.faults == 0 || account.quarantined()) return "";
+  const int64_t now = options_.clock != nullptr ? options_.clock->NowNs() : 0;
+  auto& when = account.when_;
+  when.push_back(now);
+  while (when.size() > policy.faults) when.pop_front();
+  if (when.size() < policy.faults || now - when.front() > policy.window_ns) return "";
+  std::string why = "in quarantine: " + std::to_string(policy.faults) + " faults within ";
+  why.append(FormatDuration(policy.window_ns)).append(", the last at ");
+  why.append(NameOf(point)).append(": ").append(FaultName(kind)).append(": ").append(what);
+  return why;
+}
+
+std::vector<PluginFaults::Count> PluginFaults::Counts() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Count> counts;
+  counts.reserve(counts_.size());
+  for (const auto& [key, count] : counts_) {
+    const auto& [profile, plugin, point, kind] = key;
+    counts.push_back({profile, plugin, point, kind, count});
+  }
+  return counts;
+}
+
+std::vector<PluginFaults::Quarantined> PluginFaults::InQuarantine() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Quarantined> found;
+  for (const auto& known : accounts_) {
+    const auto account = known.lock();
+    if (account == nullptr || !account->quarantined()) continue;
+    found.push_back({account->profile_, account->plugin_, account->why_});
+  }
+  return found;
+}
+
+}  // namespace berth::host

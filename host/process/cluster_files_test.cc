@@ -1,0 +1,84 @@
+#include "host/process/cluster_files.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "host/api/manifest.h"
+
+namespace berth::host {
+namespace {
+
+class ClusterFiles : public ::testing::Test {
+ protected:
+  ClusterFiles() : path_(::testing::TempDir() + "berth_cluster_files.yaml") {}
+  ~ClusterFiles() override { std::remove(path_.c_str()); }
+
+  void Write(const std::string& text) { std::ofstream(path_) << text; }
+
+  const std::string path_;
+  std::istringstream in_;
+  Interner interner_;
+  Decoder decoder_{interner_};
+  EmbeddedCluster cluster_{{.now_ns = [] { return int64_t{0}; }, .max_events = 0, .serve = {}}};
+};
+
+TEST_F(ClusterFiles, ReadsAFileWithRoomBehindIt) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{300'000}}) {
+    Write(std::string(size, 'x'));
+    const auto text = ReadInput(path_, in_);
+    ASSERT_TRUE(text.ok()) << text.status().message();
+    EXPECT_EQ(*text, std::string(size, 'x'));
+    EXPECT_GE(text->capacity(), size + kManifestPadding);
+  }
+}
+
+TEST_F(ClusterFiles, ReadsStandardInput) {
+  in_.str("kind: Node\n");
+  const auto text = ReadInput("-", in_);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "kind: Node\n");
+  EXPECT_EQ(InputName("-"), "standard input");
+  EXPECT_EQ(InputName("a.json"), "a.json");
+}
+
+TEST_F(ClusterFiles, NamesWhatCannotBeRead) {
+  const auto missing = ReadInput("no/such/file.json", in_);
+  EXPECT_EQ(missing.status(), Status::NotFound("no/such/file.json: No such file or directory"));
+  const auto folder = ReadInput(::testing::TempDir(), in_);
+  EXPECT_EQ(folder.status(), Status::InvalidArgument(::testing::TempDir() + ": Is a directory"));
+}
+
+TEST_F(ClusterFiles, LoadsEveryObject) {
+  const Status status = LoadManifest(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\n",
+      "a.yaml", decoder_, cluster_);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(cluster_.FindNode("a"), nullptr);
+  EXPECT_NE(cluster_.FindPod("default", "web-0"), nullptr);
+}
+
+TEST_F(ClusterFiles, SaysWhereAnObjectIsWrong) {
+  const Status status = LoadManifest(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {priority: high}\n",
+      "a.yaml", decoder_, cluster_);
+  ASSERT_FALSE(status.ok());
+  EXPECT_TRUE(status.message().starts_with("a.yaml:5: /spec/priority: ")) << status.message();
+}
+
+TEST_F(ClusterFiles, SaysWhereAnObjectComesTwice) {
+  const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
+  const Status status = LoadManifest(node + "---\n" + node, "a.yaml", decoder_, cluster_);
+  EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);
+  EXPECT_NE(status.message().find("a.yaml:5: "), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("duplicate v1/Node a"), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace berth::host

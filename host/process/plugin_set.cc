@@ -1,0 +1,56 @@
+#include "host/process/plugin_set.h"
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "host/loader/private_copy.h"
+
+namespace berth::host {
+Result<std::string> FindPluginDirectory(const std::string& executable) {
+  const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
+  // BERTH_LIBDIR is relative to the prefix, or absolute where the packager said so.
+  const std::array<std::filesystem::path, 2> places = {
+      folder / "plugins", folder.parent_path() / BERTH_LIBDIR / "berth" / "plugins"};
+  std::string looked;
+  for (const auto& place : places) {
+    std::error_code error;
+    if (std::filesystem::is_directory(place, error)) return place.string();
+    looked += "\n  " + place.string();
+  }
+  return Status::NotFound("no plugins: there is neither of these directories:" + looked +
+                          "\nname the one that holds them with --plugin-dir");
+}
+
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory) {
+  auto copies = CopyToDirectory(temporary_directory);
+  return std::make_shared<LibraryStore>(copies.ok() ? std::move(copies).value() : CopyToMemory());
+}
+
+PluginSet::PluginSet(std::shared_ptr<LibraryStore> libraries)
+    : libraries_(std::move(libraries)), catalog_(*libraries_) {}
+
+Status PluginSet::AddDirectory(const std::string& directory) {
+  auto found = catalog_.AddDirectory(directory, {});
+  if (!found.ok()) return found.error().ToStatus();
+  for (auto& library : *found) {
+    if (!library.ok()) broken_.push_back(std::move(library).error());
+  }
+  return {};
+}
+
+LoadResult<std::shared_ptr<PluginLibrary>> PluginSet::AddLibrary(const std::string& path) {
+  return catalog_.AddLibrary(path, {});
+}
+
+Status PluginSet::CheckAllLoaded() const {
+  std::string text;
+  for (const LoadError& error : broken_) {
+    if (!text.empty()) text += '\n';
+    text += error.ToString();
+  }
+  return text.empty() ? Status() : Status::InvalidArgument(std::move(text));
+}
+
+}  // namespace berth::host

@@ -1,0 +1,85 @@
+#include "host/process/simulation.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "host/base/text.h"
+
+namespace berth::host {
+namespace {
+
+// Of a plugin that promised an answer and gives none.
+constexpr int64_t kBindDeadlineNs = 60'000'000'000;
+
+}  // namespace
+
+std::unique_ptr<Simulation> Simulation::Create(Options options) {
+  std::unique_ptr<Simulation> simulation(new Simulation(options.now_ns()));
+  EmbeddedScheduler::Options parts;
+  parts.plugins = std::move(options.plugins);
+  parts.profiles = std::move(options.profiles);
+  parts.seed = options.seed;
+  parts.clock = &simulation->clock_;
+  parts.sink = simulation.get();
+  parts.waker = &simulation->waker_;
+  parts.bind_deadline_ns = kBindDeadlineNs;
+  parts.report_crashes = std::move(options.report_crashes);
+  parts.log = std::move(options.log);
+  parts.log_level = options.log_level;
+  simulation->scheduler_ = EmbeddedScheduler::Create(std::move(parts));
+  return simulation;
+}
+
+// --- running it ---------------------------------------------------------------------------------
+
+void Simulation::Run(const std::function<void()>& progress) {
+  while (!scheduler_->AtRest()) {
+    if (scheduler_->Step()) {
+      if (progress) progress();
+      continue;
+    }
+    if (scheduler_->WaitForThreads(waker_)) continue;
+    const std::optional<int64_t> next = scheduler_->NextStepNs();
+    if (!next.has_value()) return;
+    clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
+  }
+}
+
+void Simulation::OnBound(const PodRef& pod, std::string_view node) {
+  Note(pod, BERTH_SUCCESS, "", node);
+}
+
+void Simulation::OnFailed(const PodRef& pod, std::string_view, const Failure& failure) {
+  Note(pod, failure.code, failure.message, "");
+}
+
+void Simulation::OnSkipped(const PodRef& pod, std::string_view message) {
+  Note(pod, BERTH_SKIP, message, "");
+}
+
+void Simulation::Note(const PodRef& pod, berth_code code, std::string_view message,
+                      std::string_view node) {
+  const auto [place, is_new] = outcome_of_.try_emplace(std::string(pod->uid()), outcomes_.size());
+  if (is_new) outcomes_.emplace_back();
+  PodOutcome& outcome = outcomes_[place->second];
+  outcome = {pod, code, std::string(message), std::string(node)};
+}
+
+std::vector<PodOutcome> Simulation::TakeOutcomes() {
+  std::vector<PodOutcome> gated;
+  loop().queue().ForEach([&](const QueuedEntity& entity) {
+    if (entity.place != QueuePlace::kGated) return;
+    entity.ForEachPod([&](const PodRef& pod) {
+      if (outcome_of_.contains(pod->uid())) return;
+      gated.push_back({pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""});
+    });
+  });
+  std::ranges::sort(gated, {}, [](const PodOutcome& outcome) { return outcome.pod->Key(); });
+  std::ranges::move(gated, std::back_inserter(outcomes_));
+  outcome_of_.clear();
+  return std::exchange(outcomes_, {});
+}
+
+}  // namespace berth::host

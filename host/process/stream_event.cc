@@ -1,0 +1,188 @@
+#include "host/process/stream_event.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "host/api/decode_value.h"
+#include "host/api/json_reader.h"
+#include "host/api/json_syntax.h"
+#include "host/base/duration.h"
+
+namespace berth::host {
+namespace {
+
+struct TypeWord {
+  std::string_view word;
+  StreamType type;
+};
+constexpr std::array<TypeWord, 5> kTypes = {{{"ADDED", StreamType::kAdded},
+                                             {"MODIFIED", StreamType::kModified},
+                                             {"DELETED", StreamType::kDeleted},
+                                             {"BOOKMARK", StreamType::kBookmark},
+                                             {"DECISION", StreamType::kDecision}}};
+constexpr std::string_view kErrorType = "ERROR";
+
+// What the line says beside its object.
+struct Envelope {
+  std::string_view type;
+  std::optional<std::string_view> after;
+  std::optional<std::string_view> other;  // A key that there should not be.
+  bool is_object = false;                 // It has the keys of an object.
+};
+
+std::string Quoted(std::string_view text) {
+  constexpr size_t kLongest = 48;
+  std::string quoted = "\"";
+  return quoted.append(text.substr(0, kLongest)).append(text.size() > kLongest ? "...\"" : "\"");
+}
+
+Status Expected(std::string_view place, std::string_view what, std::string_view found) {
+  std::string message(place);
+  message.append(": expected ").append(what).append(", found ").append(found);
+  return Status::InvalidArgument(std::move(message));
+}
+
+class EventReader {
+ public:
+  EventReader(std::string_view text, Decoder& decoder)
+      : text_(text), decoder_(decoder), reader_(decoder.reader()) {}
+
+  Status Read(StreamEvent& event);
+
+ private:
+  Status ReadEnvelope(Envelope& envelope);
+  Status ReadObject(StreamEvent& event);
+  Status ReadServerError();
+  // Finds `key` in what has not been read yet. False: it is not there.
+  Result<bool> Find(JsonObject& object, std::string_view key, JsonValue& value);
+  Status Syntax(simdjson::error_code error);
+
+  std::string_view text_;
+  Decoder& decoder_;
+  Reader& reader_;
+  const char* copy_ = nullptr;  // Of the text, as simdjson needs it.
+  simdjson::ondemand::document document_;
+  JsonObject root_;
+};
+
+Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
+  bool known = false;
+  for (const auto& [word, type] : kTypes) {
+    if (word != envelope.type) continue;
+    event.type = type;
+    known = true;
+  }
+  if (envelope.type.empty() && envelope.is_object) {
+    return Status::InvalidArgument(
+        "/: expected a watch event, found an object: kubectl prints events with "
+        "--output-watch-events; what there is already belongs into --cluster");
+  }
+  if (!known) {
+    return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK or DECISION",
+                    envelope.type.empty() ? "nothing" : Quoted(envelope.type));
+  }
+  if (!envelope.after.has_value()) return {};
+  const Result<int64_t> after = ParseDuration(*envelope.after);
+  if (!after.ok()) return after.status().Annotate("/after");
+  if (*after < 0) return Expected("/after", "no negative time", Quoted(*envelope.after));
+  event.after_ns = *after;
+  return {};
+}
+
+Status EventReader::Syntax(simdjson::error_code error) {
+  reader_.FailSyntax(error);
+  return reader_.TakeError();
+}
+
+Status EventReader::Read(StreamEvent& event) {
+  reader_.Begin(0);
+  const simdjson::padded_string_view padded = reader_.Pad(text_);
+  copy_ = padded.data();
+  auto error = reader_.parser().iterate(padded).get(document_);
+  if (!error) error = document_.get_object().get(root_);
+  if (error) return Syntax(error);
+  Envelope envelope;
+  if (Status status = ReadEnvelope(envelope); !status.ok()) return status;
+  bool is_more = false;
+  if (const auto again = root_.reset().get(is_more)) return Syntax(again);
+  if (envelope.type == kErrorType) return ReadServerError();
+  if (Status status = ReadTimeAndType(envelope, event); !status.ok()) return status;
+  if (event.type == StreamType::kDecision || event.type == StreamType::kBookmark) return {};
+  if (envelope.other.has_value()) {
+    return Expected("/", "the keys type, object and after", Quoted(*envelope.other));
+  }
+  return ReadObject(event);
+}
+
+Status EventReader::ReadEnvelope(Envelope& envelope) {
+  const bool ok = reader_.ForEachField(root_, [&](const Field& field, JsonValue& value) {
+    if (field.name == "type") return reader_.ReadText(value, &envelope.type);
+    if (field.name == "after") return reader_.ReadText(value, &envelope.after.emplace());
+    if (field.name != "object") envelope.other = field.name;
+    envelope.is_object |= field.name == "apiVersion";
+    return true;
+  });
+  return ok ? Status() : reader_.TakeError();
+}
+
+Result<bool> EventReader::Find(JsonObject& object, std::string_view key, JsonValue& value) {
+  const auto error = object.find_field(key).get(value);
+  if (error == simdjson::NO_SUCH_FIELD) return false;
+  if (error) return Syntax(error);
+  return true;
+}
+
+Status EventReader::ReadObject(StreamEvent& event) {
+  JsonValue value;
+  const Result<bool> found = Find(root_, "object", value);
+  if (!found.ok()) return found.status();
+  if (!*found) return Expected("/object", "the object", "nothing");
+  const auto begin = static_cast<size_t>(value.raw_json_token().data() - copy_);
+  Result<AnyObject> object = DecodeValue(decoder_, value);
+  if (!object.ok()) {
+    const Status status = object.status();
+    std::string_view message = status.message();
+    if (message.starts_with("/: ")) message.remove_prefix(1);
+    return {status.code(), std::string("/object").append(message)};
+  }
+  event.object = std::move(object).value();
+  const std::string_view rest = text_.substr(begin);
+  event.object_json = rest.substr(0, EndOfValue(rest));
+  return {};
+}
+
+// v1 Status.
+Status EventReader::ReadServerError() {
+  std::string message = "the watch ended with an error of its server";
+  JsonValue value;
+  JsonObject status;
+  const Result<bool> found = Find(root_, "object", value);
+  if (!found.ok()) return found.status();
+  if (*found && value.get_object().get(status) == simdjson::SUCCESS) {
+    JsonValue text;
+    std::string_view why;
+    const Result<bool> says = Find(status, "message", text);
+    if (says.ok() && *says && reader_.ReadText(text, &why)) message.append(": ").append(why);
+  }
+  return Status::Unavailable("/type: " + message);
+}
+
+}  // namespace
+
+std::string_view StreamTypeName(StreamType type) { return kTypes[static_cast<size_t>(type)].word; }
+
+Result<StreamEvent> ReadStreamEvent(const JsonText& text, Decoder& decoder) {
+  StreamEvent event;
+  Status status = EventReader(text.text, decoder).Read(event);
+  if (status.ok()) return event;
+  int64_t line = text.line;
+  if (const auto error = FindSyntaxError(text.text)) {
+    line += LineAt(text.text, error->offset) - 1;
+    status = Status::InvalidArgument(error->message);
+  }
+  return std::move(status).Annotate(std::to_string(line));
+}
+
+}  // namespace berth::host
