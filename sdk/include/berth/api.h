@@ -1,5 +1,5 @@
-// Api: requests to the API server. They never block: each is answered once, on the scheduling
-// thread.
+// Api: requests to the API server. They do not block. Each request is answered once, on the
+// scheduling thread.
 #ifndef BERTH_API_H_
 #define BERTH_API_H_
 
@@ -19,8 +19,8 @@
 
 namespace berth {
 
-// Answers are callables `void(berth_code code, std::string_view body)`; `body` is the server's
-// answer, or the error's text. A method that does not answer SUCCESS never calls its answer.
+// Answers are callables `void(berth_code code, std::string_view body)`. `body` is the server's
+// response, or an error text. If a method does not return Success, it never calls the answer.
 //
 // Threading: [any].
 class Api {
@@ -28,8 +28,8 @@ class Api {
   explicit Api(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->api != nullptr; }
 
-  // POST pods/binding: what Bind answers. PENDING, and the host completes `done` with the outcome;
-  // or an error, and `done` is as it was.
+  // Sends POST pods/binding; Bind returns its result. Returns Pending, and the host completes
+  // `done` with the result; or returns an error, and leaves `done` unchanged.
   Status Bind(const Binding& binding, Done& done) const {
     berth_done* const raw = done.Release();
     const berth_code code = services_->api->bind(services_->host, &binding.abi(), raw);
@@ -37,21 +37,21 @@ class Api {
     done = Done(*services_, raw);
     return Status(code, "the host did not take the binding");
   }
-  // `patch`: a strategic merge patch of the pod, as JSON, sent to its status.
+  // Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON.
   template <class F>
   Status PatchStatus(const berth_pod& pod, std::string_view patch, F answer) const {
     return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->patch_status(services_->host, &pod, Str(patch), call, to);
     });
   }
-  // Makes room, as preemption does: see berth_api.evict.
+  // Evicts a pod, as preemption does: see berth_api.evict.
   template <class F>
   Status Evict(const berth_pod& pod, std::string_view message, F answer) const {
     return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->evict(services_->host, &pod, Str(message), call, to);
     });
   }
-  // What an events.k8s.io/v1 Event says. `type` is "Normal" or "Warning".
+  // The texts of an events.k8s.io/v1 Event. `type` is "Normal" or "Warning".
   struct EventText {
     std::string_view type = "Normal";
     std::string_view reason;
@@ -72,7 +72,7 @@ class Api {
     const berth_tagged tagged = Tagged(related);
     return PutEvent(Tagged(regarding), &tagged, text);
   }
-  // Any other request: Request("PATCH", "/apis/...", body, 5s, answer).
+  // Sends any other request: Request("PATCH", "/apis/...", body, 5s, answer).
   template <class F>
   Status Request(std::string_view verb, std::string_view path, std::string_view body,
                  std::chrono::nanoseconds timeout, F answer) const {

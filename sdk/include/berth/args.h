@@ -1,5 +1,5 @@
-// Arguments: a struct, and one row per member. From the rows follow the parsing, the checks, the
-// texts of errors, the JSON Schema and the table of a README.
+// Arguments: a struct, and one row per member. The SDK derives from the rows the parsing, the
+// checks, the error texts, the JSON Schema and the table of a README.
 //
 //   struct Args {
 //     int64_t cpu_milli = 500;
@@ -11,10 +11,11 @@
 //       berth::Arg("zone", &Args::zone, "Look at this zone only."));
 //
 // A member is a bool, int32_t, int64_t, double, std::string, an enum with berth::Names, a struct
-// that has its own kArgs, a std::vector of any of these, or a berth::Value. What the profile does
-// not name keeps the member's initial value; an array that it names replaces the initial one.
+// that has its own kArgs, a std::vector of any of these, or a berth::Value. A member that the
+// profile does not name keeps its initial value; an array that the profile names replaces the
+// initial one.
 //
-// What rows cannot say, a method may; all errors are reported, not the first:
+// An optional method checks what rows cannot express. All errors are reported, not only the first:
 //   static void Validate(const Args& args, berth::ArgErrors& errors);
 #ifndef BERTH_ARGS_H_
 #define BERTH_ARGS_H_
@@ -40,10 +41,10 @@ BERTH_INTERNAL_DETECT(Validate);
 
 namespace berth {
 
-// Of a plugin that takes none.
+// The Args of a plugin without arguments.
 struct NoArgs {};
 
-// The values that a number may have, both ends included; of a vector, each element.
+// The permitted values of a number, both ends included. For a vector it applies to each element.
 template <class T>
 struct Range {
   T min;
@@ -52,17 +53,17 @@ struct Range {
 template <class A, class B>
 Range(A, B) -> Range<std::common_type_t<A, B>>;
 
-// How many elements a vector may have, both ends included.
+// The permitted number of elements of a vector, both ends included.
 struct Items {
   uint32_t min = 0;
   uint32_t max = std::numeric_limits<uint32_t>::max();
 };
 
-// The profile must name it.
+// The profile must name the argument.
 struct Required {};
 inline constexpr Required kRequired{};
 
-// What an enumerator is called: Names{Name{"LeastAllocated", kLeast}, Name{"MostAllocated",
+// The names of an enum's values: Names{Name{"LeastAllocated", kLeast}, Name{"MostAllocated",
 // kMost}}.
 template <class E>
 struct Name {
@@ -78,7 +79,7 @@ struct Names {
 template <class E, class... Rest>
 Names(Name<E>, Rest...) -> Names<E, 1 + sizeof...(Rest)>;
 
-// Where errors of arguments go. Paths are JSON pointers: "/scoringStrategy/resources/0/weight".
+// Collects the errors of arguments. Paths are JSON pointers: "/scoringStrategy/resources/0/weight".
 class ArgErrors {
  public:
   explicit ArgErrors(berth_status* status) : status_(status) {}
@@ -161,7 +162,7 @@ constexpr auto PickNames(const First& first, const Rest&... rest) {
 template <class T>
 inline constexpr ArgList<T> kNoRows{};
 
-// The rows of a plugin, or of a struct among its arguments.
+// The rows of a plugin, or of a struct that is an argument.
 template <class P>
 constexpr const auto& RowsOf() {
   if constexpr (kHaskArgs<P>) {
@@ -173,7 +174,8 @@ constexpr const auto& RowsOf() {
 
 }  // namespace internal
 
-// A row: key in the profile, member, options (Range, Items, Names, kRequired), and what it means.
+// Returns a row: the key in the profile, the member, options (Range, Items, Names, kRequired) and a
+// help text.
 template <class T, class M>
 constexpr auto Arg(std::string_view key, M T::*member, std::string_view help) {
   return internal::ArgRow<T, M, internal::NoNames>{key, member, {}, {}, help};

@@ -1,4 +1,4 @@
-// ArgsTable: the arguments of a plugin as the Markdown table of its README.
+// ArgsTable: generates the Markdown table of a plugin's arguments for its README.
 #ifndef BERTH_ARGS_TABLE_H_
 #define BERTH_ARGS_TABLE_H_
 
@@ -60,7 +60,7 @@ void TableRows(const Rows& rows, const std::string& prefix, const T& initial, st
 
 }  // namespace internal
 
-// Empty for a plugin without arguments.
+// Returns the table, or an empty string for a plugin without arguments.
 template <class P>
 std::string ArgsTable() {
   std::string rows;

@@ -1,13 +1,13 @@
-// Bind: bind the pod to the node.
+// Bind: binds the pod to the node.
 //
-//   berth::Status Bind(const berth::Binding& binding);                     // bound when it returns
-//   berth::Status Bind(const berth::Binding& binding, berth::Done& done);  // or may be bound later
+//   berth::Status Bind(const berth::Binding& binding);                     // bound on return; or
+//   berth::Status Bind(const berth::Binding& binding, berth::Done& done);  // may be bound later
 //
-// Called:    plugin by plugin until one does not answer Skip.
+// Called:    plugin by plugin until one returns another code than Skip.
 // Threading: [bind].
-// Returns:   Success: bound; Skip: not mine; Pending, with `done` moved away: completed later;
-//            anything else ends the binding. To bind through the API server:
-//            `return host_.api().Bind(binding, done);`.
+// Returns:   Success: the pod is bound; Skip: this plugin does not bind this pod; Pending, with
+//            `done` moved away: completed later; any other code ends the binding. To bind through
+//            the API server: `return host_.api().Bind(binding, done);`.
 #ifndef BERTH_BIND_H_
 #define BERTH_BIND_H_
 

@@ -1,14 +1,14 @@
-// OnChange: for a plugin with an index of its own over the cluster.
+// OnChange: reports every change of the node table to a plugin that maintains its own index.
 //
 //   void OnChange(const berth::Change& change);
 //
-// Called:    for every change of the node table, in order. A new instance first gets all there is
+// Called:    for every change, in order. A new instance first receives everything that exists
 //            (BERTH_CHANGE_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
-//            is used again only after its BERTH_CHANGE_NODE_REMOVED was delivered and no
-//            reservation holds it.
-// Threading: [event], and [cycle] for assume and forget.
-// Must not:  fail: an index that missed a change is worth nothing, so every later call of this
-//            instance answers BERTH_BUG.
+//            is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no reservation
+//            holds it.
+// Threading: [event]; [cycle] for assume and forget.
+// Must not:  throw. An index that missed a change is wrong, so after an exception every later call
+//            of this instance returns BERTH_BUG.
 #ifndef BERTH_CHANGES_H_
 #define BERTH_CHANGES_H_
 

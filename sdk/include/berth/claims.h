@@ -1,4 +1,4 @@
-// Claims: what Kubernetes reads from a persistent volume claim, for plugins that look at volumes.
+// Functions that read persistent volume claims as Kubernetes does, for plugins that handle volumes.
 #ifndef BERTH_CLAIMS_H_
 #define BERTH_CLAIMS_H_
 
@@ -12,8 +12,8 @@
 
 namespace berth {
 
-// The name of the claim's storage class: the annotation of old, where it has one, else
-// spec.storageClassName; empty for none.
+// Returns the name of the claim's storage class: the beta annotation if the claim has it, else
+// spec.storageClassName; empty if the claim has none.
 // k8s.io/component-helpers/storage/volume: GetPersistentVolumeClaimClass
 inline std::string_view ClaimClass(const Value& claim) {
   const Value annotation =
@@ -21,7 +21,7 @@ inline std::string_view ClaimClass(const Value& claim) {
   return annotation.absent() ? claim["spec"]["storageClassName"].AsString() : annotation.AsString();
 }
 
-// The uid of the object that manages `meta`'s; empty for none.
+// Returns the uid of the controller of the object with this metadata; empty if it has none.
 inline std::string_view ControllerUid(const berth_meta& meta) {
   for (const berth_owner& owner : Span<const berth_owner>(meta.owners)) {
     if (owner.controller != 0) return Str(owner.uid);
@@ -29,14 +29,14 @@ inline std::string_view ControllerUid(const berth_meta& meta) {
   return {};
 }
 
-// Whether the claim was made for an ephemeral volume of this pod, as which it counts no other's.
+// Returns whether the claim was created for an ephemeral volume of this pod.
 // k8s.io/component-helpers/storage/ephemeral: VolumeIsForPod
 inline bool ClaimIsForPod(const berth_object& claim, const Pod& pod) {
   return claim.meta->ns == pod.ns() && ControllerUid(*claim.meta) == pod.uid();
 }
 
-// `persistentvolumeclaim "data" not found`: what kube-scheduler says of an object that is not
-// there. `resource` is the kind in small letters, with the group where it has one:
+// Returns kube-scheduler's text for an object that does not exist: `persistentvolumeclaim "data"
+// not found`. `resource` is the kind in lower case, followed by the group if it has one:
 // "storageclass.storage.k8s.io".
 inline std::string NotFoundText(std::string_view resource, std::string_view name) {
   return std::string(resource).append(" \"").append(name).append("\" not found");

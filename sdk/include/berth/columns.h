@@ -1,4 +1,4 @@
-// Columns: what a plugin wants to know of every node, one array each. The catalogue is in abi.h.
+// Columns: the values that a plugin reads of every node, one array each. abi.h has the catalogue.
 //
 //   using Columns = berth::Columns<berth::AllocCpu, berth::Label<"topology.kubernetes.io/zone">>;
 //   ... node[berth::AllocCpu{}] ...
@@ -32,7 +32,7 @@ struct Column {
   static T Read(const T& stored) { return stored; }
 };
 
-// A column of ids; 0 where there is none.
+// A column of ids; 0 where the node has none.
 template <internal::Literal kColumn>
 struct IdColumn {
   using Stored = berth_id;
@@ -70,7 +70,7 @@ struct TaintsSoft : Column<uint32_t, "taints.soft"> {};
 struct Images : ArrayColumn<berth_image, "images"> {};
 struct Features : ArrayColumn<berth_id, "features"> {};
 
-// The value of the node's label.
+// The value of the node's label `kKey`.
 template <internal::Literal kKey>
 struct Label {
   using Stored = berth_id;
@@ -80,18 +80,19 @@ struct Label {
   static berth_id Read(const berth_id& stored) { return stored; }
 };
 
-// Allocatable and requested amounts of a resource, by its name.
+// The allocatable and the requested amount of a resource, by the resource's name.
 template <internal::Literal kResource>
 struct Alloc : Column<int64_t, internal::Literal(internal::kJoined<"alloc:", kResource>.text)> {};
 template <internal::Literal kResource>
 struct Req : Column<int64_t, internal::Literal(internal::kJoined<"req:", kResource>.text)> {};
 
-// How often pods on the node use a host port: HostPort<"TCP/80">, HostPort<"TCP/80/10.0.0.1">.
+// The number of uses of a host port by pods on the node: HostPort<"TCP/80">,
+// HostPort<"TCP/80/10.0.0.1">.
 template <internal::Literal kPort>
 struct HostPort : Column<int64_t, internal::Literal(internal::kJoined<"hostport:", kPort>.text)> {};
 
-// A column that the plugin can do without: where the host has no such column, all values are 0, all
-// arrays empty, and Block::Has<> is false.
+// A column that the plugin does not require. If the host has no such column, all values are 0, all
+// arrays are empty, and Block::Has<> is false.
 template <class C>
 struct Optional : C {
   static constexpr uint32_t kFlags = C::kFlags | BERTH_COLUMN_OPTIONAL;
@@ -117,7 +118,8 @@ struct Columns {
   template <class Wanted>
   static constexpr bool kHas = (std::same_as<Wanted, C> || ...);
 
-  // The place of a column in the list; of Wanted or of Optional<Wanted>.
+  // The index of column Wanted, or of Optional<Wanted>, in the list; kCount if it is not in the
+  // list.
   template <class Wanted>
   static constexpr std::size_t kIndex = [] {
     std::size_t index = 0;

@@ -1,5 +1,5 @@
-// Cycle:   one attempt to place one pod, and the plugin's state in it.
-// Binding: the same pod on its way to the node that it was given.
+// Cycle:   one attempt to place one pod, with the plugin's state in that attempt.
+// Binding: the same pod while it is bound to its node.
 #ifndef BERTH_CYCLE_H_
 #define BERTH_CYCLE_H_
 
@@ -19,11 +19,11 @@
 namespace berth {
 namespace internal {
 
-// Tells the plugin's State from any other type, in builds with assertions.
+// Distinguishes the plugin's State from other types, in builds with assertions.
 template <class T>
 inline constexpr char kTypeTag = 0;
 
-// The type that the catalogue gives a column, by its name; 0 for a name that this header predates.
+// Returns the type of a column in the catalogue, or 0 for a name that this header does not know.
 constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "name" || name.starts_with("label:")) return BERTH_TYPE_ID;
   if (name == "unschedulable") return BERTH_TYPE_U8;
@@ -50,26 +50,26 @@ constexpr bool MayHold(uint32_t type) {
 
 }  // namespace internal
 
-// Methods that may write the state get a Cycle&, the others (Filter, Score) a const Cycle&.
+// Methods that may write the state receive a Cycle&; the others (Filter, Score) a const Cycle&.
 class Cycle {
  public:
-  // For this layer and for tests. `state_tag` is &internal::kTypeTag<State>.
+  // For the SDK and for tests. `state_tag` is &internal::kTypeTag<State>.
   Cycle(const berth_cycle& cycle, const internal::Services& services, berth_status* status,
         const char* state_tag)
       : cycle_(&cycle), services_(&services), status_(status), state_tag_(state_tag) {}
 
   berth::Pod pod() const { return *cycle_->pod; }
-  // Of the attempt; grows.
+  // Returns the attempt's number, which increases with every attempt.
   uint64_t id() const { return cycle_->id; }
-  // True when nothing that is decided here is carried out.
+  // True when nothing that is decided in this cycle is committed.
   bool what_if() const { return (cycle_->flags & BERTH_CYCLE_WHAT_IF) != 0; }
-  // True when the answer is no longer wanted: return Status::Cancelled(). Ask every few hundred
-  // nodes.
+  // True when the host no longer needs the result: return Status::Cancelled(). Test it every few
+  // hundred nodes.
   bool canceled() const { return BERTH_CANCELED(cycle_); }
   int64_t deadline_ns() const { return cycle_->deadline_ns; }
   const berth_cycle& abi() const { return *cycle_; }
 
-  // The plugin's state in this cycle. REQUIRES: T is the plugin's State.
+  // Returns the plugin's state in this cycle. REQUIRES: T is the plugin's State.
   template <class T>
   T& State() {
     assert(state_tag_ == &internal::kTypeTag<T>);
@@ -81,10 +81,10 @@ class Cycle {
     return *static_cast<const T*>(cycle_->slots[0]);
   }
 
-  // Binds a column that only the pod tells: Bind<int64_t>("req:example.com/gpu"). The same name
-  // gives the same column. From PreFilter and PreScore only.
-  // Errors: where the host has no such column, or one of another type, the method that is running
-  // answers BERTH_ERROR, whatever it returns.
+  // Binds a column whose name depends on the pod: Bind<int64_t>("req:example.com/gpu"). The same
+  // name returns the same column. Call it from PreFilter and PreScore only.
+  // Errors: if the host has no such column, or one of another type, the current method returns
+  //         BERTH_ERROR, whatever status it returns itself.
   template <class T>
   ColumnRef<T> Bind(std::string_view name) {
     const ColumnRef<T> column = TryBind<T>(name);
@@ -94,7 +94,8 @@ class Cycle {
     }
     return column;
   }
-  // The same for a column that the plugin can do without: unbound where the host has none.
+  // Binds a column that the plugin does not require. Returns an unbound reference if the host has
+  // no such column.
   template <class T>
   ColumnRef<T> TryBind(std::string_view name) {
     uint32_t index = 0;
@@ -105,7 +106,7 @@ class Cycle {
     return ColumnRef<T>(index);
   }
 
-  // True after a Bind that failed.
+  // True after a call of Bind failed.
   bool failed() const { return failed_; }
 
  private:
@@ -116,22 +117,22 @@ class Cycle {
   bool failed_ = false;
 };
 
-// The node that a pod was given.
+// The node that was chosen for the pod.
 class Target {
  public:
   explicit Target(const berth_target& target) : target_(&target) {}
 
   NodeView node() const { return *target_->node; }
-  // Means nothing outside [cycle].
+  // Valid only in [cycle].
   uint32_t row() const { return target_->row; }
 
  private:
   const berth_target* target_;
 };
 
-// What is left of a cycle once the pod has its node: no rows, no blocks.
+// The data of a pod in its binding cycle; it has no rows and no blocks.
 //
-// Lifetime: until the pod has left the binding cycle.
+// Lifetime:  until the pod has left the binding cycle.
 class Binding {
  public:
   Binding(const berth_binding& binding, const char* state_tag)

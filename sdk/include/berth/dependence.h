@@ -1,17 +1,21 @@
-// Dependence: what the answers of Filter or Score depend on, so that the host may use them again.
+// Dependence: declares what the results of Filter or Score depend on, so that the host may reuse
+// them.
 //
 //   static constexpr berth::Dependence kFilterDependence{
 //       .cluster = berth::kNodePods, .pod_parts = BERTH_PART(REQUESTS)};
 //
-// Where it hangs on the arguments, a method says it: berth::Dependence FilterDependence() const.
-// kScoreDependence and ScoreDependence do the same for Score. Nothing said: no answer is ever
-// reused.
+// If the dependence varies with the arguments, implement a method instead:
+//   berth::Dependence FilterDependence() const;
+// kScoreDependence and ScoreDependence do the same for Score. Without a declaration the host never
+// reuses a result.
 //
-// What a mask of parts cannot say, a method may:
-//   // A hash of what the answers depend on beside that: of this pod, or of what PreFilter found
-//   out // for it, be it of other nodes and objects. Nothing: do not reuse. Threading: [cycle].
+// Two optional methods express what a mask of parts cannot:
+//   // Returns a hash of everything else that the results depend on, in this pod or in what
+//   // PreFilter computed for it, including other nodes and objects. std::nullopt: the results are
+//   // not reused. Threading: [cycle].
 //   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const;
-//   // With kOther: what changed for this pod since change number `since`. Threading: [cycle].
+//   // With kOther: reports what changed for this pod since change number `since`.
+//   // Threading: [cycle].
 //   berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle,
 //                               berth::RowSink& rows) const;
 #ifndef BERTH_DEPENDENCE_H_
@@ -36,8 +40,8 @@ namespace berth {
 
 enum : uint32_t {
   kNode = BERTH_DEPENDS_NODE,                                // The node object.
-  kNodePods = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS,  // And the pods on it.
-  kOther = BERTH_DEPENDS_OTHER,                              // Anything else; join with `|`.
+  kNodePods = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS,  // Also the pods on the node.
+  kOther = BERTH_DEPENDS_OTHER,                              // Anything else; combine with `|`.
 };
 
 struct Dependence {
@@ -47,11 +51,11 @@ struct Dependence {
 
 enum class Changed : uint32_t {
   kNone = BERTH_CHANGED_NONE,
-  kRows = BERTH_CHANGED_ROWS,  // Those that were put.
+  kRows = BERTH_CHANGED_ROWS,  // The rows that were passed to RowSink::Put.
   kAll = BERTH_CHANGED_ALL,
 };
 
-// Where ChangedSince names rows.
+// Collects the rows that ChangedSince reports.
 class RowSink {
  public:
   RowSink(void (*put)(void*, uint32_t), void* to) : put_(put), to_(to) {}
@@ -102,7 +106,7 @@ constexpr void CheckDependence() {
                 "say it once: ScoreDependence() or kScoreDependence");
 }
 
-// The functions of a berth_dependence; `self` is an Instance<P>.
+// The functions of a berth_dependence. `self` is an Instance<P>.
 template <class I>
 struct DependenceCalls {
   using P = typename I::PluginType;

@@ -1,4 +1,4 @@
-// Done: the promise to complete a PreBind or Bind later, exactly once.
+// Done: the obligation to complete a PreBind or Bind later, exactly once.
 #ifndef BERTH_DONE_H_
 #define BERTH_DONE_H_
 
@@ -12,11 +12,11 @@
 
 namespace berth {
 
-// A method that answers Status::Pending() moves its Done away and keeps it, or passes it to
-// Api::Bind; any thread may complete it.
+// A method that returns Status::Pending() moves its Done away and keeps it, or passes it to
+// Api::Bind. Any thread may complete it.
 //
-// One that is destroyed without having been completed completes with BERTH_BUG, so that a lost
-// promise fails one binding and does not hang it.
+// A Done that is destroyed before it was completed completes the call with BERTH_BUG, so that the
+// binding fails instead of waiting for its deadline.
 class [[nodiscard]] Done {
  public:
   Done() = default;
@@ -33,15 +33,15 @@ class [[nodiscard]] Done {
   }
   ~Done() { Abandon(); }
 
-  // True while there is something to complete.
+  // True until it is completed or released.
   explicit operator bool() const { return done_ != nullptr; }
-  // REQUIRES: *this. Threading: [any].
+  // Completes the call. REQUIRES: *this is true. Threading: [any].
   void Complete(const Status& status) {
     const std::string_view reason =
         status.reasons().empty() ? std::string_view() : std::string_view(status.reasons().front());
     services_->completion->complete(Release(), status.code(), Str(reason));
   }
-  // Gives the promise away: whoever gets it completes it.
+  // Releases the handle to the caller, who must complete the call.
   berth_done* Release() { return std::exchange(done_, nullptr); }
 
  private:

@@ -1,14 +1,17 @@
-// EventsToRegister and Hint: which events may make a pod schedulable that this plugin rejected?
+// EventsToRegister and Hint: register the events that may make a pod schedulable that this plugin
+// rejected.
 //
-//   // Once, after the constructor. None: only a flush or Activate brings such a pod back.
+//   // Called once, after the constructor. Empty: only a flush or Activate requeues such a pod.
 //   std::vector<berth::EventInterest> EventsToRegister() const;
 //
-//   // Does this event help that pod? Optional: without it, every registered event queues the pod.
+//   // Decides whether the event may help the pod. Optional: without it, every registered event
+//   // requeues the pod.
 //   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event);
 //
-// Called:    Hint for each parked pod that the plugin rejected, when a registered event happens.
+// Called:    Hint for each parked pod that the plugin rejected, when a registered event occurs.
 // Threading: [queue].
-// Must not:  block. What Hint throws counts as kQueue: a pod is tried in vain, never forgotten.
+// Must not:  block. An exception from Hint counts as kQueue: the pod is tried once too often rather
+//            than never again.
 #ifndef BERTH_ENQUEUE_EXTENSIONS_H_
 #define BERTH_ENQUEUE_EXTENSIONS_H_
 
@@ -27,7 +30,7 @@ namespace berth {
 using Queued = berth_queued;
 using Event = berth_event;
 
-// What an event is about: null where that is something else, or nothing.
+// Return the object of an event, or null if the event has another kind of object or none.
 inline const berth_pod* PodIn(const berth_tagged& tagged) {
   return tagged.kind == BERTH_KIND_POD ? static_cast<const berth_pod*>(tagged.object) : nullptr;
 }
@@ -40,18 +43,20 @@ inline const berth_object* ObjectIn(const berth_tagged& tagged) {
 }
 
 enum class QueueingHint : uint32_t {
-  kSkip = BERTH_HINT_SKIP,    // This event does not help the pod.
-  kQueue = BERTH_HINT_QUEUE,  // Try the pod again.
+  kSkip = BERTH_HINT_SKIP,    // The event does not help the pod.
+  kQueue = BERTH_HINT_QUEUE,  // The pod is tried again.
 };
 
-// What changes, and how: {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_TAINT}.
+// The events that a plugin registers for: {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD |
+// BERTH_ACTION_UPDATE_NODE_TAINT}.
 struct EventInterest {
   uint32_t resource = 0;       // BERTH_RESOURCE_*
   uint32_t actions = 0;        // BERTH_ACTION_*
-  bool always = false;         // Queue the pod without asking Hint.
+  bool always = false;         // Requeue the pod without calling Hint.
   const char* kind = nullptr;  // With BERTH_RESOURCE_CUSTOM: "group/version/Kind", a literal.
-  // BERTH_PART(..) | ..: all that Hint looks at in a parked pod. Pods that are equal in these parts
-  // are then asked about once, which is what keeps events cheap when many pods wait. 0: each pod.
+  // BERTH_PART(..) | ..: every part of a parked pod that Hint reads. The host calls Hint once for
+  // all pods that are equal in these parts, which keeps events cheap when many pods wait. 0: once
+  // for each pod.
   uint64_t pod_parts = 0;
 };
 

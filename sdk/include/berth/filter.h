@@ -1,19 +1,19 @@
-// Filter: can the pod run on these nodes?
+// Filter: decides which nodes the pod can run on.
 //
 //   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const;
 //
-// where Node is berth::NodeRow<Columns>. The loop over the block is written here, around the
-// inlined method. To write it yourself:
+// Node is berth::NodeRow<Columns>. The SDK writes the loop over the block, and the compiler inlines
+// the method into it. To write the loop yourself:
 //
 //   berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
 //                        berth::FilterOut& out) const;
 //
 // Called:    per block, for the nodes that no earlier Filter rejected.
-// Threading: [block], at once on several threads; `static constexpr bool kFilterSerial = true` for
-//            one at a time.
-// Returns:   kPass; Unschedulable, Unresolvable or Pending with reasons; Failed fails the cycle. Of
-//            the second form: Success when every selected node has its verdict, anything else fails
-//            the cycle.
+// Threading: [block], on several threads at the same time. With `static constexpr bool
+//            kFilterSerial = true`, one block at a time.
+// Returns:   the first form: kPass; Unschedulable, Unresolvable or Pending with reasons; Failed,
+//            which fails the cycle. The second form: Success when every selected node has a
+//            verdict; any other code fails the cycle.
 // Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
 #ifndef BERTH_FILTER_H_
 #define BERTH_FILTER_H_
@@ -32,7 +32,7 @@ BERTH_INTERNAL_DETECT(Filter);
 BERTH_INTERNAL_DETECT(kFilterSerial);
 
 namespace berth {
-// Where the verdicts of a block go, by index in the block.
+// The verdicts of a block, by index in the block.
 class FilterOut {
  public:
   explicit FilterOut(berth_filter_out& out) : codes_(out.codes), reasons_(out.reasons) {}
@@ -62,8 +62,8 @@ concept FiltersBlock = requires(const P& plugin, const Cycle& cycle,
   { plugin.Filter(cycle, block, out) } -> std::same_as<Status>;
 };
 
-// The outputs alias nothing: what the method reads of pod, plugin and state need not be read again
-// after each store.
+// The outputs alias nothing, so the compiler need not reload what the method reads of the pod, the
+// plugin and the state after each store.
 template <class P, class C>
 void FilterNodes(const P& plugin, const Cycle& cycle, const Block<C>& block,
                  uint8_t* __restrict codes, uint64_t* __restrict reasons) {

@@ -1,7 +1,8 @@
-// Host: what the host does for a plugin.
+// Host: the host's services for a plugin.
 //
-// A value to be copied and kept by the plugin; it lives as long as the instance. Services that the
-// plugin named in kServices are there; of the others, ask: if (host.timer()) ...
+// A plugin may copy and keep this value; it is valid as long as the instance. The services that the
+// plugin named in kServices are always available. Test the others before use: if (host.timers())
+// ...
 #ifndef BERTH_HOST_H_
 #define BERTH_HOST_H_
 
@@ -23,18 +24,19 @@ class Host {
   std::string_view name() const { return Str(services_->host->name); }
   std::string_view version() const { return Str(services_->host->version); }
 
-  // The id of `text`, owned by the instance from now on; 0 where there is no berth.strings/1.
-  // Threading: [any].
+  // Returns the id of `text`, which the instance owns from now on; 0 if the host has no
+  // berth.strings/1. Threading: [any].
   berth_id Intern(std::string_view text) const {
     const berth_strings* strings = services_->strings;
     return strings == nullptr ? BERTH_ID_NONE : strings->intern(services_->host, Str(text));
   }
-  // The id of `text` if it has one now, or 0. Not owned: valid within this call from the host.
+  // Returns the id that `text` has now, or 0 if it has none. The id is not owned: it is valid until
+  // the current call from the host returns.
   berth_id Find(std::string_view text) const {
     const berth_strings* strings = services_->strings;
     return strings == nullptr ? BERTH_ID_NONE : strings->find(services_->host, Str(text));
   }
-  // The text of an id. Lifetime: the id's.
+  // Returns the text of an id. Lifetime: that of the id.
   std::string_view Text(berth_id id) const {
     const berth_strings* strings = services_->strings;
     return strings == nullptr ? std::string_view() : Str(strings->text(services_->host, id));

@@ -1,4 +1,4 @@
-// Names: what Kubernetes takes for the name of a resource or label, and for a label's value.
+// Names: checks the names of resources and labels, and the values of labels, as Kubernetes does.
 #ifndef BERTH_NAMES_H_
 #define BERTH_NAMES_H_
 
@@ -11,7 +11,8 @@ namespace internal {
 constexpr bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 constexpr bool IsLetterOrDigit(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
 
-// Letters and digits at both ends, `inside` between them; not empty.
+// Returns whether the text is not empty, has edge characters at both ends, and between them only
+// edge characters and characters of `inside`.
 template <class Edge>
 constexpr bool IsBounded(std::string_view text, Edge is_edge, std::string_view inside) {
   if (text.empty() || !is_edge(text.front()) || !is_edge(text.back())) return false;
@@ -21,7 +22,7 @@ constexpr bool IsBounded(std::string_view text, Edge is_edge, std::string_view i
   return true;
 }
 
-// RFC 1123: labels of lower case letters, digits and "-", with dots between them.
+// RFC 1123: labels of lower-case letters, digits and "-", separated by dots.
 constexpr bool IsDnsSubdomain(std::string_view text) {
   if (text.size() > 253) return false;
   while (true) {
@@ -38,7 +39,7 @@ constexpr bool IsShortName(std::string_view text) {
 
 }  // namespace internal
 
-// "gpu", "example.com/gpu": a label's key, or a resource.
+// Returns whether the text is a valid label key or resource name: "gpu", "example.com/gpu".
 // apimachinery: util/validation, IsQualifiedName.
 constexpr bool IsQualifiedName(std::string_view text) {
   const std::size_t slash = text.find('/');
@@ -47,7 +48,8 @@ constexpr bool IsQualifiedName(std::string_view text) {
          internal::IsShortName(text.substr(slash + 1));
 }
 
-// Empty, or as the last part of a qualified name.
+// Returns whether the text is a valid label value: empty, or valid as the last part of a qualified
+// name.
 // apimachinery: util/validation, IsValidLabelValue.
 constexpr bool IsLabelValue(std::string_view text) {
   return text.empty() || internal::IsShortName(text);

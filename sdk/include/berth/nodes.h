@@ -1,4 +1,5 @@
-// Nodes in blocks: what Filter and Score are asked about, and what PreFilter and PreScore may walk.
+// Nodes in blocks: the nodes that Filter and Score evaluate and that PreFilter and PreScore may
+// visit.
 #ifndef BERTH_NODES_H_
 #define BERTH_NODES_H_
 
@@ -17,14 +18,14 @@ namespace berth {
 
 class Cycle;
 
-// A column that only the pod tells, bound in PreFilter or PreScore (see Cycle::Bind), valid until
-// the cycle ends. Keep it in the State. T is int64_t, uint32_t, uint8_t, or berth_array for an
-// array; label columns are uint32_t (berth_id).
+// A column whose name depends on the pod, bound in PreFilter or PreScore (see Cycle::Bind) and
+// valid until the cycle ends. Keep it in the State. T is int64_t, uint32_t, uint8_t, or berth_array
+// for an array; label columns are uint32_t (berth_id).
 template <class T>
 class ColumnRef {
  public:
   ColumnRef() = default;
-  // False: not bound, every value is 0.
+  // False if the column is not bound: every value is then 0.
   explicit operator bool() const { return index_ != kUnbound; }
 
  private:
@@ -37,21 +38,21 @@ class ColumnRef {
   uint32_t index_ = kUnbound;
 };
 
-// A block without its columns' types: views, pods and rows by index, and columns bound at run time.
-// A block may hold rows that stand for "what if"; so all there is to know of node i is read here.
+// A block without the types of its columns: views, pods and rows by index, and columns bound at run
+// time. A block may hold what-if rows, so read everything about node i from here.
 class RawBlock {
  public:
   explicit RawBlock(const berth_block& block) : block_(&block) {}
 
   const berth_block& abi() const { return *block_; }
-  // Nodes in the block, asked about or not. Indices are below it.
+  // Returns the number of nodes in the block, selected or not. Indices are less than it.
   uint32_t size() const { return block_->count; }
   uint32_t selected_count() const { return block_->n_selected; }
   NodeView View(uint32_t i) const { return *block_->nodes[i]; }
   std::span<const berth_pod* const> Pods(uint32_t i) const {
     return {block_->pods[i].data, block_->pods[i].count};
   }
-  // The row that node i stands for. Means nothing outside [cycle] and [block].
+  // Returns the row of node i, which is valid only in [cycle] and [block].
   uint32_t Row(uint32_t i) const { return block_->rows[i]; }
   template <class T>
   T Get(ColumnRef<T> ref, uint32_t i) const {
@@ -61,7 +62,7 @@ class RawBlock {
     return *reinterpret_cast<const T*>(static_cast<const char*>(column.data) +
                                        static_cast<uint64_t>(i) * column.stride);
   }
-  // Calls `each(i)` for every node that is asked about, in ascending order.
+  // Calls `each(i)` for every selected node, in ascending order.
   template <class F>
   void ForEachIndex(F&& each) const {
     const uint32_t* const selected = block_->selected;
@@ -79,10 +80,10 @@ class RawBlock {
 
 namespace internal {
 
-// What an absent optional column reads as, at stride 0.
+// The data of an absent optional column, read with stride 0.
 alignas(16) inline constexpr unsigned char kZeros[64] = {};
 
-// Where a plugin's columns lie in one block.
+// The addresses and strides of a plugin's columns in one block.
 template <class C>
 struct ColumnTable {
   std::array<const char*, C::kCount> data;
@@ -105,11 +106,11 @@ struct ColumnTable {
 template <class C>
 class Block;
 
-// One node of a block, as a plugin with columns C sees it.
+// One node of a block, for a plugin with columns C.
 //
-//   node[berth::AllocCpu{}]  the value of a column: an array load
-//   node.Get(state.gpus)     the value of a column that was bound in PreFilter or PreScore
-//   node.view(), node.pods() the node object, the pods on it
+//   node[berth::AllocCpu{}]   the value of a column: one array load
+//   node.Get(state.gpus)      the value of a column that was bound in PreFilter or PreScore
+//   node.view(), node.pods()  the node object, the pods on it
 template <class C>
 class NodeRow {
  public:
@@ -129,7 +130,7 @@ class NodeRow {
   NodeView view() const { return block_.View(index_); }
   std::span<const berth_pod* const> pods() const { return block_.Pods(index_); }
   uint32_t row() const { return block_.Row(index_); }
-  // The node's place in the block.
+  // Returns the node's index in the block.
   uint32_t index() const { return index_; }
 
  private:
@@ -142,34 +143,34 @@ class NodeRow {
   uint32_t index_ = 0;
 };
 
-// A block as a plugin with columns C sees it: for methods that write their own loop.
+// A block for a plugin with columns C, for methods with their own loop.
 template <class C>
 class Block : public RawBlock {
  public:
   explicit Block(const berth_block& block) : RawBlock(block), columns_(block) {}
 
-  // Node i, selected or not.
+  // Returns node i, selected or not.
   NodeRow<C> operator[](uint32_t i) const {
     NodeRow<C> node(*this, columns_);
     node.index_ = i;
     return node;
   }
-  // False for an optional column that this host does not have.
+  // Returns false for an optional column that this host does not have.
   template <class Wanted>
   bool Has() const {
     return abi().columns[C::template kIndex<Wanted>].data != nullptr;
   }
-  // One column over the whole block.
+  // Returns one column over the whole block.
   template <class Wanted>
   Span<const typename Wanted::Stored> Column() const {
     constexpr std::size_t kIndex = C::template kIndex<Wanted>;
     static_assert(kIndex < C::kCount, "Column<>(): the column is not one of the plugin's Columns");
     return {columns_.data[kIndex], size(), columns_.strides[kIndex]};
   }
-  // Calls `each(node)` for every node that is asked about, in ascending order.
+  // Calls `each(node)` for every selected node, in ascending order.
   template <class F>
   void ForEach(F&& each) const {
-    // Two loops, so that in the usual one the strides are constants.
+    // There are two loops so that the strides are constants in the common case.
     if (columns_.Packed()) {
       internal::ColumnTable<C> columns = columns_;
       columns.strides = C::kStrides;
@@ -192,17 +193,17 @@ class Block : public RawBlock {
   internal::ColumnTable<C> columns_;
 };
 
-// All nodes, or all feasible ones.
+// All nodes, or all feasible nodes.
 //
 // Threading: [cycle].
-// Lifetime:  the call that passed it.
+// Lifetime:  until the call that passed it returns.
 class Nodes {
  public:
   explicit Nodes(const berth_nodes& nodes) : nodes_(&nodes) {}
 
   uint64_t size() const { return nodes_->n_nodes; }
   uint32_t block_count() const { return nodes_->n_blocks; }
-  // Lifetime: until the next block is asked for.
+  // Returns a block. Lifetime: until the next call of BlockAt.
   template <class C>
   Block<C> BlockAt(uint32_t index) const {
     return Block<C>(*nodes_->block(nodes_, index));
@@ -211,7 +212,7 @@ class Nodes {
   void ForEachBlock(F&& each) const {
     for (uint32_t b = 0; b < block_count(); ++b) each(BlockAt<C>(b));
   }
-  // Calls `each(node)` for every node, in the order of the table.
+  // Calls `each(node)` for every node, in the order of the rows.
   template <class C, class F>
   void ForEach(F&& each) const {
     for (uint32_t b = 0; b < block_count(); ++b) BlockAt<C>(b).ForEach(each);

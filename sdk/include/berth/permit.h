@@ -1,4 +1,4 @@
-// Permit: may the pod go on to be bound, or must it wait?
+// Permit: decides whether the pod is bound now, waits, or is rejected.
 //
 //   berth::Status Permit(berth::Cycle& cycle, const berth::Target& target,
 //                        std::chrono::nanoseconds& timeout);
@@ -6,8 +6,8 @@
 // Called:    after Reserve.
 // Threading: [cycle].
 // Returns:   Success; Wait, with `timeout` set (15 minutes at most): the pod keeps its place until
-//            every waiting plugin allows it (Host::waiting), one rejects it, or time runs out; a
-//            rejection parks the pod; Error: it backs off.
+//            every plugin that returned Wait allows it (Host::waiting), one plugin rejects it, or
+//            the timeout expires; a rejection parks the pod; after Error the pod backs off.
 #ifndef BERTH_PERMIT_H_
 #define BERTH_PERMIT_H_
 

@@ -1,6 +1,7 @@
-// The one include of a plugin: a class with ordinary methods named after the extension points.
+// The only header that a plugin includes. A plugin is a class with ordinary methods named after the
+// extension points.
 //
-//   // Rejects nodes that would be left with less cpu than wanted.
+//   // Rejects nodes that would be left with less cpu than required.
 //   class NodeHeadroom : public berth::Plugin {
 //    public:
 //     static constexpr std::string_view kName = "acme.NodeHeadroom";
@@ -18,9 +19,9 @@
 //   };
 //   BERTH_PLUGIN(NodeHeadroom)
 //
-// Implementing a method is declaring the point. Each point has a header with its methods'
-// signatures and contract: filter.h, score.h, reserve.h, ... A method of the right name and the
-// wrong signature does not compile.
+// Implementing a method declares the extension point. Each point has a header with the signatures
+// and the contract of its methods: filter.h, score.h, reserve.h, ... A method with the right name
+// and the wrong signature does not compile.
 #ifndef BERTH_PLUGIN_H_
 #define BERTH_PLUGIN_H_
 
@@ -64,7 +65,7 @@
 
 namespace berth {
 
-// The constant part of a plugin's reason table: bit i of a Verdict stands for entry i.
+// The constant part of a plugin's reason table. Bit i of a Verdict stands for entry i.
 template <std::size_t N>
 struct Reasons {
   static_assert(N <= 64, "kReasons: a verdict has 64 bits for reasons");
@@ -73,28 +74,28 @@ struct Reasons {
 template <class... Text>
 Reasons(Text...) -> Reasons<sizeof...(Text)>;
 
-// The base of every plugin: what a class says about itself, and what holds where it says nothing.
-// Required of the class are kName, kVersion and kAbout, each a std::string_view.
+// The base of every plugin. Its members are the defaults for what a plugin class does not declare.
+// A plugin class must declare kName, kVersion and kAbout, each a std::string_view.
 //
 // Threading: the constructor and destructor run under [load].
 class Plugin {
  public:
   static constexpr Reasons<0> kReasons{};
-  // Ids of services that the plugin cannot do without: std::array{BERTH_SERVICE_OBJECTS}.
+  // Ids of services that the plugin requires: std::array{BERTH_SERVICE_OBJECTS}.
   static constexpr std::array<const char*, 0> kServices{};
-  // Kinds to keep for Host::objects, as "v1/PersistentVolumeClaim".
+  // Kinds that the host keeps for Host::objects, as "v1/PersistentVolumeClaim".
   static constexpr std::array<const char*, 0> kKinds{};
-  // Parts of pods and nodes to keep, as "Pod:/spec/hostIPC"; read with Pod::Field.
+  // Parts of pods and nodes that the host keeps, as "Pod:/spec/hostIPC". Read them with Pod::Field.
   static constexpr std::array<const char*, 0> kFields{};
-  // Fields of a pod that this plugin answers for, as "/spec/tolerations".
+  // Fields of a pod that this plugin handles, as "/spec/tolerations".
   static constexpr std::array<const char*, 0> kPodFields{};
-  // Whether Bind and PreBind may block: they then run on a pool.
+  // True if Bind and PreBind may block: they then run on a thread pool.
   static constexpr bool kBlocksInBind = false;
 
   using Columns = berth::Columns<>;
   using Args = NoArgs;
-  // What the plugin remembers of one pod's cycle: constructed for the cycle, cloned by its copy
-  // constructor, destroyed when the pod has left the binding cycle. See Cycle::State.
+  // The plugin's state in one pod's cycle. It is constructed for the cycle, cloned by its copy
+  // constructor, and destroyed when the pod has left the binding cycle. See Cycle::State.
   struct State {};
 
  protected:
@@ -104,20 +105,20 @@ class Plugin {
 
 }  // namespace berth
 
-// The oldest minor version of the host's ABI that the library runs in; set by berth_add_plugin.
+// The oldest minor version of the host's ABI that the library can run in. berth_add_plugin sets it.
 #ifndef BERTH_MIN_HOST_MINOR
 #define BERTH_MIN_HOST_MINOR 0
 #endif
 
 namespace berth {
 
-// The entry of a library with these plugins, for tests that do not export one.
+// The entry of a library with these plugins, for tests that do not export an entry.
 template <class... P>
 inline constexpr const berth_entry& kEntryOf = internal::kEntry<BERTH_MIN_HOST_MINOR, P...>;
 
 }  // namespace berth
 
-// Exports the plugins of a library: once per library, at file scope, outside of any namespace.
+// Exports the plugins of a library. Use it once per library, at file scope, outside any namespace.
 #define BERTH_PLUGINS(...)                                              \
   extern "C" {                                                          \
   constinit const berth_entry berth_entry_v1 =                          \

@@ -1,8 +1,9 @@
-// Pods and nodes as a plugin sees them: the boundary's views with ranges and string views on top.
+// Pods and nodes for plugins: the boundary's views with ranges and string views added.
 //
-// Both are one pointer. `pod->priority` reads the view's own members (see abi.h), `pod.labels()`
-// what is a range.
-// Lifetime: the call that passed it, unless a service says otherwise.
+// Pod and NodeView are one pointer each. `pod->priority` reads a member of the view (see abi.h);
+// `pod.labels()` returns a member that is a range.
+//
+// Lifetime:  until the call that passed it returns, unless a service states otherwise.
 #ifndef BERTH_POD_H_
 #define BERTH_POD_H_
 
@@ -17,7 +18,7 @@ namespace berth {
 
 using Labels = Span<const berth_id_pair>;  // Sorted by key id.
 
-// The value of label `key`, or 0 when it is not there.
+// Returns the value of label `key`, or 0 if the label is absent.
 inline berth_id FindLabel(Labels labels, berth_id key) {
   std::size_t low = 0;
   std::size_t high = labels.size();
@@ -32,7 +33,7 @@ inline berth_id FindLabel(Labels labels, berth_id key) {
   return low < labels.size() && labels[low].key == key ? labels[low].value : BERTH_ID_NONE;
 }
 
-// A part that the plugin asked for in kFields; absent where the object has none.
+// Returns a part that the plugin requested in kFields; absent if the object does not have it.
 inline Value FindField(const berth_meta& meta, std::string_view path) {
   for (const berth_field& field : Span<const berth_field>(meta.fields)) {
     if (Str(field.path) == path) return Value(field.value);
@@ -42,7 +43,7 @@ inline Value FindField(const berth_meta& meta, std::string_view path) {
 
 class Pod {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor): the two are one thing.
+  // NOLINTNEXTLINE(google-explicit-constructor): Pod and berth_pod are interchangeable.
   Pod(const berth_pod& pod) : pod_(&pod) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator const berth_pod&() const { return *pod_; }
@@ -57,9 +58,9 @@ class Pod {
     return Span<const berth_str_pair>(pod_->meta->annotations);
   }
   Span<const berth_owner> owners() const { return Span<const berth_owner>(pod_->meta->owners); }
-  // The value of label `key`, or 0.
+  // Returns the value of label `key`, or 0 if the label is absent.
   berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
-  // A part that the plugin asked for in kFields, by its path: "/spec/hostIPC".
+  // Returns a part that the plugin requested in kFields, by its path: "/spec/hostIPC".
   Value Field(std::string_view path) const { return FindField(*pod_->meta, path); }
 
   Labels node_selector() const { return Labels(pod_->node_selector); }
@@ -82,7 +83,7 @@ class Pod {
     return Span<const berth_resource_claim>(pod_->resource_claims);
   }
   Span<const berth_port> host_ports() const { return Span<const berth_port>(pod_->host_ports); }
-  // spec.schedulingGroup.podGroupName, in its namespace; empty: none.
+  // Returns spec.schedulingGroup.podGroupName, a name in the pod's namespace; empty: no group.
   std::string_view group() const { return Str(pod_->pod_group); }
   const berth_resources& request() const { return *pod_->request; }
   Span<const berth_quantity> scalar_requests() const {
@@ -91,7 +92,8 @@ class Pod {
   Span<const berth_condition> conditions() const {
     return Span<const berth_condition>(pod_->conditions);
   }
-  // The hash of one part: Part(BERTH_PART_LABELS). 0 for a part that the host does not know.
+  // Returns the hash of one part: PartHash(BERTH_PART_LABELS). 0 for a part that the host does not
+  // know.
   uint64_t PartHash(uint32_t part) const {
     const Span<const uint64_t> hashes(pod_->part_hashes);
     return part < hashes.size() ? hashes[part] : 0;
@@ -103,7 +105,7 @@ class Pod {
 
 class NodeView {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor): the two are one thing.
+  // NOLINTNEXTLINE(google-explicit-constructor): NodeView and berth_node are interchangeable.
   NodeView(const berth_node& node) : node_(&node) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator const berth_node&() const { return *node_; }
@@ -116,7 +118,7 @@ class NodeView {
   Span<const berth_str_pair> annotations() const {
     return Span<const berth_str_pair>(node_->meta->annotations);
   }
-  // As Pod::Field: "/spec/podCIDR" for "Node:/spec/podCIDR".
+  // Returns a part that the plugin requested in kFields: "/spec/podCIDR" for "Node:/spec/podCIDR".
   Value Field(std::string_view path) const { return FindField(*node_->meta, path); }
   Span<const berth_taint> taints() const { return Span<const berth_taint>(node_->taints); }
   const berth_resources& allocatable() const { return *node_->allocatable; }

@@ -1,4 +1,5 @@
-// PostBind: the pod is bound; clean up or take note.
+// PostBind: notifies the plugin that the pod is bound, so that it can clean up or record the
+// binding.
 //
 //   void PostBind(const berth::Binding& binding);
 //

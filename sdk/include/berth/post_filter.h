@@ -1,13 +1,13 @@
-// PostFilter: no node fits; can room be made?
+// PostFilter: tries to make the pod schedulable after no node fitted, for example by preemption.
 //
 //   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
 //                            const berth::Verdicts& verdicts, berth::PostFilterOut& out);
 //
-// Called:    plugin by plugin after Filter or PreFilter rejected the pod, until one answers
+// Called:    plugin by plugin after PreFilter or Filter rejected the pod, until one returns
 //            Success, Unresolvable or an error.
 // Threading: [cycle].
-// Returns:   Success with a nominated node; Unschedulable: ask the next. The pod is parked either
-//            way.
+// Returns:   Success, with a nominated node; Unschedulable: the next plugin is called. The pod is
+//            parked in either case.
 #ifndef BERTH_POST_FILTER_H_
 #define BERTH_POST_FILTER_H_
 
@@ -31,7 +31,7 @@ class Verdicts {
 
   uint32_t size() const { return verdicts_->count; }
   berth_code Code(uint32_t row) const { return verdicts_->codes[row]; }
-  // True where no Filter ran: ruled out by PreFilter, or no node.
+  // Returns true where no Filter ran: PreFilter excluded the node, or there is no node.
   bool Absent(uint32_t row) const { return verdicts_->absent[row] != 0; }
 
  private:
@@ -42,8 +42,8 @@ class PostFilterOut {
  public:
   explicit PostFilterOut(berth_post_filter_out& out) : out_(&out) {}
 
-  // The pod is nominated to this node; with an empty name, to none any more. Without a call the pod
-  // keeps the nomination that it has.
+  // Nominates the pod to this node; an empty name clears the nomination. Without a call the pod
+  // keeps its current nomination.
   void Nominate(std::string_view node) { out_->nominate(out_, Str(node)); }
 
  private:

@@ -1,16 +1,17 @@
-// PreBind: what must happen before the pod is bound: attach a volume, write an allocation.
+// PreBind: does what must happen before the pod is bound, such as attaching a volume or writing an
+// allocation.
 //
 //   berth::Status PreBind(const berth::Binding& binding);                     // done on return; or
-//   berth::Status PreBind(const berth::Binding& binding, berth::Done& done);  // maybe done later
+//   berth::Status PreBind(const berth::Binding& binding, berth::Done& done);  // may complete later
 //   berth::Status PreBindPreFlight(const berth::Binding& binding);            // optional
 //
-// Called:    PreBindPreFlight first: is there anything to do? Then PreBind, after Permit. PreBinds
-//            that follow each other run at the same time where both say
-//            `static constexpr bool kPreBindParallel = true`.
-// Threading: [bind]; PreBindPreFlight always on the scheduling thread: it must not block.
+// Called:    after Permit: first PreBindPreFlight, to find out whether there is work to do, then
+//            PreBind. Consecutive PreBinds run at the same time if both classes declare `static
+//            constexpr bool kPreBindParallel = true`.
+// Threading: [bind]; PreBindPreFlight always runs on the scheduling thread and must not block.
 // Returns:   PreBindPreFlight: Success, Skip (PreBind is not called) or Error. PreBind: Success;
-//            Pending, with `done` moved away: completed later; anything else ends the binding, the
-//            pod backs off.
+//            Pending, with `done` moved away: completed later; any other code ends the binding, and
+//            the pod backs off.
 #ifndef BERTH_PRE_BIND_H_
 #define BERTH_PRE_BIND_H_
 

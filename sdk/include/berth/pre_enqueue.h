@@ -1,12 +1,13 @@
-// PreEnqueue: may this pod enter the active queue at all?
+// PreEnqueue: decides whether the pod may enter the active queue.
 //
 //   berth::Status PreEnqueue(const berth::Pod& pod);
 //
 // Called:    when a pod is about to become ready, and again after an event that the plugin
-//            registered.
+//            registered for.
 // Threading: [queue].
-// Returns:   Success; Unschedulable, Unresolvable or Pending: the pod is gated, no attempt takes
-//            place and only this plugin's events bring it back; Error: gated, and logged.
+// Returns:   Success; Unschedulable, Unresolvable or Pending: the pod is gated and not attempted
+//            until an event that this plugin registered for, a change of the pod itself or
+//            Host::activate requeues it; Error: the pod is gated, and the error is logged.
 // Must not:  block.
 #ifndef BERTH_PRE_ENQUEUE_H_
 #define BERTH_PRE_ENQUEUE_H_

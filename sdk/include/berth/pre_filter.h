@@ -1,4 +1,4 @@
-// PreFilter: what can be said of the pod before any node is looked at; it prepares the State.
+// PreFilter: checks the pod before any node is evaluated, and prepares the State.
 //
 //   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all,
 //                           berth::PreFilterOut& out);
@@ -6,16 +6,20 @@
 // Called:    once per cycle, plugin by plugin.
 // Threading: [cycle].
 // Returns:   Success; Skip: this plugin's Filter, AddPod and RemovePod are not called in this
-//            cycle; Unresolvable: the pod fits nowhere, stop; Unschedulable: the same, after the
-//            other PreFilters have run; anything else fails the cycle.
+//            cycle; Unresolvable: the pod fits on no node, and the remaining PreFilters are not
+//            called; Unschedulable: the pod fits on no node, but the remaining PreFilters are
+//            called; any other code fails the cycle.
 //
-// What if `pod` were on, or gone from, that node? They change the State, which may be a clone.
-// Both, or neither: then the State does not depend on other pods.
+// AddPod and RemovePod update the State, which may be a clone, as if `pod` were added to, or
+// removed from, the node. Implement both or neither; without them, the State must not depend on
+// other pods.
 //
 //   berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node);
 //   berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node);
 //
-// Called:    for nominated pods, and in preemption. Threading: [cycle]. Returns: Success or Error.
+// Called:    for nominated pods, and during preemption.
+// Threading: [cycle].
+// Returns:   Success or Error.
 #ifndef BERTH_PRE_FILTER_H_
 #define BERTH_PRE_FILTER_H_
 
@@ -40,8 +44,9 @@ class PreFilterOut {
  public:
   explicit PreFilterOut(berth_pre_filter_out& out) : out_(&out) {}
 
-  // Only these nodes come into question; names that no node has are ignored, several plugins'
-  // answers are intersected. Without a call: all nodes. An empty list: none.
+  // Restricts the cycle to the named nodes. Names of nodes that do not exist are ignored; the sets
+  // of several plugins are intersected. If it is not called, all nodes are considered; with an
+  // empty list, none.
   void OnlyNodes(std::span<const std::string_view> names) {
     std::vector<berth_str> texts;
     texts.reserve(names.size());
@@ -49,8 +54,8 @@ class PreFilterOut {
     out_->only_nodes(out_, texts.data(), texts.size());
   }
   // Adds a reason for this cycle, such as "Insufficient example.com/gpu", to those in kReasons.
-  // Keep the number in the State: Unschedulable takes it. -1 when all 64 are taken: a verdict can
-  // then still be given, without this reason.
+  // Keep the returned number in the State and pass it to Unschedulable. Returns -1 when all 64
+  // reasons are in use: a verdict is then still possible, without this reason.
   int AddReason(std::string_view text) { return out_->add_reason(out_, Str(text)); }
 
  private:

@@ -1,12 +1,12 @@
-// PreScore: preparation of the State from the feasible nodes.
+// PreScore: prepares the State from the feasible nodes.
 //
 //   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& feasible,
 //                          const berth::Nodes& all);
 //
 // Called:    once per cycle, when two or more nodes are feasible.
 // Threading: [cycle].
-// Returns:   Success; Skip: this plugin's Score is not called in this cycle; anything else fails
-//            it.
+// Returns:   Success; Skip: this plugin's Score is not called in this cycle; any other code fails
+//            the cycle.
 #ifndef BERTH_PRE_SCORE_H_
 #define BERTH_PRE_SCORE_H_
 

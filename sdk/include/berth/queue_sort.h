@@ -1,12 +1,12 @@
-// QueueSort: in which order are pods tried? Exactly one plugin per process.
+// QueueSort: orders the pods of the active queue. Every profile must use the same plugin.
 //
-//   berth::SortKey Key(const berth::Queued& queued) const;   // lowest first; or
+//   berth::SortKey Key(const berth::Queued& queued) const;   // the lowest key is tried first; or
 //   bool Less(const berth::Queued& a, const berth::Queued& b) const;
 //
-// Called:    Key when an entity enters the active queue; Less per comparison. Key is the faster
-//            one.
+// Called:    Key when an entity enters the active queue; Less for each comparison. Key is faster.
 // Threading: [queue].
-// Must not:  depend on anything but the entity: the order must be strict, and stay while it waits.
+// Must not:  depend on anything but the entity. The order must be strict and must not change while
+//            the entity waits.
 #ifndef BERTH_QUEUE_SORT_H_
 #define BERTH_QUEUE_SORT_H_
 
@@ -27,10 +27,10 @@ BERTH_INTERNAL_DETECT(Key);
 BERTH_INTERNAL_DETECT(Less);
 
 namespace berth {
-// A key that sorts by its fields in turn: SortKey().Descending(priority).Ascending(queued_ns).
+// A key that sorts by several fields in turn: SortKey().Descending(priority).Ascending(queued_ns).
 //
-// Fields lie big-endian, signed ones with their sign flipped, so that the bytes compare as the
-// values do. They take 32 bytes together.
+// The fields are stored big-endian, signed ones with the sign bit flipped, so that comparing the
+// bytes compares the values. All fields together have at most 32 bytes.
 class SortKey {
  public:
   template <std::integral T>
@@ -51,7 +51,7 @@ class SortKey {
     const uint64_t sign = std::is_signed_v<T> ? uint64_t{1} << (sizeof(T) * 8 - 1) : 0;
     return static_cast<uint64_t>(value) ^ sign;
   }
-  // The lowest `size` bytes of `value`; what has no room any more is dropped.
+  // Appends the lowest `size` bytes of `value`. Bytes that do not fit are dropped.
   void Put(uint64_t value, std::size_t size) {
     for (std::size_t i = size; i-- > 0 && used_ < bytes_.size(); ++used_) {
       bytes_[used_] = static_cast<uint8_t>(value >> (i * 8));

@@ -1,13 +1,13 @@
-// Reserve: claim what the pod needs beside the node's resources.
+// Reserve: claims what the pod needs apart from the node's resources.
 //
 //   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& target);
 //   void Unreserve(const berth::Binding& binding);   // optional
 //
-// Called:    Reserve after the pod is assumed on the node. Unreserve of all plugins, in reverse
-//            order, when anything fails from here on, even where Reserve never ran: it must be
-//            idempotent and cannot fail.
+// Called:    Reserve after the pod is assumed on the node. When anything fails from here on,
+//            Unreserve is called for all plugins in reverse order, even for plugins whose Reserve
+//            was not called: it must be idempotent and cannot fail.
 // Threading: [cycle]; Unreserve also [event], after a failed binding.
-// Returns:   Success; a rejection parks the pod; Error: it backs off.
+// Returns:   Success; a rejection parks the pod; after Error the pod backs off.
 #ifndef BERTH_RESERVE_H_
 #define BERTH_RESERVE_H_
 

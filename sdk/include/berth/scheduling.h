@@ -21,7 +21,7 @@
 namespace berth {
 namespace internal {
 
-// Collects into a Status what the host says through a berth_status.
+// Collects the reasons that the host adds to a berth_status into a Status.
 class StatusSink {
  public:
   StatusSink() : status_{sizeof(berth_status), 0, this, &AddOne, &AddArgument} {}
@@ -52,8 +52,9 @@ class StatusSink {
 
 }  // namespace internal
 
-// One node as it would be, were other pods there or gone, with clones of the state that AddPod and
-// RemovePod change.
+// A private copy of one node on which pods can be added and removed, with clones of the state that
+// AddPod and RemovePod change.
+//
 // Threading: [cycle].
 class WhatIfRow {
  public:
@@ -66,7 +67,7 @@ class WhatIfRow {
     if (row_ != nullptr) services_->whatif->end(row_);
   }
 
-  // False when the host gave none; nothing else may then be called.
+  // False when the host returned no row. No other method may then be called.
   explicit operator bool() const { return row_ != nullptr; }
   Status RemovePod(const berth_pod& pod) {
     internal::StatusSink sink;
@@ -76,7 +77,7 @@ class WhatIfRow {
     internal::StatusSink sink;
     return sink.Take(services_->whatif->add_pod(row_, &pod, sink.abi()));
   }
-  // All Filters of the profile, nominated pods of equal or higher priority counted in.
+  // Runs all Filters of the profile, with nominated pods of equal or higher priority added.
   Status RunFilters() {
     internal::StatusSink sink;
     return sink.Take(services_->whatif->run_filters(row_, sink.abi()));
@@ -102,13 +103,14 @@ class WhatIf {
   const internal::Services* services_;
 };
 
-// Pods that are nominated to a node and not yet there.
+// Pods that are nominated to a node and not yet on it.
 class Nominator {
  public:
   explicit Nominator(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->nominator != nullptr; }
 
-  // Calls `each(const berth_pod&)` until it returns false, or to the end if it returns nothing.
+  // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
+  // iteration.
   template <class F>
   Status ForEach(std::string_view node, F&& each) const {
     internal::EachCall<F, berth_pod> call(each);
@@ -149,7 +151,8 @@ class Waiting {
   explicit Waiting(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->waiting != nullptr; }
 
-  // Calls `each(const berth_pod&)` until it returns false, or to the end if it returns nothing.
+  // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
+  // iteration.
   template <class F>
   Status ForEach(F&& each) const {
     internal::EachCall<F, berth_pod> call(each);
@@ -157,7 +160,7 @@ class Waiting {
     call.Rethrow();
     return status;
   }
-  // This plugin has no objection any more.
+  // Withdraws this plugin's Wait for the pod.
   Status Allow(std::string_view pod_uid) const {
     return Status(services_->waiting->allow(services_->host, Str(pod_uid)));
   }
@@ -174,11 +177,11 @@ class Timers {
   explicit Timers(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->timer != nullptr; }
 
-  // Monotonic. Threading: [any].
+  // Returns the monotonic time. Threading: [any].
   std::chrono::nanoseconds Now() const {
     return std::chrono::nanoseconds(services_->timer->now_ns(services_->host));
   }
-  // Since 1970, as the times of objects. Threading: [any].
+  // Returns the time since 1970, on the clock of object times. Threading: [any].
   std::chrono::nanoseconds WallNow() const {
     return std::chrono::nanoseconds(services_->timer->wall_ns(services_->host));
   }
@@ -188,8 +191,8 @@ class Timers {
   const internal::Services* services_;
 };
 
-// One timer, usually a member of the plugin: `fire` is called on the scheduling thread once per
-// Start. Destroying it cancels it.
+// One timer, usually a member of the plugin. `fire` is called on the scheduling thread once per
+// Start. The destructor cancels the timer.
 class Timer {
  public:
   Timer(Timers timers, std::function<void()> fire)
@@ -199,7 +202,7 @@ class Timer {
   ~Timer() { Cancel(); }
 
   bool running() const { return running_; }
-  // Starts it, or starts it anew.
+  // Starts the timer, or restarts it if it is running.
   Status Start(std::chrono::nanoseconds after) {
     Cancel();
     const Status status(services_.timer->start(services_.host, after.count(), &Fire, this, &id_));

@@ -1,25 +1,27 @@
-// Score: how well does each feasible node suit the pod?
+// Score: rates how well each feasible node suits the pod.
 //
 //   int64_t Score(const berth::Cycle& cycle, const Node& node) const;
 //
-// or, with a loop of your own, writing out[i] for every selected i of the block:
+// With your own loop, write out[i] for every selected i of the block:
 //
 //   berth::Status Score(const berth::Cycle& cycle, const berth::Block<Columns>& block,
 //                       std::span<int64_t> out) const;
 //
 // Called:    per block of feasible nodes.
-// Threading: [block], at once on several threads; `static constexpr bool kScoreSerial = true` for
-//            one at a time.
-// Returns:   a raw score. After normalisation every score must lie in 0..100; the host multiplies
-//            by the plugin's weight and adds up.
-// Must not:  as Filter.
+// Threading: [block], on several threads at the same time. With `static constexpr bool kScoreSerial
+//            = true`, one block at a time.
+// Returns:   a raw score. After normalisation every score must be in 0..100; the host multiplies
+//            the scores by the plugin's weight and adds them up.
+// Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
 //
-// Normalisation is the host's: `static constexpr berth::Normalize kNormalize = ...`, or the
-// plugin's:
+// The host normalises the scores if the class declares `static constexpr berth::Normalize
+// kNormalize = ...`. To normalise them in the plugin, implement
 //
 //   berth::Status NormalizeScore(berth::Cycle& cycle, berth::Scores& scores);
 //
-// Called:    once, with all raw scores. Threading: [cycle]. Returns: Success; else the cycle fails.
+// Called:    once, with all raw scores.
+// Threading: [cycle].
+// Returns:   Success; any other code fails the cycle.
 #ifndef BERTH_SCORE_H_
 #define BERTH_SCORE_H_
 
@@ -49,14 +51,14 @@ enum class Normalize : uint32_t {
 
 inline constexpr int64_t kScoreMax = BERTH_SCORE_MAX;
 
-// The raw scores of all feasible nodes: read them, write normalised ones.
+// The raw scores of all feasible nodes, which NormalizeScore replaces by normalised scores.
 class Scores {
  public:
   explicit Scores(berth_scores& scores) : scores_(&scores) {}
 
   uint32_t size() const { return scores_->count; }
   std::span<int64_t> values() { return {scores_->scores, scores_->count}; }
-  // Ascending.
+  // Returns the rows, ascending.
   std::span<const uint32_t> rows() const { return {scores_->rows, scores_->count}; }
 
  private:
@@ -76,7 +78,7 @@ concept ScoresBlock = requires(const P& plugin, const Cycle& cycle,
   { plugin.Score(cycle, block, out) } -> std::same_as<Status>;
 };
 
-// As FilterNodes: the output aliases nothing.
+// The output aliases nothing: see FilterNodes.
 template <class P, class C>
 void ScoreNodes(const P& plugin, const Cycle& cycle, const Block<C>& block,
                 int64_t* __restrict out) {

@@ -1,5 +1,5 @@
-// Selectors and tolerations: what matches what, exactly as kube-scheduler has it. On ids, so that a
-// match is a few comparisons.
+// Selectors and tolerations, which match exactly as in kube-scheduler. They compare ids, so that a
+// match costs a few comparisons.
 #ifndef BERTH_SELECTORS_H_
 #define BERTH_SELECTORS_H_
 
@@ -20,7 +20,7 @@ struct Parsed {
   int64_t value = 0;
 };
 
-// Base 10 with an optional sign, as Go's strconv.ParseInt(text, 10, 64).
+// Parses base 10 with an optional sign, as Go's strconv.ParseInt(text, 10, 64).
 constexpr Parsed ParseInt64(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -37,7 +37,8 @@ constexpr Parsed ParseInt64(std::string_view text) {
   return {true, static_cast<int64_t>(negative ? ~value + 1 : value)};
 }
 
-// Digits without a leading zero, as apimachinery's validation.IsDecimalInteger wants them.
+// Returns whether the text is an integer without leading zeros, as apimachinery's
+// validation.IsDecimalInteger.
 constexpr bool IsDecimalInteger(std::string_view text) {
   if (text == "0") return true;
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -46,8 +47,9 @@ constexpr bool IsDecimalInteger(std::string_view text) {
 
 }  // namespace internal
 
-// Whether a requirement holds for the value of its key, 0 where the key is absent. NotIn and
-// DoesNotExist hold for an absent key. Gt and Lt compare integers; what is none never matches.
+// Returns whether a requirement holds for the value of its key; 0 means that the key is absent.
+// NotIn and DoesNotExist hold for an absent key. Gt and Lt compare integers; a value that is not an
+// integer never matches.
 // kube-scheduler: labels.Requirement.Matches, nodeaffinity.
 inline bool Matches(const berth_requirement& requirement, berth_id value, const Host& host) {
   const auto in = [&] {
@@ -74,7 +76,7 @@ inline bool Matches(const berth_requirement& requirement, berth_id value, const 
   }
 }
 
-// All requirements hold for these labels.
+// Returns whether all requirements hold for these labels.
 inline bool Matches(Span<const berth_requirement> requirements, Labels labels, const Host& host) {
   for (const berth_requirement& requirement : requirements) {
     if (!Matches(requirement, FindLabel(labels, requirement.key), host)) return false;
@@ -82,14 +84,14 @@ inline bool Matches(Span<const berth_requirement> requirements, Labels labels, c
   return true;
 }
 
-// A label selector. One without requirements matches everything; one that is not there, or does not
-// parse, nothing.
+// Matches a label selector. A selector without requirements matches everything. A null selector, or
+// one that could not be parsed, matches nothing.
 inline bool Matches(const berth_selector* selector, Labels labels, const Host& host) {
   if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
   return Matches(Span<const berth_requirement>(selector->requirements), labels, host);
 }
 
-// All pairs of a nodeSelector are labels of the node.
+// Returns whether all pairs of a nodeSelector are labels of the node.
 inline bool HasAll(Labels wanted, Labels labels) {
   for (const berth_id_pair& pair : wanted) {
     if (FindLabel(labels, pair.key) != pair.value) return false;
@@ -97,9 +99,9 @@ inline bool HasAll(Labels wanted, Labels labels) {
   return true;
 }
 
-// A node selector term: all expressions hold for the labels and all fields for the name. A term
-// without either matches no node, nor does one that does not parse. The only field is
-// metadata.name.
+// Matches a node selector term: all expressions hold for the labels and all fields for the name. A
+// term without expressions and fields, or one that could not be parsed, matches no node. The only
+// field is metadata.name.
 inline bool Matches(const berth_node_term& term, const berth_node& node, const Host& host) {
   if ((term.flags & BERTH_SELECTOR_INVALID) != 0) return false;
   if (term.expressions.count == 0 && term.fields.count == 0) return false;
@@ -109,7 +111,7 @@ inline bool Matches(const berth_node_term& term, const berth_node& node, const H
   return Matches(Span<const berth_requirement>(term.expressions), Labels(node.meta->labels), host);
 }
 
-// Any of the terms matches: requiredDuringSchedulingIgnoredDuringExecution.
+// Returns whether any of the terms matches: requiredDuringSchedulingIgnoredDuringExecution.
 inline bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node,
                        const Host& host) {
   for (const berth_node_term& term : terms) {
@@ -118,7 +120,7 @@ inline bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node
   return false;
 }
 
-// The pod's nodeSelector and required node affinity together.
+// Matches the pod's nodeSelector and its required node affinity.
 inline bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Host& host) {
   if (!HasAll(pod.node_selector(), Labels(node.meta->labels))) return false;
   const berth_affinity& affinity = pod.affinity();
@@ -126,8 +128,8 @@ inline bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const H
          MatchesAny(Span<const berth_node_term>(affinity.required_node_terms), node, host);
 }
 
-// Whether a toleration matches a taint: effect empty or equal, key empty or equal, and the operator
-// satisfied. Gt and Lt never match, as with kube-scheduler's gate
+// Returns whether a toleration matches a taint: the effect is empty or equal, the key is empty or
+// equal, and the operator holds. Gt and Lt never match, as in kube-scheduler with the gate
 // TaintTolerationComparisonOperators off. component-helpers: v1.Toleration.ToleratesTaint.
 inline bool Tolerates(const berth_toleration& toleration, const berth_taint& taint) {
   if (toleration.effect != 0 && toleration.effect != taint.effect) return false;
@@ -136,8 +138,8 @@ inline bool Tolerates(const berth_toleration& toleration, const berth_taint& tai
   return toleration.op == BERTH_TOLERATION_EXISTS;
 }
 
-// The same with that gate on: Gt matches where the taint's value is greater than the toleration's,
-// Lt where it is less, both being decimal integers.
+// As Tolerates(), with that gate on: Gt matches if the taint's value is greater than the
+// toleration's, Lt if it is less. Both values must be decimal integers.
 inline bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
                                const Host& host) {
   if (toleration.op != BERTH_TOLERATION_GT && toleration.op != BERTH_TOLERATION_LT) {
@@ -160,12 +162,12 @@ inline bool ToleratesAny(Span<const berth_toleration> tolerations, const berth_t
   return false;
 }
 
-// NoSchedule and NoExecute keep a pod away that does not tolerate them.
+// A taint with NoSchedule or NoExecute rejects a pod that does not tolerate it.
 constexpr bool IsHard(const berth_taint& taint) {
   return taint.effect == BERTH_EFFECT_NO_SCHEDULE || taint.effect == BERTH_EFFECT_NO_EXECUTE;
 }
 
-// The first hard taint that no toleration matches, or null.
+// Returns the first hard taint that no toleration matches, or null.
 inline const berth_taint* FindUntolerated(Span<const berth_taint> taints,
                                           Span<const berth_toleration> tolerations) {
   for (const berth_taint& taint : taints) {

@@ -1,5 +1,5 @@
-// The host's services, each as a small value: a pointer, tested with `if (host.timers())`.
-// Which thread may call which stands at its struct in abi.h.
+// The host's services. Each is a small value that is tested like a pointer: `if (host.timers())`.
+// The comment of its struct in abi.h states which threads may call it.
 #ifndef BERTH_SERVICES_H_
 #define BERTH_SERVICES_H_
 
@@ -27,13 +27,13 @@
 
 namespace berth {
 
-// Structured log: a constant message and what varies as pairs. Threading: [any].
+// Structured log: a constant message, with the variable data as pairs. Threading: [any].
 //
 //   host.log().Info("no device left", {{"claim", claim}, {"class", device_class}});
 class Log {
  public:
   using Pairs = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-  static constexpr std::size_t kPairsMax = 16;  // What comes after them is dropped.
+  static constexpr std::size_t kPairsMax = 16;  // Further pairs are dropped.
 
   explicit Log(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->log != nullptr; }
@@ -70,10 +70,10 @@ class Metric {
   Metric(const internal::Services& services, uint32_t metric, std::size_t labels)
       : services_(&services), metric_(metric), labels_(labels) {}
 
-  // False where the host serves no metrics: Observe does nothing.
+  // False if the host serves no metrics; Observe then does nothing.
   explicit operator bool() const { return services_ != nullptr; }
-  // Adds to a counter, sets a gauge, observes in a histogram. `labels` in the order they were
-  // defined; nothing happens when their number is another.
+  // Adds to a counter, sets a gauge, or records a value in a histogram. `labels` are in the order
+  // of their definition. If their number is wrong, nothing is recorded.
   void Observe(double value, std::initializer_list<std::string_view> labels = {}) const {
     if (services_ == nullptr || labels.size() != labels_) return;
     std::array<berth_str, kLabelsMax> texts = {};
@@ -103,7 +103,7 @@ class Metrics {
   Metric Gauge(std::string_view name, std::string_view help, LabelNames labels = {}) const {
     return Define(BERTH_METRIC_GAUGE, name, help, labels, {});
   }
-  // `buckets`: upper bounds, ascending; none: the host's own, for seconds.
+  // `buckets` are upper bounds, ascending. Empty: the host's default, for seconds.
   Metric Histogram(std::string_view name, std::string_view help, LabelNames labels = {},
                    std::initializer_list<double> buckets = {}) const {
     return Define(BERTH_METRIC_HISTOGRAM, name, help, labels, buckets);
@@ -126,7 +126,8 @@ class Metrics {
   const internal::Services* services_;
 };
 
-// A counted reference to an immutable object: keeps what Objects showed beyond the call.
+// A counted reference to an immutable object. It keeps an object of Objects alive beyond the
+// current call.
 class ObjectRef {
  public:
   ObjectRef() = default;
@@ -144,7 +145,7 @@ class ObjectRef {
   }
 
   explicit operator bool() const { return ref_ != nullptr; }
-  // REQUIRES: *this.
+  // REQUIRES: the reference is not empty.
   const berth_object& operator*() const { return *services_->objects->view(ref_); }
   const berth_object* operator->() const { return services_->objects->view(ref_); }
 
@@ -159,12 +160,12 @@ class Objects {
   explicit Objects(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->objects != nullptr; }
 
-  // Null when there is none.
+  // Returns null if there is no such object.
   const berth_object* Get(std::string_view kind, std::string_view ns, std::string_view name) const {
     return services_->objects->get(services_->host, Str(kind), Str(ns), Str(name));
   }
-  // Calls `each(const berth_object&)` by namespace and name, until it returns false (or to the end,
-  // if it returns nothing). All namespaces when `ns` is empty.
+  // Calls `each(const berth_object&)` for each object, ordered by namespace and name. If `each`
+  // returns a bool, false stops the iteration. An empty `ns` means all namespaces.
   // Errors: BERTH_NOT_FOUND for a kind that was not declared.
   template <class F>
   Status List(std::string_view kind, std::string_view ns, F&& each) const {
@@ -174,9 +175,9 @@ class Objects {
     call.Rethrow();
     return status;
   }
-  // From now on `(to->*kMethod)(const berth_object* old, const berth_object* now)` is called for
-  // every change of the kind, on the scheduling thread: objects.Watch<&Zones::OnClaim>(kind, this).
-  // Either pointer may be null. REQUIRES: `to` is the plugin, or lives as long.
+  // Calls `(to->*kMethod)(const berth_object* old, const berth_object* now)` on the scheduling
+  // thread for every change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this).
+  // Either pointer may be null. REQUIRES: `to` is the plugin, or lives as long as the plugin.
   template <auto kMethod, class T>
   Status Watch(std::string_view kind, T* to) const {
     using Call = internal::MethodCall<kMethod, T>;

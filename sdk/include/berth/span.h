@@ -1,4 +1,4 @@
-// Arrays of the boundary as ranges, its strings as string views.
+// The boundary's arrays as ranges, and its strings as string views.
 #ifndef BERTH_SPAN_H_
 #define BERTH_SPAN_H_
 
@@ -18,10 +18,10 @@ inline std::string_view Str(berth_str text) {
 }
 constexpr berth_str Str(std::string_view text) { return {text.data(), text.size()}; }
 
-// A view of a berth_array: elements lie `stride` bytes apart, because a newer host may know larger
-// ones. Span<const berth_taint> is read like std::span.
+// A view of a berth_array. Elements are `stride` bytes apart, because a newer host may have larger
+// elements. Use Span<const berth_taint> like std::span.
 //
-// Lifetime: that of the object or block that it was taken from.
+// Lifetime:  that of the object or block that it was taken from.
 template <class T>
 class Span {
   static_assert(std::is_const_v<T>, "what the host passes is read only: write Span<const T>");
@@ -58,7 +58,7 @@ class Span {
   Span() = default;
   explicit Span(const berth_array& array)
       : data_(static_cast<const char*>(array.data)), count_(array.count), stride_(array.stride) {}
-  // What the plugin keeps itself: a std::vector<berth_toleration> in its State.
+  // A view of the plugin's own data, such as a std::vector<berth_toleration> in its State.
   explicit Span(std::span<T> items)
       : Span(items.data(), static_cast<uint32_t>(items.size()), uint32_t{sizeof(T)}) {}
   Span(const void* data, uint32_t count, uint32_t stride)

@@ -1,6 +1,6 @@
-// Status: what a method outside the blocks answers: a code and why.
-// Verdict: what Filter answers for one node: a code and a set of reasons from the plugin's table.
-// Error:   the exception for what cannot go on.
+// Status:  the result of a method outside blocks: a code and the reasons for it.
+// Verdict: the result of Filter for one node: a code and a set of reasons from the plugin's table.
+// Error:   the exception that a plugin throws when a call cannot continue.
 #ifndef BERTH_STATUS_H_
 #define BERTH_STATUS_H_
 
@@ -15,11 +15,11 @@
 
 namespace berth {
 
-// A code and any number of reasons. Success carries none and costs no allocation.
+// A code and any number of reasons. Success has no reasons and allocates no memory.
 //
-// What the host does with a code stands at the extension point that returns it. Texts should be
-// constant, without the name of a pod or node, so that equal ones can be counted over nodes:
-// "Insufficient cpu", not "node a7 has only 3 cpus".
+// The header of each extension point states what the host does with a code. Texts should be
+// constant, without the name of a pod or node, so that the host can count equal texts over all
+// nodes: "Insufficient cpu", not "node a7 has only 3 cpus".
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -27,19 +27,19 @@ class [[nodiscard]] Status {
   Status(berth_code code, std::string_view reason) : code_(code) { Add(reason); }
 
   static Status Success() { return Status(); }
-  // It could not be worked out: the pod backs off and is tried again.
+  // No result was determined: the pod backs off and is tried again.
   static Status Error(std::string_view reason) { return {BERTH_ERROR, reason}; }
-  // No; removing pods may help.
+  // The pod is rejected; removing pods may help.
   static Status Unschedulable(std::string_view reason) { return {BERTH_UNSCHEDULABLE, reason}; }
-  // No; removing pods does not help. Kubernetes' UnschedulableAndUnresolvable.
+  // The pod is rejected; removing pods does not help. Kubernetes' UnschedulableAndUnresolvable.
   static Status Unresolvable(std::string_view reason) {
     return {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, reason};
   }
-  // Permit only: hold the pod.
+  // Permit only: the pod waits.
   static Status Wait(std::string_view reason = {}) { return {BERTH_WAIT, reason}; }
-  // Nothing to do here for this pod.
+  // The plugin has nothing to do for this pod.
   static Status Skip() { return Status(BERTH_SKIP); }
-  // No, until something outside happens; of Bind and PreBind: completed later.
+  // The pod is rejected until an external event occurs. In Bind and PreBind: completed later.
   static Status Pending(std::string_view reason = {}) { return {BERTH_PENDING, reason}; }
   // The caller stopped waiting; see Cycle::canceled.
   static Status Cancelled() { return Status(BERTH_CANCELLED); }
@@ -48,7 +48,7 @@ class [[nodiscard]] Status {
   berth_code code() const { return code_; }
   const std::vector<std::string>& reasons() const { return reasons_; }
 
-  // Adds one more reason; an empty one is dropped.
+  // Adds one more reason. An empty reason is dropped.
   Status& Add(std::string_view reason) {
     if (!reason.empty()) reasons_.emplace_back(reason);
     return *this;
@@ -59,9 +59,9 @@ class [[nodiscard]] Status {
   std::vector<std::string> reasons_;
 };
 
-// Thrown by a plugin, and by this layer for a broken precondition: the call answers BERTH_ERROR
-// with the text. Anything else that leaves a method answers BERTH_BUG and counts against the
-// plugin, but for std::bad_alloc, which answers BERTH_ERROR.
+// Thrown by a plugin, and by the SDK for a violated precondition: the call returns BERTH_ERROR with
+// the text. std::bad_alloc also returns BERTH_ERROR. Any other exception that leaves a method
+// returns BERTH_BUG and counts against the plugin.
 class Error : public std::exception {
  public:
   explicit Error(std::string text) : text_(std::move(text)) {}
@@ -71,9 +71,9 @@ class Error : public std::exception {
   std::string text_;
 };
 
-// The answer for one node. Reasons are bits: bit i stands for entry i of the plugin's kReasons, or
-// for what PreFilterOut::AddReason gave. Verdicts are joined with `|`: all reasons, the gravest
-// code.
+// The result for one node. Reasons are bits: bit i stands for entry i of the plugin's kReasons, or
+// for the reason that PreFilterOut::AddReason returned. `a | b` combines verdicts: it has the
+// reasons of both and the more severe code.
 struct Verdict {
   uint8_t code = BERTH_SUCCESS;
   uint64_t reasons = 0;
@@ -85,7 +85,7 @@ struct Verdict {
   }
 
  private:
-  // An error outweighs every refusal.
+  // An error is more severe than every rejection.
   static constexpr unsigned Rank(uint8_t code) { return code == BERTH_ERROR ? 0x100U : code; }
 };
 
@@ -93,34 +93,34 @@ inline constexpr Verdict kPass{};
 
 namespace internal {
 
-// No bit for a negative number, which is a reason that found no place in the table.
+// Returns no bit for a negative number, which stands for a reason that did not fit into the table.
 constexpr uint64_t ReasonBit(int reason) {
   return reason < 0 ? 0 : uint64_t{1} << (static_cast<unsigned>(reason) & 63U);
 }
 
 }  // namespace internal
 
-// No; removing pods from the node may help.
+// The node is rejected; removing pods from the node may help.
 template <class... Reason>
 constexpr Verdict Unschedulable(Reason... reason) {
   return {BERTH_UNSCHEDULABLE, (uint64_t{0} | ... | internal::ReasonBit(reason))};
 }
-// No; removing pods from the node does not help.
+// The node is rejected; removing pods from the node does not help.
 template <class... Reason>
 constexpr Verdict Unresolvable(Reason... reason) {
   return {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, (uint64_t{0} | ... | internal::ReasonBit(reason))};
 }
-// No, until something outside happens.
+// The node is rejected until an external event occurs.
 template <class... Reason>
 constexpr Verdict Pending(Reason... reason) {
   return {BERTH_PENDING, (uint64_t{0} | ... | internal::ReasonBit(reason))};
 }
-// It could not be worked out for this node: the cycle fails.
+// No result was determined for this node: the cycle fails.
 template <class... Reason>
 constexpr Verdict Failed(Reason... reason) {
   return {BERTH_ERROR, (uint64_t{0} | ... | internal::ReasonBit(reason))};
 }
-// The same for a condition, without a branch: UnschedulableIf(free < wanted, kNoCpu) | ...
+// Return the verdict for a condition without a branch: UnschedulableIf(free < wanted, kNoCpu) | ...
 constexpr Verdict UnschedulableIf(bool condition, int reason) {
   return {static_cast<uint8_t>(condition ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS),
           condition ? internal::ReasonBit(reason) : 0};

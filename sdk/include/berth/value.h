@@ -1,15 +1,16 @@
-// Value: a tree of objects, arrays and scalars: an argument as the profile wrote it, or an object
-// of a kind that no view covers.
+// Value: a tree of objects, arrays and scalars: an argument from the profile, or an object of a
+// kind that has no view.
 //
 //   const berth::Value claim = berth::ValueOf(host().objects().Get(kClaim, ns, name));
 //   const std::string_view volume = claim["spec"]["volumeName"].AsString();
 //
-// What is not there is absent, and reads as empty or 0; so does what has another kind than is asked
-// for. A way through a tree needs no test but one at its end.
+// A value that does not exist is absent and reads as empty or 0. A value of another kind than the
+// requested one also reads as empty or 0. So a path through a tree needs only one test, at its end.
 //
-// A member of Args of this type takes anything; the plugin reads it in its constructor.
+// A member of Args with this type accepts any value; the plugin reads it in its constructor.
+//
 // Threading: [any].
-// Lifetime:  of an argument until the constructor returns; else that of the object.
+// Lifetime:  an argument until the constructor returns; otherwise that of the object.
 #ifndef BERTH_VALUE_H_
 #define BERTH_VALUE_H_
 
@@ -24,7 +25,7 @@
 
 namespace berth {
 
-// An amount as Kubernetes writes it ("1Gi", "500m"), rounded up.
+// An amount in Kubernetes' notation ("1Gi", "500m"), rounded up.
 struct Quantity {
   int64_t units = 0;
   int64_t milli = 0;  // Thousandths.
@@ -40,13 +41,13 @@ class Value {
     return value_ == nullptr ? uint32_t{BERTH_VALUE_NULL} : value_->reader->kind(value_);
   }
   bool absent() const { return kind() == BERTH_VALUE_NULL; }
-  // Of an array or object; 0 for all else.
+  // Returns the size of an array or object; 0 for other kinds.
   uint64_t size() const { return value_ == nullptr ? 0 : value_->reader->size(value_); }
-  // The member of an object; absent where there is none.
+  // Returns a member of an object; absent if the object has no such member.
   Value operator[](std::string_view key) const {
     return value_ == nullptr ? Value() : Value(value_->reader->get(value_, Str(key)));
   }
-  // An element of an array, or a member of an object; absent for `i` of size() or more.
+  // Returns an element of an array, or a member of an object; absent if `i` is size() or more.
   Value At(uint64_t i) const {
     return value_ == nullptr ? Value() : Value(value_->reader->at(value_, i, nullptr));
   }
@@ -56,26 +57,27 @@ class Value {
     return Str(key);
   }
   bool AsBool() const { return kind() == BERTH_VALUE_BOOL && AsInt() != 0; }
-  // Of INT and BOOL.
+  // Reads INT and BOOL.
   int64_t AsInt() const { return value_ == nullptr ? 0 : value_->reader->as_int(value_); }
-  // Of FLOAT and INT.
+  // Reads FLOAT and INT.
   double AsFloat() const { return value_ == nullptr ? 0 : value_->reader->as_float(value_); }
   std::string_view AsString() const {
     return value_ == nullptr ? std::string_view() : Str(value_->reader->as_string(value_));
   }
-  // Nothing where it is no quantity.
+  // Returns std::nullopt if the value is not a quantity.
   std::optional<Quantity> AsQuantity() const {
     Quantity amount;
     if (value_ == nullptr) return std::nullopt;
     const berth_code code = value_->reader->as_quantity(value_, &amount.units, &amount.milli);
     return code == BERTH_SUCCESS ? std::optional(amount) : std::nullopt;
   }
-  // Where an argument was written: "profiles/default.toml:12".
+  // Returns the place of an argument in its file: "profiles/default.toml:12".
   std::string_view where() const {
     return value_ == nullptr ? std::string_view() : Str(value_->reader->where(value_));
   }
 
-  // for (const Value element : value): the elements of an array, or the members of an object.
+  // Iterates over the elements of an array, or the members of an object: `for (const Value element
+  // : value)`.
   class Iterator {
    public:
     using value_type = Value;
@@ -102,7 +104,7 @@ class Value {
   const berth_value* value_ = nullptr;
 };
 
-// All of an object, as ObjectIn and Objects::Get give it; absent where that is null.
+// Returns the whole object, for a result of ObjectIn or Objects::Get; absent for null.
 inline Value ValueOf(const berth_object* object) {
   return object == nullptr ? Value() : Value(object->value);
 }

@@ -1,4 +1,4 @@
-// Arguments from the profile's tree into the plugin's struct. Collects all errors.
+// Decodes arguments from the profile's tree into the plugin's struct, and collects all errors.
 #ifndef BERTH_INTERNAL_ARGS_DECODE_H_
 #define BERTH_INTERNAL_ARGS_DECODE_H_
 
@@ -23,7 +23,8 @@ namespace berth::internal {
 
 inline char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Insertions, removals and replacements that make one of the other, letters' case aside.
+// Returns the number of insertions, removals and replacements that turn `a` into `b`, ignoring the
+// case of letters.
 inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -38,7 +39,8 @@ inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// `, did you mean "headroom"?`, or nothing where no known word is near.
+// Finds the known word that is most similar to `word`. Text() returns `, did you mean "headroom"?`,
+// or nothing if no known word is similar.
 class Suggestion {
  public:
   explicit Suggestion(std::string_view word) : word_(word), best_(word.size() / 3 + 1) {}
@@ -59,7 +61,7 @@ class Suggestion {
   std::string_view nearest_;
 };
 
-// A key behind a JSON pointer, escaped as RFC 6901 wants it.
+// Appends a key to a JSON pointer, escaped as RFC 6901 requires.
 inline std::string Under(const std::string& path, std::string_view key) {
   std::string out = path + "/";
   for (const char c : key) {
@@ -83,7 +85,7 @@ inline std::string FloatText(double value) {
   return {text, out.size()};
 }
 
-// What stands there: `string "10%"`, `integer 7`.
+// Describes the value that was found: `string "10%"`, `integer 7`.
 inline std::string FoundText(const Value& value) {
   switch (value.kind()) {
     case BERTH_VALUE_BOOL: return value.AsBool() ? "true" : "false";
@@ -96,7 +98,7 @@ inline std::string FoundText(const Value& value) {
   }
 }
 
-// What is wanted: `integer 0..100`.
+// Describes the value that is expected: `integer 0..100`.
 template <class T, class N>
 std::string ExpectedText(const ArgLimits& limits, const N& names) {
   if constexpr (std::same_as<T, bool>) {
@@ -129,7 +131,7 @@ std::string ExpectedText(const ArgLimits& limits, const N& names) {
   }
 }
 
-// Whether `value` fits, and then its value in `out`.
+// Returns whether `value` is valid, and if so stores it in `out`.
 template <class T, class N>
 bool DecodeScalar(const Value& value, const ArgLimits& limits, const N& names, T& out) {
   const uint32_t kind = value.kind();
@@ -179,7 +181,7 @@ void Mismatch(const Value& value, const ArgLimits& limits, const N& names, const
   errors.Add(path, text);
 }
 
-// What a row says beside its member.
+// The parts of a row that do not depend on its member.
 template <class N>
 struct RowView {
   const ArgLimits& limits;
@@ -248,7 +250,7 @@ void DecodeObject(const Value& value, const Rows& rows, const std::string& path,
   });
 }
 
-// Fills in `out`; false when there were errors, all of which are in `status`.
+// Fills in `out`. Returns false if there were errors, all of which are added to `status`.
 template <class P>
 bool DecodeArgs(const Value& value, typename P::Args& out, berth_status* status) {
   ArgErrors errors(status);

@@ -1,4 +1,4 @@
-// Rows of arguments as JSON: values, and a JSON Schema at compile time.
+// Writes rows of arguments as JSON: values, and a JSON Schema at compile time.
 #ifndef BERTH_INTERNAL_ARGS_SCHEMA_H_
 #define BERTH_INTERNAL_ARGS_SCHEMA_H_
 
@@ -51,7 +51,7 @@ constexpr void CheckArgType() {
   }
 }
 
-// The limits of an integer, narrowed to what its type holds.
+// The limits of an integer, narrowed to the range of its type.
 template <class T>
 constexpr Range<int64_t> IntegerRange(const ArgLimits& limits) {
   constexpr int64_t kMin = std::numeric_limits<T>::min();
@@ -68,7 +68,7 @@ constexpr std::string_view NameOf(E value, const N& names) {
   return {};
 }
 
-// `value` as JSON.
+// Writes `value` as JSON.
 template <class T, class N>
 constexpr void WriteValue(JsonWriter& out, const T& value, const N& names) {
   if constexpr (std::same_as<T, bool>) {
@@ -104,8 +104,9 @@ constexpr void WriteValue(JsonWriter& out, const T& value, const N& names) {
   }
 }
 
-// Whether the standard library can make a T at compile time. libstdc++ 12 can under g++; under
-// clang 14 it cannot where there is text, and libc++ 14 where there is a string or a vector.
+// Returns whether the standard library can construct a T at compile time. libstdc++ 12 can under
+// g++. Under clang 14 it cannot construct a T with text, and libc++ 14 cannot construct a T with a
+// string or a vector.
 template <class T>
 constexpr bool MakeOne() {
   T made{};
@@ -124,7 +125,7 @@ consteval bool MadeInConstant(int /*preferred*/) {
 template <class T, class Rows>
 constexpr void WriteObjectSchema(JsonWriter& out, const Rows& rows, const T* initial);
 
-// The schema of one member without its description. `initial` is null where it is not known.
+// Writes the schema of one member without its description. `initial` is null if it is not known.
 template <class T, class N>
 constexpr void WriteTypeSchema(JsonWriter& out, const ArgLimits& limits, const N& names,
                                const T* initial) {
@@ -236,8 +237,8 @@ struct WriteSchema {
   }
 };
 
-// The JSON Schema of a plugin's arguments. Initial values are left out where Args cannot be made at
-// compile time; nothing else depends on that.
+// The JSON Schema of a plugin's arguments. Initial values are left out if Args cannot be
+// constructed at compile time; nothing else depends on that.
 template <class P>
 inline constexpr auto kArgsSchema = [] {
   constexpr WriteSchema<P> kWrite;

@@ -1,5 +1,4 @@
-// C callbacks that end in a callable of C++. Nothing that is thrown passes through the host's
-// frames.
+// C callbacks that call a C++ callable. Exceptions do not pass through the host's frames.
 #ifndef BERTH_INTERNAL_CALLBACK_H_
 #define BERTH_INTERNAL_CALLBACK_H_
 
@@ -17,7 +16,8 @@
 namespace berth::internal {
 
 // For the host's `int32_t (*each)(void* to, const T*)`, which is called within the call that it was
-// passed to. What the callable throws stops the walk and is thrown again behind it.
+// passed to. An exception of the callable stops the iteration; Rethrow() throws it again
+// afterwards.
 template <class F, class T>
 class EachCall {
  public:
@@ -58,7 +58,7 @@ class EachCall {
 #endif
 };
 
-// For callbacks that come later, on the scheduling thread, and end in a method of the plugin.
+// For callbacks that run later, on the scheduling thread, and call a method of the plugin.
 template <auto kMethod, class T>
 class MethodCall final : public Kept {
  public:
@@ -74,7 +74,7 @@ class MethodCall final : public Kept {
   T* to_;
 };
 
-// For an answer that comes exactly once, later: frees itself.
+// For an answer that arrives exactly once, later. It deletes itself.
 template <class F>
 class AnswerCall {
  public:

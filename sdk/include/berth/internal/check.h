@@ -1,4 +1,5 @@
-// Is a class a plugin? Every mistake that can be seen is named here, and what to write instead.
+// Checks at compile time whether a class is a valid plugin. Every error names the mistake and what
+// to write instead.
 #ifndef BERTH_INTERNAL_CHECK_H_
 #define BERTH_INTERNAL_CHECK_H_
 
@@ -26,7 +27,8 @@ namespace berth::internal {
 template <class T>
 concept Text = std::same_as<std::remove_cvref_t<T>, std::string_view>;
 
-// Letters, digits and "._-": names and versions stand in profiles, metrics and file names.
+// Returns whether the text has only letters, digits and "._-+". Names and versions are used in
+// profiles, metrics and file names.
 constexpr bool IsWord(std::string_view text) {
   for (const char c : text) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -65,7 +67,7 @@ constexpr void CheckFacts() {
   }
 }
 
-// True, or the compiler says what is wrong.
+// Returns true, or fails to compile with a message that names the mistake.
 template <class P>
 constexpr bool CheckPlugin() {
   static_assert(std::is_class_v<P>, "BERTH_PLUGIN takes a class");

@@ -1,4 +1,4 @@
-// Answers of PreBind and Bind, which may come now or later, but once.
+// The results of PreBind and Bind, which complete now or later, but exactly once.
 #ifndef BERTH_INTERNAL_COMPLETES_H_
 #define BERTH_INTERNAL_COMPLETES_H_
 
@@ -10,14 +10,14 @@
 
 namespace berth::internal {
 
-// Of a method that keeps no Done: nobody could complete a PENDING.
+// For a method that keeps no Done: nothing could complete a PENDING.
 inline berth_code AnswerNow(const Status& answer, berth_status* status) {
   if (answer.code() != BERTH_PENDING) return Answer(answer, status);
   AddReason(status, "answered Pending and kept no berth::Done to complete it with");
   return BERTH_BUG;
 }
 
-// Gives its promise back to the host, which completes with the code that is returned.
+// Returns its `done` to the host, which then completes the call with the returned code.
 class Promise {
  public:
   Promise(const Services& services, berth_done* done) : done_(services, done) {}
@@ -30,7 +30,7 @@ class Promise {
   Done done_;
 };
 
-// Where the method moved its Done away, that Done completes the call: the answer is then PENDING,
+// If the method moved its Done away, that Done completes the call, and the result is PENDING,
 // whatever the method returned or threw.
 template <class F>
 berth_code AnswerLater(const Services& services, berth_done* done, berth_status* status, F&& call) {

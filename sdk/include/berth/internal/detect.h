@@ -1,5 +1,5 @@
-// Does a class have a member of a given name, whatever its signature? That is how a method that was
-// meant for an extension point and has the wrong signature is told from one that is not there.
+// Detects whether a class has a member of a given name, with any signature. It distinguishes an
+// extension-point method with the wrong signature from a missing one.
 #ifndef BERTH_INTERNAL_DETECT_H_
 #define BERTH_INTERNAL_DETECT_H_
 
@@ -7,15 +7,15 @@
 
 namespace berth::internal {
 
-// Accepts everything, so that an unevaluated expression may ask what a call would return.
+// Accepts any T, so that an unevaluated expression can ask for the result of a call.
 template <class T>
 T& Make() noexcept;
 
 }  // namespace berth::internal
 
-// Defines berth::internal::kHas<Name><P>: class P has a member `Name`: a method, overloaded or not,
-// a template, public or not. Name lookup in a class with two bases that both have the name is
-// ambiguous; in one where only the decoy has it, it is not. P must not be final.
+// Defines berth::internal::kHas<Name><P>: whether class P has a member `Name`: a method, overloaded
+// or not, a template, public or not. In a class with two bases, looking up a name that both bases
+// have is ambiguous; a name that only the decoy has is not. P must not be final.
 #define BERTH_INTERNAL_DETECT(Name)              \
   namespace berth::internal {                    \
   struct Decoy##Name {                           \

@@ -1,5 +1,5 @@
-// What a library exports, from the classes of its plugins: constants, so that the host reads all of
-// it before any code of the library runs.
+// Builds the exported data of a library from its plugin classes. All of it is constant, so that the
+// host can read it before any code of the library runs.
 #ifndef BERTH_INTERNAL_ENTRY_H_
 #define BERTH_INTERNAL_ENTRY_H_
 

@@ -1,4 +1,4 @@
-// Nothing that is thrown crosses the boundary: every call from the host runs in a guard.
+// Guards every call from the host, so that no exception crosses the boundary.
 #ifndef BERTH_INTERNAL_GUARD_H_
 #define BERTH_INTERNAL_GUARD_H_
 
@@ -24,7 +24,7 @@ inline berth_code Answer(const Status& answer, berth_status* status) {
 }
 
 #if defined(__cpp_exceptions)
-// The answer to the exception in flight.
+// Returns the code for the current exception and adds its text to `status`.
 [[gnu::cold, gnu::noinline]] inline berth_code Caught(berth_status* status) noexcept {
   try {
     throw;
@@ -44,7 +44,7 @@ inline berth_code Answer(const Status& answer, berth_status* status) {
 }
 #endif
 
-// Runs `call`, which answers a code, and turns what it throws into one.
+// Runs `call`, which returns a code. If it throws, returns the code for the exception.
 template <class F>
 berth_code Guard(berth_status* status, F&& call) noexcept {
 #if defined(__cpp_exceptions)
@@ -59,7 +59,7 @@ berth_code Guard(berth_status* status, F&& call) noexcept {
 #endif
 }
 
-// The same, for an instance that may have failed before.
+// As above, for an instance in which an earlier call may have failed.
 template <class F>
 berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
   if (fault.set()) [[unlikely]] {
@@ -70,8 +70,7 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
 }
 
 #if defined(__cpp_exceptions)
-// Tells the host of the exception in flight. `fatal`: the instance is not to be trusted from now
-// on.
+// Reports the current exception to the host. `fatal`: the instance is not used any more.
 [[gnu::cold, gnu::noinline]] inline void CaughtInVoid(const Services& services, const char* where,
                                                       bool fatal) noexcept {
   const auto fail = [&](std::string_view what) {
@@ -104,13 +103,14 @@ void GuardReported(const Services& services, const char* where, bool fatal, F&& 
 #endif
 }
 
-// Runs `call` where there is no code to answer, and what it was to do cannot be left undone.
+// Runs a `call` that cannot return a code. After an exception the instance is no longer valid,
+// because the work of the call is missing.
 template <class F>
 void GuardVoid(const Services& services, const char* where, F&& call) noexcept {
   GuardReported(services, where, true, static_cast<F&&>(call));
 }
 
-// Runs `call` where the caller has an answer that is right, if slower, without it.
+// Runs a `call` whose caller has a correct, if slower, default for the case that it throws.
 template <class F>
 void GuardHint(const Services& services, const char* where, F&& call) noexcept {
   GuardReported(services, where, false, static_cast<F&&>(call));

@@ -26,7 +26,7 @@ BERTH_INTERNAL_DETECT(Quiesce);
 
 namespace berth::internal {
 
-// The State as a berth_slot. An empty type takes none.
+// The State as a berth_slot. An empty type has no slot.
 template <class State>
 struct SlotOf {
   static_assert(std::is_nothrow_default_constructible_v<State>,

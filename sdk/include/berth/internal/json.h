@@ -1,4 +1,5 @@
-// JSON at compile time: written twice, once to count and once to fill.
+// Writes JSON at compile time: the same code runs twice, once to count the characters and once to
+// write them.
 #ifndef BERTH_INTERNAL_JSON_H_
 #define BERTH_INTERNAL_JSON_H_
 
@@ -10,7 +11,7 @@ namespace berth::internal {
 
 class JsonWriter {
  public:
-  constexpr JsonWriter() = default;  // Counts only.
+  constexpr JsonWriter() = default;  // Only counts.
   constexpr explicit JsonWriter(char* to) : to_(to) {}
 
   constexpr std::size_t size() const { return size_; }
@@ -44,7 +45,7 @@ class JsonWriter {
     if (value < 0) Put('-');
     while (count-- > 0) Put(digits[count]);
   }
-  // To six decimals. REQUIRES: |value| < 2^63.
+  // Writes at most six decimals. REQUIRES: |value| < 2^63.
   constexpr void Float(double value) {
     constexpr int64_t kScale = 1'000'000;
     if (value < 0) {
@@ -52,8 +53,7 @@ class JsonWriter {
       value = -value;
     }
     auto whole = static_cast<int64_t>(value);
-    // Not std::lround, which is no constant expression; what is rounded is not negative.
-    // NOLINTBEGIN(bugprone-incorrect-roundings)
+    // Not std::lround, which is not constexpr. The rounded value is not negative.
     auto rest = static_cast<int64_t>(
         (value - static_cast<double>(whole)) * static_cast<double>(kScale) + 0.5);
     // NOLINTEND(bugprone-incorrect-roundings)
@@ -81,7 +81,7 @@ class JsonWriter {
   std::size_t size_ = 0;
 };
 
-// The length of what `write(JsonWriter&)` writes.
+// Returns the length of the text that `write(JsonWriter&)` writes.
 template <class Write>
 constexpr std::size_t JsonSize(const Write& write) {
   JsonWriter out;

@@ -1,4 +1,4 @@
-// The ELF note, written by the compiler: JSON with the facts of the entry.
+// The ELF note, built at compile time: JSON with the same facts as the entry.
 #ifndef BERTH_INTERNAL_NOTE_H_
 #define BERTH_INTERNAL_NOTE_H_
 
@@ -48,7 +48,7 @@ struct NoteText {
 template <std::size_t kTextSize>
 struct Note {
   uint32_t name_size = sizeof(BERTH_NOTE_NAME);
-  uint32_t text_size = sizeof(text);  // With zero bytes at its end; readers cut them off.
+  uint32_t text_size = sizeof(text);  // Includes the zero bytes at the end, which readers remove.
   uint32_t type = BERTH_NOTE_TYPE;
   char name[8] = BERTH_NOTE_NAME;
   char text[(kTextSize + 3) / 4 * 4] = {};

@@ -1,4 +1,4 @@
-// The extension points, in the order in which a pod meets them.
+// The extension points, in the order in which they are called for a pod.
 #ifndef BERTH_INTERNAL_POINTS_H_
 #define BERTH_INTERNAL_POINTS_H_
 
@@ -26,7 +26,7 @@ namespace berth::internal {
 template <class... Point>
 struct PointList {
   static constexpr std::size_t kCount = sizeof...(Point);
-  // The ids, with a null pointer behind them.
+  // The ids, followed by a null pointer.
   static constexpr std::array<const char*, kCount + 1> kIds = {Point::kId..., nullptr};
 
   template <class P>
@@ -55,7 +55,7 @@ using AllPoints = PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPo
                             FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint, ReservePoint,
                             PermitPoint, PreBindPoint, BindPoint, PostBindPoint, ChangesPoint>;
 
-// Those that class P has a method for.
+// The points for which class P has a method.
 template <class P>
 using PointsOf = typename Named<P, AllPoints>::Type;
 

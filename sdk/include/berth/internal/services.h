@@ -1,4 +1,4 @@
-// The services that one instance found, looked up once in create(), and what it failed with.
+// The services of one instance, looked up once in create(), and the instance's fault.
 #ifndef BERTH_INTERNAL_SERVICES_H_
 #define BERTH_INTERNAL_SERVICES_H_
 
@@ -15,13 +15,13 @@
 
 namespace berth::internal {
 
-// What a call that cannot answer (OnChange, Unreserve, a timer) failed with. The instance can no
-// longer be trusted, so from then on every call that can answer says BERTH_BUG and why.
+// The exception of a call that cannot return a code (OnChange, Unreserve, a timer). The instance is
+// no longer valid, so every later call that can return a code returns BERTH_BUG with this text.
 class Fault {
  public:
   bool set() const { return state_.load(std::memory_order_acquire) == kWritten; }
   std::string_view text() const { return {text_, size_}; }
-  // The first wins.
+  // Keeps the first fault.
   void Set(std::string_view where, std::string_view what) {
     uint32_t none = kNone;
     if (!state_.compare_exchange_strong(none, kWriting, std::memory_order_acq_rel)) return;
@@ -46,7 +46,7 @@ class Fault {
   char text_[256] = {};
 };
 
-// What a callback needs for as long as the instance lives.
+// The base of a callback that lives as long as the instance.
 class Kept {
  public:
   Kept() = default;
@@ -55,7 +55,7 @@ class Kept {
   virtual ~Kept() = default;
 };
 
-// A null pointer for a service that this host does not serve.
+// A service that this host does not serve is a null pointer.
 struct Services {
   const berth_host* host = nullptr;
   Fault* fault = nullptr;

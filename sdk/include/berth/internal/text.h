@@ -1,4 +1,4 @@
-// Texts that exist at compile time: names of columns, tables of ids, JSON.
+// Texts at compile time: names of columns, tables of ids, JSON.
 #ifndef BERTH_INTERNAL_TEXT_H_
 #define BERTH_INTERNAL_TEXT_H_
 
@@ -20,7 +20,7 @@ struct Literal {
   constexpr std::string_view View() const { return {text, N - 1}; }
 };
 
-// Text of fixed length with a zero behind it.
+// A text of fixed length, followed by a zero byte.
 template <std::size_t N>
 struct Chars {
   char text[N + 1] = {};
@@ -36,7 +36,7 @@ inline constexpr auto kTerminated = [] {
   return out;
 }();
 
-// "label:" + "topology.kubernetes.io/zone".
+// Joins two literals: "label:" + "topology.kubernetes.io/zone".
 template <Literal kPrefix, Literal kName>
 inline constexpr auto kJoined = [] {
   Chars<kPrefix.View().size() + kName.View().size()> out;
@@ -46,7 +46,7 @@ inline constexpr auto kJoined = [] {
   return out;
 }();
 
-// `ids` with a null pointer behind it, as berth_plugin_info wants its lists.
+// Returns `ids` followed by a null pointer, as the lists of berth_plugin_info require.
 template <std::size_t N>
 constexpr std::array<const char*, N + 1> NullTerminated(const std::array<const char*, N>& ids) {
   std::array<const char*, N + 1> out = {};
