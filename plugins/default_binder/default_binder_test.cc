@@ -51,7 +51,7 @@ TEST_F(DefaultBinder, AsksTheServerAndLeavesTheAnswerToIt) {
 TEST_F(DefaultBinder, ARefusedRequestEndsTheBinding) {
   Server::answer = BERTH_ERROR;
   Placement placement = plugin_.Place(MakePod("web"));
-  EXPECT_EQ(placement.Bind("a"), Error("the host did not take the binding"));
+  EXPECT_EQ(placement.Bind("a"), Error("the host rejected the binding"));
   EXPECT_FALSE(placement.completion().completed);
 }
 

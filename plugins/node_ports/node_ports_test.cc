@@ -73,7 +73,7 @@ TEST(NodePorts, APodWithoutHostPortsIsSkipped) {
 TEST(NodePorts, AnUnknownProtocolFailsTheCycle) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}});
   EXPECT_EQ(plugin.Filter(Wants(80, 77)).pre_filter,
-            Error("no column \"hostport:an unknown protocol/80\" of this type"));
+            Error("the host has no column \"hostport:an unknown protocol/80\" of this type"));
 }
 
 TEST(NodePorts, FilterNeedsPreFilter) {

@@ -49,7 +49,7 @@ TEST(Guard, TurnsExceptionsIntoCodes) {
       {Thrown::kError, BERTH_ERROR, {"no such device"}},
       {Thrown::kMemory, BERTH_ERROR, {"out of memory"}},
       {Thrown::kStandard, BERTH_BUG, {"at"}},
-      {Thrown::kOther, BERTH_BUG, {"threw something that is not a std::exception"}},
+      {Thrown::kOther, BERTH_BUG, {"threw an object that is not a std::exception"}},
   };
   for (const auto& c : cases) {
     testing::SmallHost host;

@@ -146,7 +146,8 @@ TEST(Cycle, BindsColumnsThatOnlyThePodTells) {
   EXPECT_FALSE(cycle.failed()) << "may be missing";
   EXPECT_FALSE(cycle.Bind<int64_t>("unknown"));
   EXPECT_TRUE(cycle.failed());
-  EXPECT_EQ(said.texts, (std::vector<std::string>{"no column \"unknown\" of this type"}));
+  EXPECT_EQ(said.texts,
+            (std::vector<std::string>{"the host has no column \"unknown\" of this type"}));
 }
 
 TEST(Cycle, RefusesToBindAColumnAsAnotherType) {

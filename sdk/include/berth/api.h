@@ -35,7 +35,7 @@ class Api {
     const berth_code code = services_->api->bind(services_->host, &binding.abi(), raw);
     if (code == BERTH_SUCCESS || code == BERTH_PENDING) return Status::Pending();
     done = Done(*services_, raw);
-    return Status(code, "the host did not take the binding");
+    return Status(code, "the host rejected the binding");
   }
   // Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON.
   template <class F>

@@ -201,7 +201,7 @@ constexpr auto Arg(std::string_view key, M T::*member, A a, B b, std::string_vie
 template <class T, class... Row>
 constexpr auto ArgRows(Row... rows) {
   static_assert((std::same_as<T, typename Row::Struct> && ...),
-                "ArgRows<Args>(...): a row's member belongs to another struct");
+                "ArgRows<Args>(...): the member of a row belongs to another struct");
   return internal::ArgList<T, Row...>{{rows...}};
 }
 

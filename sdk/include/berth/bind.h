@@ -44,7 +44,7 @@ struct BindPoint {
                   "Bind has the wrong signature; expected one of\n"
                   "  berth::Status Bind(const berth::Binding& binding)\n"
                   "  berth::Status Bind(const berth::Binding& binding, berth::Done& done)");
-    static_assert(!(kNow<P> && kLater<P>), "Bind takes a Done or not, not both");
+    static_assert(!(kNow<P> && kLater<P>), "implement Bind with or without berth::Done, not both");
   }
 
   template <class I>

@@ -20,9 +20,10 @@ namespace berth {
 // A column of plain values: int64_t, uint32_t or uint8_t.
 template <class T, internal::Literal kColumn>
 struct Column {
-  static_assert(std::same_as<T, int64_t> || std::same_as<T, uint32_t> || std::same_as<T, uint8_t>,
-                "berth::Column<T, \"name\">: T is int64_t, uint32_t or uint8_t; an array is a "
-                "berth::ArrayColumn<Element, \"name\">, an id a berth::IdColumn<\"name\">");
+  static_assert(
+      std::same_as<T, int64_t> || std::same_as<T, uint32_t> || std::same_as<T, uint8_t>,
+      "berth::Column<T, \"name\">: T must be int64_t, uint32_t or uint8_t; use "
+      "berth::ArrayColumn<Element, \"name\"> for arrays and berth::IdColumn<\"name\"> for ids");
   using Stored = T;
   static constexpr const char* kName = kColumn.text;
   static constexpr uint32_t kType = std::same_as<T, int64_t>    ? BERTH_TYPE_I64
@@ -110,7 +111,7 @@ concept ColumnType = requires(const typename C::Stored& stored) {
 template <class... C>
 struct Columns {
   static_assert((ColumnType<C> && ...),
-                "berth::Columns<...>: every argument is a column such as berth::AllocCpu, "
+                "berth::Columns<...>: every argument must be a column such as berth::AllocCpu, "
                 "berth::Label<\"key\">, berth::Req<\"example.com/gpu\">, "
                 "berth::Column<int64_t, \"name\"> or berth::Optional<...> of one");
   static constexpr std::size_t kCount = sizeof...(C);

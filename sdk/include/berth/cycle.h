@@ -90,7 +90,8 @@ class Cycle {
     const ColumnRef<T> column = TryBind<T>(name);
     if (!column) {
       failed_ = true;
-      internal::AddReason(status_, "no column \"" + std::string(name) + "\" of this type");
+      internal::AddReason(status_,
+                          "the host has no column \"" + std::string(name) + "\" of this type");
     }
     return column;
   }

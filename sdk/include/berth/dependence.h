@@ -101,9 +101,9 @@ constexpr void CheckDependence() {
                 "ScoreDependence has the wrong signature; expected\n"
                 "  berth::Dependence ScoreDependence() const");
   static_assert(!(kHasFilterDependence<P> && kHaskFilterDependence<P>),
-                "say it once: FilterDependence() or kFilterDependence");
+                "declare FilterDependence() or kFilterDependence, not both");
   static_assert(!(kHasScoreDependence<P> && kHaskScoreDependence<P>),
-                "say it once: ScoreDependence() or kScoreDependence");
+                "declare ScoreDependence() or kScoreDependence, not both");
 }
 
 // The functions of a berth_dependence. `self` is an Instance<P>.

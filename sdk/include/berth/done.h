@@ -47,8 +47,9 @@ class [[nodiscard]] Done {
  private:
   void Abandon() {
     if (done_ == nullptr) return;
-    services_->completion->complete(Release(), BERTH_BUG,
-                                    Str(std::string_view("the promise to complete was dropped")));
+    services_->completion->complete(
+        Release(), BERTH_BUG,
+        Str(std::string_view("the berth::Done was destroyed before it was completed")));
   }
 
   const internal::Services* services_ = nullptr;

@@ -82,7 +82,7 @@ struct EnqueueExtensionsPoint {
         !kHasHint<P> || kHintFits,
         "Hint has the wrong signature; expected\n"
         "  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event)");
-    static_assert(!kHasHint<P> || kNamed<P>, "Hint needs EventsToRegister beside it");
+    static_assert(!kHasHint<P> || kNamed<P>, "Hint requires EventsToRegister in the same class");
   }
 
   template <class I>

@@ -88,9 +88,10 @@ struct FilterPoint {
                   "  berth::Status Filter(const berth::Cycle& cycle, "
                   "const berth::Block<Columns>& block, berth::FilterOut& out) const");
     static_assert(!(FiltersNode<P> && FiltersBlock<P>),
-                  "Filter is asked per node or per block, not both");
-    static_assert(kNamed<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
-                  "kFilterDependence and FilterDependence need Filter beside them");
+                  "implement Filter per node or per block, not both");
+    static_assert(
+        kNamed<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
+        "kFilterDependence and FilterDependence require a Filter method in the same class");
   }
 
   template <class I>

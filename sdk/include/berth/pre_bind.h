@@ -50,7 +50,8 @@ struct PreBindPoint {
                   "PreBind has the wrong signature; expected one of\n"
                   "  berth::Status PreBind(const berth::Binding& binding)\n"
                   "  berth::Status PreBind(const berth::Binding& binding, berth::Done& done)");
-    static_assert(!(kNow<P> && kLater<P>), "PreBind takes a Done or not, not both");
+    static_assert(!(kNow<P> && kLater<P>),
+                  "implement PreBind with or without berth::Done, not both");
     constexpr bool kFlightFits = requires(P & plugin, const Binding& binding) {
       { plugin.PreBindPreFlight(binding) } -> std::same_as<Status>;
     };
@@ -58,7 +59,7 @@ struct PreBindPoint {
                   "PreBindPreFlight has the wrong signature; expected\n"
                   "  berth::Status PreBindPreFlight(const berth::Binding& binding)");
     static_assert(!kHasPreBindPreFlight<P> || kNamed<P>,
-                  "PreBindPreFlight needs PreBind beside it");
+                  "PreBindPreFlight requires PreBind in the same class");
   }
 
   template <class I>

@@ -96,8 +96,10 @@ struct PreFilterPoint {
                   "RemovePod has the wrong signature; expected\n"
                   "  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, "
                   "const berth::NodeRow<Columns>& node)");
-    static_assert(kHasAddPod<P> == kHasRemovePod<P>, "AddPod and RemovePod go together");
-    static_assert(!kHasAddPod<P> || kNamed<P>, "AddPod and RemovePod need PreFilter beside them");
+    static_assert(kHasAddPod<P> == kHasRemovePod<P>,
+                  "implement AddPod and RemovePod together, or neither");
+    static_assert(!kHasAddPod<P> || kNamed<P>,
+                  "AddPod and RemovePod require PreFilter in the same class");
   }
 
   template <class I>

@@ -83,7 +83,7 @@ struct QueueSortPoint {
     static_assert(!kHasLess<P> || kLessFits,
                   "Less has the wrong signature; expected\n"
                   "  bool Less(const berth::Queued& a, const berth::Queued& b) const");
-    static_assert(!(kHasKey<P> && kHasLess<P>), "a queue is sorted by Key or by Less, not by both");
+    static_assert(!(kHasKey<P> && kHasLess<P>), "implement Key or Less, not both");
   }
 
   template <class I>

@@ -43,7 +43,7 @@ struct ReservePoint {
     static_assert(!kHasUnreserve<P> || kUnreserveFits,
                   "Unreserve has the wrong signature; expected\n"
                   "  void Unreserve(const berth::Binding& binding)");
-    static_assert(!kHasUnreserve<P> || kNamed<P>, "Unreserve needs Reserve beside it");
+    static_assert(!kHasUnreserve<P> || kNamed<P>, "Unreserve requires Reserve in the same class");
   }
 
   template <class I>

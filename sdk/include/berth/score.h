@@ -101,7 +101,7 @@ struct ScorePoint {
                   "  berth::Status Score(const berth::Cycle& cycle, "
                   "const berth::Block<Columns>& block, std::span<int64_t> out) const");
     static_assert(!(ScoresNode<P> && ScoresBlock<P>),
-                  "Score is asked per node or per block, not both");
+                  "implement Score per node or per block, not both");
     constexpr bool kNormalizeFits = requires(P & plugin, Cycle & cycle, Scores & scores) {
       { plugin.NormalizeScore(cycle, scores) } -> std::same_as<Status>;
     };
@@ -109,11 +109,12 @@ struct ScorePoint {
                   "NormalizeScore has the wrong signature; expected\n"
                   "  berth::Status NormalizeScore(berth::Cycle& cycle, berth::Scores& scores)");
     static_assert(!(kHasNormalizeScore<P> && kHaskNormalize<P>),
-                  "normalise by kNormalize or by NormalizeScore, not by both");
-    static_assert(kNamed<P> || !(kHasNormalizeScore<P> || kHaskNormalize<P> ||
-                                 kHasScoreDependence<P> || kHaskScoreDependence<P>),
-                  "kNormalize, NormalizeScore, kScoreDependence and ScoreDependence need Score "
-                  "beside them");
+                  "declare kNormalize or NormalizeScore, not both");
+    static_assert(
+        kNamed<P> || !(kHasNormalizeScore<P> || kHaskNormalize<P> || kHasScoreDependence<P> ||
+                       kHaskScoreDependence<P>),
+        "kNormalize, NormalizeScore, kScoreDependence and ScoreDependence require a Score "
+        "method in the same class");
   }
 
   template <class I>

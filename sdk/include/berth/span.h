@@ -24,7 +24,7 @@ constexpr berth_str Str(std::string_view text) { return {text.data(), text.size(
 // Lifetime:  that of the object or block that it was taken from.
 template <class T>
 class Span {
-  static_assert(std::is_const_v<T>, "what the host passes is read only: write Span<const T>");
+  static_assert(std::is_const_v<T>, "the data of the host is read-only: write Span<const T>");
 
  public:
   class Iterator {

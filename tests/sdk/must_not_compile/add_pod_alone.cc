@@ -1,4 +1,4 @@
-// expected: AddPod and RemovePod go together
+// expected: implement AddPod and RemovePod together, or neither
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

@@ -1,4 +1,4 @@
-// expected: kArgs, but no constructor takes them
+// expected: kArgs is declared, but no constructor takes the arguments
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -1,4 +1,4 @@
-// expected: Args without rows; expected
+// expected: Args has no rows; expected
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -1,4 +1,4 @@
-// expected: an argument is a bool, int32_t, int64_t, double, std::string
+// expected: an argument must be a bool, int32_t, int64_t, double, std::string
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

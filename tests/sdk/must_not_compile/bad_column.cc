@@ -1,4 +1,4 @@
-// expected: every argument is a column such as berth::AllocCpu
+// expected: every argument must be a column such as berth::AllocCpu
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

@@ -1,4 +1,4 @@
-// expected: T is int64_t, uint32_t or uint8_t
+// expected: T must be int64_t, uint32_t or uint8_t
 #include "tests/sdk/must_not_compile/sample.h"
 
 #ifdef BAD

@@ -1,4 +1,4 @@
-// expected: no constructor fits; expected one of
+// expected: the plugin has no matching constructor; expected one of
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -1,4 +1,4 @@
-// expected: kScoreDependence and ScoreDependence need Score
+// expected: kScoreDependence and ScoreDependence require a Score
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

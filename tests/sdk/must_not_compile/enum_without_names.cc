@@ -1,4 +1,4 @@
-// expected: an enum among the arguments needs berth::Names in its row
+// expected: the row of an enum argument needs berth::Names
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

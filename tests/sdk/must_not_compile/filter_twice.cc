@@ -1,4 +1,4 @@
-// expected: Filter is asked per node or per block, not both
+// expected: implement Filter per node or per block, not both
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

@@ -1,4 +1,4 @@
-// expected: Hint needs EventsToRegister beside it
+// expected: Hint requires EventsToRegister in the same class
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

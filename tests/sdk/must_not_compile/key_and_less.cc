@@ -1,4 +1,4 @@
-// expected: a queue is sorted by Key or by Less, not by both
+// expected: implement Key or Less, not both
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

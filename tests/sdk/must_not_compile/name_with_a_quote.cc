@@ -1,4 +1,4 @@
-// expected: kName: letters, digits and any of
+// expected: kName must have only letters, digits
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -1,4 +1,4 @@
-// expected: a plugin says what it is for
+// expected: the plugin has no description; expected
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public berth::Plugin {

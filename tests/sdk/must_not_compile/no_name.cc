@@ -1,4 +1,4 @@
-// expected: a plugin has a name
+// expected: the plugin has no name; expected
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public berth::Plugin {

@@ -1,4 +1,4 @@
-// expected: a plugin has a version
+// expected: the plugin has no version; expected
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public berth::Plugin {

@@ -1,4 +1,4 @@
-// expected: normalise by kNormalize or by NormalizeScore, not by both
+// expected: declare kNormalize or NormalizeScore, not both
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

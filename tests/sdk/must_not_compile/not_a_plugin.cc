@@ -1,4 +1,4 @@
-// expected: a plugin derives publicly from berth::Plugin
+// expected: a plugin class must derive publicly from berth::Plugin
 #include "tests/sdk/must_not_compile/sample.h"
 
 #ifdef BAD

@@ -1,4 +1,4 @@
-// expected: a verdict has 64 bits for reasons
+// expected: kReasons: at most 64 reasons
 
 #include "tests/sdk/must_not_compile/sample.h"
 

@@ -1,4 +1,4 @@
-// expected: Unreserve needs Reserve beside it
+// expected: Unreserve requires Reserve in the same class
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -46,7 +46,7 @@ constexpr void CheckArgType() {
   } else {
     static_assert(
         ScalarArg<T> || StructArg<T> || std::same_as<T, Value>,
-        "an argument is a bool, int32_t, int64_t, double, std::string, enum, berth::Value, "
+        "an argument must be a bool, int32_t, int64_t, double, std::string, enum, berth::Value, "
         "a struct with `static constexpr auto kArgs`, or a std::vector of one of these");
   }
 }
@@ -152,7 +152,7 @@ constexpr void WriteTypeSchema(JsonWriter& out, const ArgLimits& limits, const N
   } else if constexpr (std::same_as<T, std::string>) {
     out.Raw("\"type\":\"string\"");
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(kIsNames<N>, "an enum among the arguments needs berth::Names in its row");
+    static_assert(kIsNames<N>, "the row of an enum argument needs berth::Names");
     out.Raw("\"enum\":[");
     for (std::size_t i = 0; i < names.names.size(); ++i) {
       if (i != 0) out.Raw(",");

@@ -44,54 +44,58 @@ constexpr void CheckFacts() {
       requires {
         { P::kName } -> Text;
       },
-      "a plugin has a name: static constexpr std::string_view kName = \"acme.RackPower\";");
+      "the plugin has no name; expected\n"
+      "  static constexpr std::string_view kName = \"acme.RackPower\";");
   static_assert(
       requires {
         { P::kVersion } -> Text;
       },
-      "a plugin has a version: static constexpr std::string_view kVersion = \"1.0.0\";");
+      "the plugin has no version; expected\n"
+      "  static constexpr std::string_view kVersion = \"1.0.0\";");
   static_assert(
       requires {
         { P::kAbout } -> Text;
       },
-      "a plugin says what it is for: "
-      "static constexpr std::string_view kAbout = \"One sentence.\";");
+      "the plugin has no description; expected\n"
+      "  static constexpr std::string_view kAbout = \"One sentence.\";");
   if constexpr (requires {
                   { P::kName } -> Text;
                   { P::kVersion } -> Text;
                   { P::kAbout } -> Text;
                 }) {
-    static_assert(IsWord(P::kName), "kName: letters, digits and any of ._-+");
-    static_assert(IsWord(P::kVersion), "kVersion: letters, digits and any of ._-+");
-    static_assert(!P::kAbout.empty(), "kAbout is one sentence");
+    static_assert(IsWord(P::kName), "kName must have only letters, digits and the characters ._-+");
+    static_assert(IsWord(P::kVersion),
+                  "kVersion must have only letters, digits and the characters ._-+");
+    static_assert(!P::kAbout.empty(), "kAbout must not be empty: write one sentence");
   }
 }
 
 // Returns true, or fails to compile with a message that names the mistake.
 template <class P>
 constexpr bool CheckPlugin() {
-  static_assert(std::is_class_v<P>, "BERTH_PLUGIN takes a class");
+  static_assert(std::is_class_v<P>, "the argument of BERTH_PLUGIN must be a class");
   static_assert(!std::is_final_v<P>,
                 "a plugin class must not be final: its methods are looked up by deriving from it");
-  static_assert(std::derived_from<P, Plugin>, "a plugin derives publicly from berth::Plugin");
+  static_assert(std::derived_from<P, Plugin>,
+                "a plugin class must derive publicly from berth::Plugin");
   if constexpr (std::is_class_v<P> && !std::is_final_v<P> && std::derived_from<P, Plugin>) {
     CheckFacts<P>();
     AllPoints::Check<P>();
     CheckDependence<P>();
     static_assert(PointsOf<P>::kCount > 0,
-                  "the class has no extension point: give it a method Filter, Score, Reserve, ... "
+                  "the class has no extension point: add a method Filter, Score, Reserve, ... "
                   "(see berth/<point>.h)");
     using Args = typename P::Args;
-    static_assert(std::is_default_constructible_v<Args>, "Args must have initial values");
+    static_assert(std::is_default_constructible_v<Args>,
+                  "Args must be default-constructible: give its members initial values");
     static_assert(std::same_as<Args, NoArgs> || kHaskArgs<P>,
-                  "Args without rows; expected\n"
+                  "Args has no rows; expected\n"
                   "  static constexpr auto kArgs = berth::ArgRows<Args>(berth::Arg(\"key\", "
                   "&Args::member, \"Help.\"), ...);");
-    static_assert(
-        !kHaskArgs<P> || std::is_constructible_v<P, const Host&, const Args&> ||
-            std::is_constructible_v<P, const Args&>,
-        "kArgs, but no constructor takes them; expected (const berth::Host&, const Args&) "
-        "or (const Args&)");
+    static_assert(!kHaskArgs<P> || std::is_constructible_v<P, const Host&, const Args&> ||
+                      std::is_constructible_v<P, const Args&>,
+                  "kArgs is declared, but no constructor takes the arguments; expected "
+                  "(const berth::Host&, const Args&) or (const Args&)");
     if constexpr (kHasValidate<P>) {
       static_assert(
           requires(const Args& args, ArgErrors& errors) { P::Validate(args, errors); },
@@ -101,7 +105,8 @@ constexpr bool CheckPlugin() {
     static_assert(std::is_constructible_v<P, const Host&, const typename P::Args&> ||
                       std::is_constructible_v<P, const typename P::Args&> ||
                       std::is_constructible_v<P, const Host&> || std::is_default_constructible_v<P>,
-                  "no constructor fits; expected one of (const berth::Host&, const Args&), "
+                  "the plugin has no matching constructor; expected one of (const berth::Host&, "
+                  "const Args&), "
                   "(const Args&), (const berth::Host&), ()");
   }
   return true;

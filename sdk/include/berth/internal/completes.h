@@ -13,7 +13,7 @@ namespace berth::internal {
 // For a method that keeps no Done: nothing could complete a PENDING.
 inline berth_code AnswerNow(const Status& answer, berth_status* status) {
   if (answer.code() != BERTH_PENDING) return Answer(answer, status);
-  AddReason(status, "answered Pending and kept no berth::Done to complete it with");
+  AddReason(status, "returned Pending without keeping a berth::Done that completes it");
   return BERTH_BUG;
 }
 

@@ -77,7 +77,7 @@ berth_code CreateInstance(const berth_host* host, const berth_value* args, berth
 
 template <class... P>
 struct Library {
-  static_assert(sizeof...(P) > 0, "BERTH_PLUGINS names at least one class");
+  static_assert(sizeof...(P) > 0, "BERTH_PLUGINS requires at least one class");
   static_assert((CheckPlugin<P>() && ...));
 
   static constexpr std::array<const berth_plugin_info*, sizeof...(P)> kPlugins = {&kInfo<P>...};

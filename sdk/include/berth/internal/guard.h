@@ -38,7 +38,7 @@ inline berth_code Answer(const Status& answer, berth_status* status) {
     AddReason(status, error.what());
     return BERTH_BUG;
   } catch (...) {
-    AddReason(status, "threw something that is not a std::exception");
+    AddReason(status, "threw an object that is not a std::exception");
     return BERTH_BUG;
   }
 }
@@ -84,7 +84,7 @@ berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
   } catch (const std::exception& error) {
     fail(error.what());
   } catch (...) {
-    fail("threw something that is not a std::exception");
+    fail("threw an object that is not a std::exception");
   }
 }
 #endif

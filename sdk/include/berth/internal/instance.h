@@ -30,11 +30,11 @@ namespace berth::internal {
 template <class State>
 struct SlotOf {
   static_assert(std::is_nothrow_default_constructible_v<State>,
-                "State: the default constructor must be noexcept; hold what is not in a "
-                "std::unique_ptr or std::optional");
+                "State: the default constructor must be noexcept; hold a member whose "
+                "constructor may throw in a std::unique_ptr or std::optional");
   static_assert(std::is_copy_constructible_v<State>,
-                "State must be copyable: the host clones it to ask what if");
-  static_assert(alignof(State) <= 64, "State is aligned to more than 64 bytes");
+                "State must be copyable: the host clones it for what-if questions");
+  static_assert(alignof(State) <= 64, "State must not be aligned to more than 64 bytes");
   static constexpr bool kTrivial = std::is_trivially_copyable_v<State>;
 
   static void Construct(void* at) noexcept { ::new (at) State(); }
