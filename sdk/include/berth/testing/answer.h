@@ -1,4 +1,4 @@
-// What a plugin answered, to compare and to print.
+// The results of a plugin, to compare and to print.
 #ifndef BERTH_TESTING_ANSWER_H_
 #define BERTH_TESTING_ANSWER_H_
 
@@ -17,8 +17,8 @@
 
 namespace berth::testing {
 
-// "UnschedulableAndUnresolvable" for BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE; "code 77" for what is no
-// code.
+// Returns "UnschedulableAndUnresolvable" for BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, and "code 77"
+// for a number that is not a code.
 inline std::string CodeName(berth_code code) {
   switch (code) {
     case BERTH_SUCCESS: return "Success";
@@ -38,7 +38,7 @@ inline std::string CodeName(berth_code code) {
   }
 }
 
-// A code and why. Reasons are sorted: their order says nothing.
+// A code and its reasons. Reasons are sorted, because their order has no meaning.
 struct Answer {
   berth_code code = BERTH_SUCCESS;
   std::vector<std::string> reasons = {};
@@ -66,7 +66,7 @@ inline Answer MakeAnswer(berth_code code, std::vector<std::string> reasons = {})
   return {code, std::move(reasons)};
 }
 
-// What a test expects: EXPECT_EQ(result.On("a"), Unschedulable("Insufficient cpu")).
+// Expected results: EXPECT_EQ(result.On("a"), Unschedulable("Insufficient cpu")).
 inline Answer Success() { return {}; }
 inline Answer Skip() { return {BERTH_SKIP, {}}; }
 template <class... Text>
@@ -86,25 +86,25 @@ Answer Error(Text... reasons) {
   return MakeAnswer(BERTH_ERROR, {reasons...});
 }
 
-// Why there is no answer for a node that PreFilter's node names leave out.
+// The reason for a node that PreFilter's node names exclude.
 inline constexpr const char* kLeftOutByPreFilter = "node is filtered out by the prefilter result";
 
-// PreFilter and Filter of one pod over all nodes.
+// The results of PreFilter and Filter for one pod on all nodes.
 struct FilterResult {
-  Answer pre_filter;                                   // Success where the plugin has none
-  std::optional<std::vector<std::string>> only_nodes;  // as PreFilter named them, sorted
-  Answer filter;  // of the call as a whole: not Success, and there are no verdicts
+  Answer pre_filter;                                   // Success if the plugin has no PreFilter
+  std::optional<std::vector<std::string>> only_nodes;  // the names that PreFilter passed, sorted
+  Answer filter;  // of the whole call; if it is not Success, there are no verdicts
   std::map<std::string, Answer> nodes;  // verdict by node; empty when Filter was not called
 
-  // What it comes to for one node: PreFilter's refusal, or the verdict. A node that is not there is
-  // an Error.
+  // Returns the result for one node: PreFilter's rejection, or the verdict. Returns an Error for a
+  // node that does not exist.
   Answer On(const std::string& node) const {
     if (!pre_filter.ok()) return pre_filter.code == BERTH_SKIP ? Success() : pre_filter;
     if (!filter.ok()) return filter;
     const auto found = nodes.find(node);
     return found != nodes.end() ? found->second : Error("the test has no node \"" + node + "\"");
   }
-  // Names of the nodes that may run the pod, sorted.
+  // Returns the names of the nodes that can run the pod, sorted.
   std::vector<std::string> Fitting() const {
     std::vector<std::string> names;
     for (const auto& [name, answer] : nodes) {
@@ -122,12 +122,12 @@ inline std::ostream& operator<<(std::ostream& out, const FilterResult& result) {
   return out;
 }
 
-// PreScore, Score and normalisation of one pod over all nodes.
+// The results of PreScore, Score and normalisation for one pod on all nodes.
 struct ScoreResult {
   Answer pre_filter;
-  Answer pre_score;      // Success where the plugin has none
-  Answer score;          // of the call as a whole: not Success, and there are no scores
-  bool skipped = false;  // PreScore answered Skip
+  Answer pre_score;      // Success if the plugin has no PreScore
+  Answer score;          // of the whole call; if it is not Success, there are no scores
+  bool skipped = false;  // PreScore returned Skip
   std::map<std::string, int64_t> raw;         // by node; empty when Score was not called
   std::map<std::string, int64_t> normalized;  // 0..100
 
@@ -153,7 +153,7 @@ struct PermitResult {
 struct PostFilterResult {
   Answer answer;
   uint32_t mode = BERTH_NOMINATE_KEEP;
-  std::string nominated;  // empty: none
+  std::string nominated;  // empty: no node
 };
 
 }  // namespace berth::testing

@@ -10,7 +10,7 @@
 
 namespace berth::testing {
 
-// What the profile says: {{"cpuMilli", 200}, {"strict", true}}, or JSON text, or nothing at all.
+// The arguments in the profile: {{"cpuMilli", 200}, {"strict", true}}, or JSON text, or none.
 class Args {
  public:
   Args() = default;
@@ -24,7 +24,7 @@ class Args {
   }
   Args(const char* json) : Args(std::string_view(json)) {}
 
-  // NULL when nothing was given.
+  // NULL if there are no arguments.
   const ValueSpec* value() const { return given_ ? &value_ : nullptr; }
 
  private:

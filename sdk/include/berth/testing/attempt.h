@@ -1,4 +1,4 @@
-// A whole attempt on an instance of its own: what the kit compares when it changes the pod or the
+// A whole attempt on a separate instance, which the kit compares after it changed the pod or the
 // cluster.
 #ifndef BERTH_TESTING_ATTEMPT_H_
 #define BERTH_TESTING_ATTEMPT_H_
@@ -20,8 +20,8 @@
 
 namespace berth::testing {
 
-// The step over all nodes of the cycle's table that come into question, in one block. rows: by
-// table row.
+// Runs the step over all nodes of the cycle's table that PreFilter allows, in one block. The
+// result's `rows` are indexed by table row.
 inline BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where = "") {
   const std::vector<uint32_t> allowed = cycle.AllowedRows();
   const bool all = allowed.size() == cycle.table().rows.size();
@@ -30,11 +30,11 @@ inline BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& whe
 }
 
 struct Attempt {
-  std::unique_ptr<Instance> instance;  // outlives the cycle
+  std::unique_ptr<Instance> instance;  // must outlive the cycle
   std::unique_ptr<Cycle> cycle;
-  Answer before;       // of PreFilter, or of PreScore when PreFilter was content
-  bool asked = false;  // PreFilter and PreScore let the step be called
-  BlockAnswer table;   // when asked
+  Answer before;       // the result of PreFilter, or of PreScore if PreFilter succeeded
+  bool asked = false;  // the step was called: PreFilter and PreScore allowed it
+  BlockAnswer table;   // valid if `asked`
 
   const RowAnswer& On(uint32_t row) const { return table.rows[row]; }
 };
@@ -45,8 +45,8 @@ class Prober {
   Prober(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns, Step step)
       : world_(world), objects_(std::move(objects)), now_ns_(now_ns), step_(step) {}
 
-  // A new instance, told of `table`; a cycle for `pod`; PreFilter, PreScore for Score, and the step
-  // itself.
+  // Makes an attempt: creates an instance, reports `table` to it, and runs a cycle for `pod`:
+  // PreFilter, PreScore for Score, and the step itself.
   Attempt Try(const Table& table, const PodHandle& pod,
               uint32_t block_size = Cycle::kBlockSize) const {
     Attempt attempt;
@@ -85,8 +85,8 @@ inline std::string Subject(Step step, const PodHandle& pod) {
   return std::string(StepName(step)) + " of pod " + pod.spec().ns + "/" + pod.name();
 }
 
-// What two attempts say otherwise about the nodes that are in both and for which `compare` holds;
-// nothing when they agree, or when one of them never came to the step.
+// Returns the first difference between two attempts, over the nodes that are in both and for which
+// `compare` holds. Returns std::nullopt if there is none, or if one of them did not call the step.
 inline std::optional<std::string> Difference(Step step, const Attempt& a, const Attempt& b,
                                              const std::function<bool(const Row&)>& compare) {
   if (!a.asked || !b.asked) return std::nullopt;
@@ -107,7 +107,7 @@ inline std::optional<std::string> Difference(Step step, const Attempt& a, const 
   return std::nullopt;
 }
 
-// A few of `count` rows, spread over all.
+// Returns at most `most` rows, spread evenly over all.
 inline std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_t most) {
   if (rows.size() <= most) return rows;
   std::vector<uint32_t> sample;
@@ -115,7 +115,7 @@ inline std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_
   return sample;
 }
 
-// `pod` as it would run on `node` beside itself.
+// Returns a copy of `pod` that runs on `node`.
 inline PodSpec Twin(const PodSpec& pod, const std::string& node,
                     const std::string& suffix = "twin") {
   PodSpec twin = pod;

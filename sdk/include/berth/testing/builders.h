@@ -5,7 +5,7 @@
 //   Ids ids;
 //   const PodHandle view(pod, ids);   // view->request->milli_cpu == 500
 //
-// PluginUnderTest (fake_host.h) takes the specs and makes the views itself.
+// PluginUnderTest (fake_host.h) takes the specs and builds the views itself.
 #ifndef BERTH_TESTING_BUILDERS_H_
 #define BERTH_TESTING_BUILDERS_H_
 

@@ -1,4 +1,4 @@
-// Which function of the plugin runs on this thread, and under which thread word of abi.h.
+// Tracks which function of the plugin runs on this thread, and under which thread word of abi.h.
 #ifndef BERTH_TESTING_CALL_H_
 #define BERTH_TESTING_CALL_H_
 
@@ -17,7 +17,7 @@ enum Word : uint32_t {
   kBlock = 16,
   kBind = 32,
   kAnyWord = 63,
-  kBindOnPool = 64,  // [bind] of a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND: services of [any] alone
+  kBindOnPool = 64,  // [bind] of a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND: only services of [any]
 };
 
 inline std::string WordNames(uint32_t words) {
@@ -31,7 +31,7 @@ inline std::string WordNames(uint32_t words) {
   return out;
 }
 
-// A call into the plugin, for as long as it lasts.
+// The scope of one call into the plugin.
 class CallScope {
  public:
   CallScope(Reporter* reporter, const char* point, Word word)
@@ -54,11 +54,11 @@ class CallScope {
   const char* point() const { return point_; }
   Word word() const { return word_; }
 
-  // NULL on a thread that is not in a call: one of the plugin's own.
+  // NULL on a thread that is not in a call, such as one of the plugin's own.
   static const CallScope* current() { return current_; }
 
  private:
-  // NOLINTNEXTLINE(readability-identifier-naming): a member, of the class
+  // NOLINTNEXTLINE(readability-identifier-naming): a static member
   static inline thread_local constinit const CallScope* current_ = nullptr;
 
   Reporter& reporter_;
@@ -68,7 +68,7 @@ class CallScope {
   const CallScope* const outer_;
 };
 
-// Asserts that a service which may be called under `allowed` is.
+// Checks that a service is called under one of the `allowed` words.
 inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
   const CallScope* call = CallScope::current();
   if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;

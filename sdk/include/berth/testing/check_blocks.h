@@ -1,4 +1,5 @@
-// Answers belong to nodes: not to blocks, selections, memory, threads, or how often one asks.
+// Checks that the result for a node does not depend on blocks, selections, memory layout, threads
+// or repetition.
 #ifndef BERTH_TESTING_CHECK_BLOCKS_H_
 #define BERTH_TESTING_CHECK_BLOCKS_H_
 
@@ -19,7 +20,7 @@
 
 namespace berth::testing {
 
-// For one cycle, against what the step said of the whole table in one block.
+// Compares one cycle with the result of the step for the whole table in one block.
 class BlockChecker {
  public:
   BlockChecker(Cycle* cycle, Step step, const BlockAnswer& reference)
@@ -44,8 +45,8 @@ class BlockChecker {
   enum class Selection { kNull, kAll, kSecond, kRandom, kNone };
   static constexpr size_t kMostRowsInSmallBlocks = 512;
 
-  // The rows again and again until there are `count`: a block may hold what-if rows beside the
-  // node's own.
+  // Repeats the rows until there are `count`: a block may hold what-if rows of a node as well as
+  // its own row.
   static std::vector<uint32_t> Repeat(const std::vector<uint32_t>& rows, size_t count) {
     std::vector<uint32_t> out;
     for (size_t i = 0; i < count; ++i) out.push_back(rows[i % rows.size()]);
@@ -77,8 +78,7 @@ class BlockChecker {
     Compare(block, Evaluate(cycle_, block, step_, where), Check::kBlocks, where);
   }
 
-  // Optional columns may lack: the plugin may say something else then, and must keep every other
-  // promise.
+  // Runs without optional columns. The results may differ then, but all other requirements hold.
   void RunWithoutOptional(const std::vector<uint32_t>& allowed) {
     const auto& columns = cycle_.columns();
     if (std::none_of(columns.begin(), columns.end(),
@@ -171,8 +171,8 @@ class BlockChecker {
   uint32_t turn_ = 0;
 };
 
-// A new instance says what another new one said, also when PreFilter and PreScore see the nodes in
-// other blocks.
+// Checks that a new instance returns the same as another new one, even if PreFilter and PreScore
+// receive the nodes in other blocks.
 inline void CheckRepeat(const Prober& prober, const Table& table, const PodHandle& pod) {
   const Attempt first = prober.Try(table, pod);
   if (!first.asked) return;

@@ -1,4 +1,4 @@
-// Answers depend on what berth_dependence names, and on nothing else.
+// Checks that results depend only on what berth_dependence names.
 #ifndef BERTH_TESTING_CHECK_DEPENDENCE_H_
 #define BERTH_TESTING_CHECK_DEPENDENCE_H_
 
@@ -16,10 +16,11 @@
 
 namespace berth::testing {
 
-// For one pod in one cluster. Nothing declared: nothing checked, for nothing is reused.
+// Checks one pod in one cluster. Without a declaration there is nothing to check, because no result
+// is reused.
 class DependenceChecker {
  public:
-  // `others`: pods whose parts are tried on this one.
+  // `others` are pods whose parts are copied to this pod.
   DependenceChecker(const Prober& prober, const Table& table, const PodHandle& pod,
                     std::span<const PodSpec> others)
       : prober_(prober), table_(table), pod_(pod), others_(others), base_(prober.Try(table, pod)) {}
@@ -45,8 +46,7 @@ class DependenceChecker {
                                            : instance.score->dependence;
   }
 
-  // The signature of an attempt's pod; nothing when the plugin has none, or does not want its
-  // answers reused.
+  // Returns the signature of an attempt's pod, or std::nullopt if the plugin returned none.
   static std::optional<uint64_t> Sign(const Attempt& attempt, const berth_dependence& declared) {
     uint64_t signature = 0;
     const Answer answer = attempt.cycle->Ask("sign", kCycle, [&](berth_status*) {
@@ -80,8 +80,8 @@ class DependenceChecker {
     return !now || !then || *now != *then;
   }
 
-  // Pods that come to, and go from, the node of `row`. `own_pods`: its own answer may depend on
-  // them.
+  // Adds pods to, and removes pods from, the node of `row`. `own_pods`: the result for this node
+  // may depend on them.
   void CheckPodsOn(uint32_t row, bool own_pods) {
     const std::string& node = table_.rows[row].node.name();
     const auto compare = [&](const Row& other) { return !own_pods || other.node.name() != node; };
@@ -102,7 +102,7 @@ class DependenceChecker {
     Compare(changed, what, compare, "without the pods on node \"" + node + "\"");
   }
 
-  // The node of `row` gone, and another one there.
+  // Removes the node of `row`, and adds another node like it.
   void CheckNode(uint32_t row) {
     const std::string node = table_.rows[row].node.name();
     const auto others = [&](const Row& other) { return other.node.name() != node; };
@@ -118,11 +118,11 @@ class DependenceChecker {
         "with another node like \"" + node + "\"");
   }
 
-  // True when there is a difference; it is reported.
+  // Returns true, and reports it, if there is a difference.
   bool Compare(const Table& changed, const std::string& what,
                const std::function<bool(const Row&)>& rows, const std::string& how) {
     const Attempt attempt = prober_.Try(changed, pod_);
-    // What PreFilter found out about the cluster may be in the signature.
+    // The signature may cover what PreFilter computed from the cluster.
     if (!attempt.asked || SignsOtherwise(attempt)) return false;
     const auto difference = Difference(prober_.step(), base_, attempt, rows);
     if (difference)
@@ -130,7 +130,8 @@ class DependenceChecker {
     return difference.has_value();
   }
 
-  // A pod that takes much, listens widely and keeps all others away.
+  // A pod that conflicts with many others: it requests much, uses a host port and has anti-affinity
+  // to every pod.
   static PodSpec Stranger(const std::string& node) {
     return MakePod("stranger")
         .NodeName(node)

@@ -1,4 +1,4 @@
-// Hints look at what berth_event_interest names in a parked pod, and at nothing else of it.
+// Checks that hints read only the parts of a parked pod that berth_event_interest names.
 #ifndef BERTH_TESTING_CHECK_HINTS_H_
 #define BERTH_TESTING_CHECK_HINTS_H_
 
@@ -11,14 +11,14 @@
 
 namespace berth::testing {
 
-// For one pod and one event. Nothing declared: nothing checked, for each pod is asked about; so it
-// is when the event is about the pod itself.
+// Checks one pod and one event. There is nothing to check if no parts are declared, or if the event
+// is about the pod itself: the host then calls the hint for each pod.
 class HintChecker {
  public:
-  // `others`: pods whose parts are tried on this one.
+  // `others` are pods whose parts are copied to this pod.
   HintChecker(HintAsker& asker, std::span<const PodSpec> others) : asker_(asker), others_(others) {}
 
-  // `answer`: what interest `i` was answered for the pod.
+  // `answer` is the result of interest `i` for the pod.
   void Run(const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer) {
     const uint64_t declared = asker_.interest(i).pod_parts;
     if (declared == 0 || event.resource == BERTH_RESOURCE_TARGET_POD) return;

@@ -1,5 +1,5 @@
-// Nothing is left behind. Under a sanitizer this is the sanitizer's work; elsewhere the heap's own
-// count is compared.
+// Checks for leaks. Under a sanitizer the sanitizer does this; otherwise the heap usage is
+// compared.
 #ifndef BERTH_TESTING_CHECK_LEAKS_H_
 #define BERTH_TESTING_CHECK_LEAKS_H_
 
@@ -43,7 +43,7 @@ class LeakChecker {
  private:
   static constexpr size_t kRounds = 16;
   static constexpr size_t kBatches = 4;
-  static constexpr size_t kSmallestPiece = 16;  // no allocator hands out less
+  static constexpr size_t kSmallestPiece = 16;  // no allocator returns less
 
   static size_t HeapInUse() {
     const struct mallinfo2 info = mallinfo2();
@@ -61,8 +61,8 @@ class LeakChecker {
     });
   }
 
-  // `round` must leave the heap as it was. What is kept once (a cache, a pool) is no leak: each of
-  // several batches of rounds must have taken something every time.
+  // Runs `round` repeatedly and reports a failure if it leaks. Memory that is kept once (a cache, a
+  // pool) is not a leak: the usage must grow in each of several batches.
   template <class Round>
   void Expect(const std::string& what, Round round) {
     for (size_t i = 0; i < 2 * kRounds; ++i) round();

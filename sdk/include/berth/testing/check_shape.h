@@ -1,4 +1,4 @@
-// What a plugin says of itself must fit together.
+// Checks that the declarations of a plugin are consistent.
 #ifndef BERTH_TESTING_CHECK_SHAPE_H_
 #define BERTH_TESTING_CHECK_SHAPE_H_
 

@@ -1,4 +1,5 @@
-// AddPod and RemovePod: a row with another pod, real or supposed, is the same row.
+// Checks AddPod and RemovePod: Filter returns the same for a row with a pod that was added by
+// AddPod as for a row on which the pod runs.
 #ifndef BERTH_TESTING_CHECK_WHAT_IF_H_
 #define BERTH_TESTING_CHECK_WHAT_IF_H_
 
@@ -61,11 +62,13 @@ class WhatIfChecker {
     bool add;
   };
 
-  // Supposes it on a clone, compares with a cluster where it is so, and takes it back.
+  // Applies the change to a clone, compares the result with a cluster that has the change, and
+  // reverts it.
   void Compare(const Supposition& what) {
     const Attempt real = prober_.Try(what.then, pod_);
     const bool decided = real.asked ? real.table.call.ok() : real.before.code == BERTH_SKIP;
-    if (!decided) return;  // PreFilter refuses the pod there, which it does not do here
+    // In the changed cluster PreFilter rejects the pod, which it does not do here.
+    if (!decided) return;
     const std::unique_ptr<Cycle> clone = base_.cycle->CloneForWhatIf();
     if (clone == nullptr) return;
     const std::string how =
@@ -78,7 +81,7 @@ class WhatIfChecker {
     Expect(*clone, what, what.now, base_.On(what.row), how + ", and back");
   }
 
-  // A clone goes its own way.
+  // Checks that changes of a clone do not affect the original.
   void ExpectOriginalsUnchanged(const std::string& how) {
     const BlockAnswer after = EvaluateTable(*base_.cycle, Step::kFilter);
     for (const uint32_t row : base_.cycle->AllowedRows()) {

@@ -21,8 +21,8 @@
 
 namespace berth::testing {
 
-// Nodes block by block, as PreFilter, PostFilter and PreScore get them. A block is gone when the
-// next is asked for.
+// Nodes block by block, for PreFilter, PostFilter and PreScore. A block is destroyed when the next
+// one is requested.
 class Nodes {
  public:
   Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,
@@ -74,7 +74,7 @@ class Cycle {
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
-  // The same cycle with cloned state. NULL when a clone failed.
+  // Returns the same cycle with cloned state; NULL if a clone failed.
   std::unique_ptr<Cycle> CloneForWhatIf() const {
     std::unique_ptr<Cycle> clone(
         new Cycle(instance_, table_, pod_, block_size_, uint32_t{BERTH_CYCLE_WHAT_IF}));
@@ -84,7 +84,7 @@ class Cycle {
     return clone->slots_.CloneFrom(slots_) ? std::move(clone) : nullptr;
   }
 
-  // Success where the plugin has no PreFilter.
+  // Returns Success if the plugin has no PreFilter.
   Answer PreFilter() {
     const auto& point = instance_->pre_filter;
     if (!point || point->pre_filter == nullptr) return {};
@@ -116,7 +116,7 @@ class Cycle {
     return answer;
   }
 
-  // Calls into the plugin: `call` gets a status and answers a code.
+  // Calls the plugin: `call` receives a status and returns a code.
   template <class Call>
   Answer Ask(const char* point, Word word, Call call) const {
     Status status;
@@ -125,7 +125,7 @@ class Cycle {
     return status.With(code);
   }
 
-  // `answer`'s code must be one of `codes`, and a refusal must say why.
+  // Checks that the code of `answer` is one of `codes`, and that a rejection has a reason.
   void Expect(const char* point, const Answer& answer,
               std::initializer_list<berth_code> codes) const {
     if (std::find(codes.begin(), codes.end(), answer.code) == codes.end()) {
@@ -146,7 +146,7 @@ class Cycle {
     std::iota(rows.begin(), rows.end(), 0u);
     return rows;
   }
-  // Those that PreFilter did not leave out.
+  // Returns the rows that PreFilter did not exclude.
   std::vector<uint32_t> AllowedRows() const {
     std::vector<uint32_t> rows = AllRows();
     if (only_nodes_) {

@@ -1,4 +1,4 @@
-// Filter and Score over one block, with every promise about their outputs watched.
+// Runs Filter and Score over one block and checks every requirement on their outputs.
 #ifndef BERTH_TESTING_EVALUATE_H_
 #define BERTH_TESTING_EVALUATE_H_
 
@@ -17,12 +17,12 @@
 
 namespace berth::testing {
 
-// The two points that are asked per block.
+// The two points that are called per block.
 enum class Step { kFilter, kScore };
 
 inline const char* StepName(Step step) { return step == Step::kFilter ? "Filter" : "Score"; }
 
-// What a step says of one node.
+// The result of a step for one node.
 struct RowAnswer {
   Answer answer;      // Filter
   int64_t score = 0;  // Score, raw
@@ -34,8 +34,8 @@ inline std::string ToString(Step step, const RowAnswer& answer) {
   return step == Step::kFilter ? ToString(answer.answer) : std::to_string(answer.score);
 }
 
-// What a step says of a block. `rows` is by block index, and means something where the index was
-// selected and `call` is Success.
+// The result of a step for a block. `rows` is indexed by block index; an entry is valid if the
+// index was selected and `call` is Success.
 struct BlockAnswer {
   Answer call;
   std::vector<RowAnswer> rows;
@@ -43,7 +43,7 @@ struct BlockAnswer {
 
 namespace internal {
 
-// An output array between guards, poisoned all over.
+// An output array that is filled with poison and surrounded by guard elements.
 template <class T>
 class GuardedArray {
  public:
@@ -54,7 +54,7 @@ class GuardedArray {
   T* data() { return items_.data() + kGuard; }
   T operator[](uint32_t i) const { return items_[kGuard + i]; }
   bool IsPoison(uint32_t i) const { return items_[kGuard + i] == poison_; }
-  // Index of an element outside that was written.
+  // Returns the index of a guard element that was written, relative to the array.
   std::optional<int64_t> Outside() const {
     for (uint32_t i = 0; i < kGuard; ++i) {
       if (items_[kGuard + count_ + i] != poison_) return int64_t{count_} + i;
@@ -174,7 +174,8 @@ class BlockCall {
     for (const berth_code code : {BERTH_SUCCESS, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG}) {
       if (call.code == code) return;
     }
-    // Anything else fails the cycle with the status' text: it must be a code, and have one.
+    // Any other code fails the cycle with the status' text, so it must be a known code and have a
+    // text.
     const bool known = call.code >= 0 && CodeName(call.code).rfind("code ", 0) != 0;
     if (!known) reporter_.Fail(Check::kCodes, where_ + " answers " + CodeName(call.code));
     if (known && call.reasons.empty()) {
@@ -201,7 +202,7 @@ class BlockCall {
 
 }  // namespace internal
 
-// Calls the step for `block`. `where` says more about the block, for failures: "in blocks of 3".
+// Calls the step for `block`. `where` describes the block in failure messages: "in blocks of 3".
 inline BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step,
                             const std::string& where = "") {
   return internal::BlockCall(cycle, block, step, where).Run();

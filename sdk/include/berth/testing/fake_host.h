@@ -1,13 +1,13 @@
-// A plugin under test: a fake host around it, without a cluster, that watches whether it keeps the
+// A plugin under test: a fake host without a cluster, which checks that the plugin keeps the
 // contract.
 //
 //   PluginUnderTest plugin({.nodes = {MakeNode("a").CpuMilli(1000)}, .args = {{"cpuMilli", 200}}});
-//   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(801)).On("a"), Unschedulable("Insufficient cpu
-//   headroom"));
+//   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(801)).On("a"),
+//             Unschedulable("Insufficient cpu headroom"));
 //
-// Filter and Score do more than to answer: they ask again in other blocks, on other threads, with
-// pods and nodes added and changed, and report every broken promise (report.h, enum Check). Include
-// <berth/testing/gtest.h> to make each a test failure.
+// Filter and Score do more than return a result: they call the plugin again with other blocks, on
+// other threads, and with pods and nodes added and changed, and report every contract violation
+// (report.h, enum Check). Include <berth/testing/gtest.h> to make each violation a test failure.
 #ifndef BERTH_TESTING_FAKE_HOST_H_
 #define BERTH_TESTING_FAKE_HOST_H_
 
@@ -45,39 +45,40 @@
 
 namespace berth::testing {
 
-// What a test gives. Everything has a default.
+// The input of a test. Every member has a default.
 struct Scenario {
   std::vector<NodeSpec> nodes = {};
   Args args = {};
   std::vector<ObjectSpec> objects = {};
-  std::string plugin = {};  // its name; may be empty where the library has one plugin
+  std::string plugin = {};  // the plugin's name; may be empty if the library has one plugin
   std::string profile = "default-scheduler";
-  std::vector<Check> without = {};                   // promises that this plugin is not held to
-  std::map<std::string, const void*> services = {};  // the test's own, by id, in place of the kit's
+  std::vector<Check> without = {};  // checks to switch off for this plugin
+  // services of the test, by id, which replace the kit's
+  std::map<std::string, const void*> services = {};
   std::function<void(const std::string&)> on_failure = {};
-  CallObserver* observer = nullptr;  // is told of every call into the plugin
+  CallObserver* observer = nullptr;  // receives every call into the plugin
 };
 
 using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 
-// One instance of a plugin in a cluster that the test says.
+// One instance of a plugin in a cluster that the test specifies.
 //
 // Threading: one thread.
 class PluginUnderTest {
  public:
-  // The plugin that is linked into this binary.
+  // Tests the plugin that is linked into this binary.
   explicit PluginUnderTest(Scenario scenario)
       : PluginUnderTest(Library(berth_entry_v1), std::move(scenario)) {}
   PluginUnderTest(std::vector<NodeSpec> nodes, Args args)
       : PluginUnderTest(Scenario{.nodes = std::move(nodes), .args = std::move(args)}) {}
   PluginUnderTest(const berth_entry& entry, Scenario scenario)
       : PluginUnderTest(Library(entry), std::move(scenario)) {}
-  // The plugin of a shared object, loaded as the host loads it.
+  // Tests the plugin of a shared object, which is loaded as the host loads it.
   static PluginUnderTest FromLibrary(const std::string& path, Scenario scenario) {
     return PluginUnderTest(Library::Open(path), std::move(scenario));
   }
 
-  // What create() answers, and nothing more: for tests of wrong arguments. Reasons are "/path:
+  // Only calls create() and returns its result, for tests of wrong arguments. Reasons are "/path:
   // text".
   static Answer Create(Scenario scenario) {
     return Create(Library(berth_entry_v1), std::move(scenario));
@@ -96,10 +97,10 @@ class PluginUnderTest {
     reporter_.Flush();
   }
 
-  // From now on this promise is not checked.
+  // Switches this check off.
   PluginUnderTest& Without(Check check) { return reporter_.Without(check), *this; }
 
-  // --- the queue ---
+  // --- Queue ---
   Answer PreEnqueue(const PodSpec& pod) {
     Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
     const PodHandle view(pod, *world_.ids);
@@ -109,8 +110,7 @@ class PluginUnderTest {
     return Flushed(answer);
   }
 
-  // The bytes that order the pod, as QueueSort's key gives them; asked twice, they must be the
-  // same.
+  // Returns the bytes of QueueSort's key for the pod. Checks that two calls return the same bytes.
   SortKey Key(const QueuedSpec& queued) {
     Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
     SortKey keys[2] = {};
@@ -124,7 +124,8 @@ class PluginUnderTest {
     return Flushed(keys[0]);
   }
 
-  // Is `a` tried before `b`? By the key, or by less. The order must be strict.
+  // Returns whether `a` is tried before `b`, by the key or by less. Checks that the order is
+  // strict.
   bool Less(const QueuedSpec& a, const QueuedSpec& b) {
     Need(instance_->queue_sort.has_value(), "QueueSort");
     if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
@@ -135,9 +136,9 @@ class PluginUnderTest {
     return Flushed(less);
   }
 
-  // What the plugin answers to an event for a pod that it rejected, and whether it looks at more of
-  // the pod than it says: BERTH_HINT_QUEUE also where it has no hint for it; BERTH_HINT_SKIP where
-  // it did not ask for such events.
+  // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
+  // reads only the declared parts of the pod. Returns BERTH_HINT_QUEUE if the plugin registered for
+  // the event without a hint, and BERTH_HINT_SKIP if it did not register for it.
   uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
     Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
     HintAsker asker(instance_.get(), world_.ids.get());
@@ -156,8 +157,8 @@ class PluginUnderTest {
     return Flushed(hint);
   }
 
-  // --- the scheduling cycle ---
-  // PreFilter and Filter over all nodes, and all checks.
+  // --- Scheduling cycle ---
+  // Runs PreFilter and Filter over all nodes, and all checks.
   FilterResult Filter(const PodSpec& pod) {
     Need(instance_->filter || instance_->pre_filter, "PreFilter or Filter");
     const PodHandle view(pod, *world_.ids);
@@ -175,7 +176,8 @@ class PluginUnderTest {
     return Flushed(result);
   }
 
-  // PreFilter, PreScore, Score and normalisation over all nodes, taken as feasible, and all checks.
+  // Runs PreFilter, PreScore, Score and normalisation over all nodes, as if all were feasible, and
+  // all checks.
   ScoreResult Score(const PodSpec& pod) {
     Need(instance_->score.has_value(), "Score");
     const PodHandle view(pod, *world_.ids);
@@ -192,7 +194,8 @@ class PluginUnderTest {
     return Flushed(result);
   }
 
-  // An attempt to place the pod whose later points the test calls one by one; see placement.h.
+  // Starts an attempt to place the pod. The test calls the later points one by one; see
+  // placement.h.
   Placement Place(const PodSpec& pod) {
     return Placement(instance_.get(), &table_, PodHandle(pod, *world_.ids));
   }
@@ -203,7 +206,7 @@ class PluginUnderTest {
   Answer PreBind(const PodSpec& pod, const std::string& node) { return Place(pod).PreBind(node); }
   Answer Bind(const PodSpec& pod, const std::string& node) { return Place(pod).Bind(node); }
 
-  // --- the cluster ---
+  // --- Cluster ---
   void AddNode(const NodeSpec& node) {
     table_.Add(node);
     Row& row = table_.rows.back();
@@ -220,7 +223,7 @@ class PluginUnderTest {
     std::erase_if(table_.rows, [&](const Row& r) { return r.node.name() == name; });
     reporter_.Flush();
   }
-  // `flags`: BERTH_CHANGE_ASSUMED for a pod that we placed.
+  // `flags`: BERTH_CHANGE_ASSUMED for a pod that this scheduler placed.
   void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0) {
     Row& row = NeedRow(node);
     row.pods.emplace_back(std::move(pod.NodeName(node)), *world_.ids);
@@ -237,7 +240,7 @@ class PluginUnderTest {
     instance_->Change(BERTH_CHANGE_POD_REMOVED, flags, row, gone.get());
     reporter_.Flush();
   }
-  // An object that is new, or takes the place of that of its name.
+  // Adds an object, or replaces the object of the same name.
   void PutObject(const ObjectSpec& object) {
     const ObjectHandle now(object, *world_.ids);
     const auto old = FindObject(object);
@@ -253,18 +256,18 @@ class PluginUnderTest {
     instance_->services().ChangeObject(&*old, nullptr);
     reporter_.Flush();
   }
-  // Moves the clock on; timers that are due fire.
+  // Advances the clock; timers that are due fire.
   void Advance(int64_t ns) {
     now_ns_ += ns;
     instance_->services().Advance(ns);
     reporter_.Flush();
   }
 
-  // --- what was recorded ---
+  // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
   const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
   Ids& ids() { return *world_.ids; }
-  // For tests that call the plugin by hand.
+  // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }
   const Table& table() const { return table_; }
 
@@ -391,7 +394,7 @@ class PluginUnderTest {
     }
   }
 
-  // Pods that the test spoke of: parts of theirs are tried on others.
+  // Keeps pods of the test, whose parts are copied to other pods.
   void Remember(const PodSpec& pod) {
     constexpr size_t kMost = 6;
     if (known_.size() < kMost) known_.push_back(pod);

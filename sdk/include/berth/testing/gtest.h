@@ -1,5 +1,4 @@
-// GoogleTest hears of broken promises: include this in a test, and a broken promise is a failure of
-// that test.
+// Include this in a GoogleTest test to turn every contract violation into a failure of that test.
 #ifndef BERTH_TESTING_GTEST_H_
 #define BERTH_TESTING_GTEST_H_
 

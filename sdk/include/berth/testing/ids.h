@@ -1,4 +1,4 @@
-// The texts that have an id: one table for the fake host and the objects that a test builds.
+// The texts that have an id: one table for the fake host and the objects of a test.
 #ifndef BERTH_TESTING_IDS_H_
 #define BERTH_TESTING_IDS_H_
 
@@ -18,7 +18,8 @@ inline std::string_view FromAbi(berth_str text) {
   return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
 }
 
-// Grows only: an id stays good for the life of the table. The empty text has an id like any other.
+// The table only grows: an id is valid as long as the table. The empty text has an id like any
+// other.
 //
 // Threading: any.
 class Ids {
@@ -36,17 +37,17 @@ class Ids {
     return id;
   }
 
-  // 0 for the empty text: what an object does not have.
+  // Returns 0 for the empty text, which means that an object does not have the value.
   berth_id InternOrNone(std::string_view text) { return text.empty() ? 0 : Intern(text); }
 
-  // 0 when the text has no id.
+  // Returns 0 if the text has no id.
   berth_id Find(std::string_view text) const {
     const std::lock_guard lock(mutex_);
     const auto found = ids_.find(text);
     return found == ids_.end() ? 0 : found->second;
   }
 
-  // Empty for 0 and for ids that were never given out.
+  // Returns an empty text for 0 and for ids that do not exist.
   std::string_view Text(berth_id id) const {
     const std::lock_guard lock(mutex_);
     return id == 0 || id > texts_.size() ? std::string_view() : std::string_view(texts_[id - 1]);

@@ -1,4 +1,4 @@
-// A plugin's library, and one instance of the plugin with a host of its own.
+// A plugin's library, and one instance of the plugin with its own host.
 #ifndef BERTH_TESTING_INSTANCE_H_
 #define BERTH_TESTING_INSTANCE_H_
 
@@ -25,7 +25,7 @@
 
 namespace berth::testing {
 
-// A berth_status that keeps what is put into it.
+// A berth_status that records what is added to it.
 class Status {
  public:
   Status() {
@@ -50,12 +50,12 @@ class Status {
   std::vector<std::string> reasons_;
 };
 
-// Where plugins come from: the test binary, or a shared object.
+// The source of plugins: the test binary, or a shared object.
 class Library {
  public:
   explicit Library(const berth_entry& entry) : entry_(&entry) {}
 
-  // As the host loads it. It stays loaded, as there.
+  // Loads a library as the host does. It is never unloaded.
   static Library Open(const std::string& path) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) Misuse(std::string("dlopen: ") + dlerror());
@@ -66,7 +66,7 @@ class Library {
 
   const berth_entry& entry() const { return *entry_; }
 
-  // The plugin of that name; with no name, the only one.
+  // Returns the plugin of that name; for an empty name, the only plugin.
   const berth_plugin_info& Find(const std::string& name) const {
     std::string names;
     for (uint64_t i = 0; i < entry_->n_plugins; ++i) {
@@ -81,10 +81,11 @@ class Library {
   const berth_entry* entry_;
 };
 
-// init() and deinit() of a library: once, before the first create and after the last destroy.
+// Calls init() and deinit() of a library: once, before the first create() and after the last
+// destroy().
 class LibraryUse {
  public:
-  // Not SUCCESS: the library is not in use.
+  // If `code` is not SUCCESS, the library is not in use.
   LibraryUse(const Library& library, const berth_host* host, Reporter* reporter)
       : entry_(library.entry()), reporter_(*reporter) {
     const std::lock_guard lock(Registry().mutex);
@@ -109,7 +110,7 @@ class LibraryUse {
     std::mutex mutex;
     std::map<const berth_entry*, int> users;
   };
-  // Never destroyed: a PluginUnderTest may be static.
+  // It is never destroyed, because a PluginUnderTest may be static.
   static Users& Registry() {
     static Users& users = *new Users;
     return users;
@@ -120,7 +121,7 @@ class LibraryUse {
   Answer answer_;
 };
 
-// All that an instance is made from.
+// Everything that an instance is created from.
 struct World {
   explicit World(Library from) : library(from) {}
 
@@ -133,7 +134,7 @@ struct World {
   Reporter* reporter = nullptr;
 };
 
-// An extension point as the plugin gave it: no more is read than it filled in.
+// Copies the struct of an extension point, up to the size that the plugin filled in.
 template <class T>
 std::optional<T> CopyPoint(const berth_plugin& plugin, const char* id) {
   const void* given = plugin.get_point != nullptr ? plugin.get_point(&plugin, id) : nullptr;
@@ -199,9 +200,9 @@ class Instance {
   std::optional<berth_post_bind> post_bind;
   std::optional<berth_changes> changes;
 
-  uint64_t cycles = 0;  // how many it has seen
+  uint64_t cycles = 0;  // the number of cycles so far
 
-  // Tells the plugin all there is, as it hears it before its first cycle.
+  // Reports everything that exists to the plugin, as the host does before the first cycle.
   void Replay(const Table& table) {
     services_.ReplayObjects();
     if (!changes) return;
@@ -227,8 +228,8 @@ class Instance {
 
  private:
   void Create(const World& world) {
-    // Arguments live until create() returns: so does this copy, and a sanitizer sees who reads them
-    // later.
+    // Arguments live until create() returns, and so does this copy. A sanitizer detects later
+    // reads.
     const auto args =
         world.args.value() != nullptr ? std::make_unique<ValueSpec>(*world.args.value()) : nullptr;
     Status status;

@@ -12,15 +12,15 @@
 
 namespace berth::testing {
 
-// A value, as PodSpec. A node without a word has room for 110 pods, and no other resource.
+// A value, like PodSpec. By default a node has room for 110 pods and no other resource.
 //
-//   MakeNode("a").CpuMilli(4000).Memory("8Gi").Label("zone",
-//   "z1").Pod(MakePod("web").CpuMilli(500))
+//   MakeNode("a").CpuMilli(4000).Memory("8Gi").Label("zone", "z1").Pod(
+//       MakePod("web").CpuMilli(500))
 struct NodeSpec : MetaSpec<NodeSpec> {
   bool unschedulable = false;
   std::vector<TaintSpec> taints;
   Amounts allocatable = {{"pods", 110}};
-  Amounts capacity;  // what is not named is as allocatable
+  Amounts capacity;  // resources that are not named here are the same as allocatable
   std::vector<ConditionSpec> conditions;
   std::vector<ImageSpec> images;
   std::vector<std::string> declared_features;
@@ -52,13 +52,13 @@ struct NodeSpec : MetaSpec<NodeSpec> {
     return declared_features.push_back(std::move(text)), *this;
   }
 
-  // A pod that runs here.
+  // Adds a pod that runs on this node.
   NodeSpec& Pod(PodSpec pod) {
     if (pod.node_name.empty()) pod.node_name = name;
     if (pod.phase == BERTH_PHASE_PENDING) pod.phase = BERTH_PHASE_RUNNING;
     return pods.push_back(std::move(pod)), *this;
   }
-  // Pods that take so much in sum, where nothing else about them matters.
+  // Add a pod that uses this amount, for tests in which its other properties do not matter.
   NodeSpec& UsedCpuMilli(int64_t milli) { return Pod(Filler().CpuMilli(milli)); }
   NodeSpec& UsedMemory(int64_t bytes) { return Pod(Filler().Memory(bytes)); }
   NodeSpec& Used(const std::string& resource, std::string_view quantity) {

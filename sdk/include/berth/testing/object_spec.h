@@ -1,4 +1,4 @@
-// Objects of kinds that no view covers: claims, volumes, classes, custom resources.
+// Objects of kinds that have no view: claims, volumes, classes, custom resources.
 //
 //   MakeObject("v1/PersistentVolumeClaim", "default", "data", R"({"spec": {"volumeName": "pv"}})")
 //   MakeObject(R"({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}})")
@@ -20,7 +20,8 @@ namespace berth::testing {
 
 struct ObjectSpec : MetaSpec<ObjectSpec> {
   std::string kind;  // "storage.k8s.io/v1/CSINode"
-  std::string json;  // An object; what is said otherwise (kind, name, labels, ...) may be missing.
+  // An object. It may omit what the other members state (kind, name, labels, ...).
+  std::string json;
 };
 
 inline ObjectSpec MakeObject(std::string kind, std::string ns, std::string name,
@@ -41,7 +42,7 @@ inline std::string TextOf(const ValueSpec* object, std::string_view key) {
   return value == nullptr ? std::string() : value->text;
 }
 
-// A map of texts.
+// Calls `put` for every entry of a map of strings.
 template <class Put>
 void ForEachText(const ValueSpec* object, std::string_view key, Put put) {
   const ValueSpec* map = object == nullptr ? nullptr : object->Find(key);
@@ -56,8 +57,8 @@ ValueSpec MapOf(const Texts& texts) {
   return map;
 }
 
-// What the host would have read for it: the test's JSON, and the type and metadata that the spec
-// says.
+// Returns the object as the host would read it: the test's JSON with the type and the metadata of
+// the spec.
 inline ValueSpec WholeObject(const ObjectSpec& spec) {
   ValueSpec whole = JsonReader::Read(spec.json);
   if (whole.kind != BERTH_VALUE_OBJECT) Misuse("object \"" + spec.name + "\" is no JSON object");
@@ -83,7 +84,7 @@ inline ValueSpec WholeObject(const ObjectSpec& spec) {
 
 }  // namespace internal
 
-// An object that is JSON altogether. Read for its metadata are name, namespace, uid,
+// Returns an object that is given as JSON. The metadata read from it is name, namespace, uid,
 // resourceVersion, labels, annotations and ownerReferences.
 inline ObjectSpec MakeObject(std::string_view json) {
   const ValueSpec whole = internal::JsonReader::Read(json);

@@ -1,4 +1,4 @@
-// A hash of each part of a pod, from its content.
+// Hashes each part of a pod by its content.
 #ifndef BERTH_TESTING_PART_HASH_H_
 #define BERTH_TESTING_PART_HASH_H_
 
@@ -19,7 +19,7 @@ using PartHashes = std::array<uint64_t, BERTH_PART_COUNT>;
 
 namespace internal {
 
-// FNV-1a over everything that is put in, lengths included, so that neighbours cannot run together.
+// FNV-1a over all inputs and their lengths, so that different inputs in sequence do not collide.
 class Hasher {
  public:
   void Put(std::string_view text) {
@@ -92,7 +92,7 @@ uint64_t HashOf(const T&... values) {
   return hasher.hash();
 }
 
-// `get` of every container, the initial ones first.
+// Hashes `get` of every container, init containers first.
 template <class Get>
 uint64_t HashOfContainers(const PodSpec& pod, Get get) {
   Hasher hasher;
@@ -105,13 +105,13 @@ uint64_t HashOfContainers(const PodSpec& pod, Get get) {
 
 }  // namespace internal
 
-// The source of a volume as the views have it: the generated name for an ephemeral one.
+// Returns the source of a volume as in the views: the generated name for an ephemeral volume.
 inline std::string VolumeSource(const PodSpec& pod, const VolumeSpec& volume) {
   const bool generated = volume.kind == BERTH_VOLUME_EPHEMERAL && volume.source.empty();
   return generated ? pod.name + "-" + volume.name : volume.source;
 }
 
-// By BERTH_PART_*.
+// Returns the hashes, indexed by BERTH_PART_*.
 inline PartHashes HashParts(const PodSpec& pod) {
   using internal::Hasher;
   using internal::HashOf;
@@ -133,7 +133,7 @@ inline PartHashes HashParts(const PodSpec& pod) {
   hashes[BERTH_PART_NODE_NAME] = HashOf(pod.node_name);
   hashes[BERTH_PART_NODE_SELECTION] =
       HashOf(pod.node_selector, pod.required_node_terms, pod.preferred_node_terms);
-  // Terms without namespaces speak of the pod's own, which PART_NAMESPACE covers.
+  // Terms without namespaces apply to the pod's own namespace, which PART_NAMESPACE covers.
   hashes[BERTH_PART_POD_AFFINITY] =
       HashOf(pod.required_pod_terms, pod.preferred_pod_terms, pod.required_pod_anti_terms,
              pod.preferred_pod_anti_terms);

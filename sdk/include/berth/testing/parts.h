@@ -1,4 +1,4 @@
-// Changing one part of a pod and nothing else: how the kit finds out what an answer depends on.
+// Changes one part of a pod and nothing else, to find out what a result depends on.
 #ifndef BERTH_TESTING_PARTS_H_
 #define BERTH_TESTING_PARTS_H_
 
@@ -16,7 +16,7 @@
 
 namespace berth::testing {
 
-// "LABELS" for BERTH_PART_LABELS.
+// Returns "LABELS" for BERTH_PART_LABELS.
 inline std::string_view PartName(int part) {
   static constexpr std::string_view kNames[] = {
       "IDENTITY",     "NAMESPACE",   "LABELS",         "ANNOTATIONS", "OWNERS",
@@ -30,7 +30,8 @@ inline std::string_view PartName(int part) {
 
 namespace internal {
 
-// Containers of both lists, pair by pair; what `from` lacks counts as empty.
+// Calls `copy` for each pair of containers in both lists. A container that `from` lacks counts as
+// empty.
 template <class Copy>
 void CopyContainers(const PodSpec& from, PodSpec* to, Copy copy) {
   const auto each = [&copy](const std::vector<ContainerSpec>& source,
@@ -72,7 +73,7 @@ inline void CopyRequests(const PodSpec& from, PodSpec* to) {
   });
 }
 
-// As CopyContainers; a pod without containers gets one to hold the part.
+// As CopyContainers, but adds a container to a pod without containers, to hold the part.
 template <class Copy>
 void CopyInto(const PodSpec& from, PodSpec* to, Copy copy) {
   if (to->containers.empty() && !from.containers.empty()) to->Container("c");
@@ -81,8 +82,8 @@ void CopyInto(const PodSpec& from, PodSpec* to, Copy copy) {
 
 }  // namespace internal
 
-// Gives `to` the part that `from` has. What the parts share (a request is of REQUESTS and of
-// CONTAINERS) goes with it.
+// Copies a part of `from` to `to`. What the part shares with another one (a request is in REQUESTS
+// and in CONTAINERS) changes with it.
 inline void CopyPart(int part, const PodSpec& from, PodSpec* to) {
   using internal::CopyInto;
   switch (part) {
@@ -191,7 +192,7 @@ inline void ChangeVolumes(PodSpec* pod) {
 
 }  // namespace internal
 
-// Alters every value of the part, and adds one.
+// Changes every value of the part, and adds one.
 inline void ChangePart(int part, PodSpec* pod) {
   const Requirements foreign = {In("berth.test/added", {"added"})};
   switch (part) {
@@ -239,7 +240,7 @@ inline void ChangePart(int part, PodSpec* pod) {
   }
 }
 
-// Whether one of `parts` (BERTH_PART(..) | ..) is another.
+// Returns whether the pods differ in one of `parts` (BERTH_PART(..) | ..).
 inline bool DifferIn(uint64_t parts, const PartHashes& a, const PartHashes& b) {
   for (size_t part = 0; part < a.size(); ++part) {
     if ((parts >> part & 1) != 0 && a[part] != b[part]) return true;
@@ -248,12 +249,12 @@ inline bool DifferIn(uint64_t parts, const PartHashes& a, const PartHashes& b) {
 }
 
 struct Mutation {
-  std::string how;  // "changed", "taken away", "as in pod default/web"
+  std::string how;  // "changed", "removed", "as in pod default/web"
   PodSpec pod;
 };
 
-// `pod` with another part `part`: changed, taken away, and as each of `others` has it. Only what
-// does differ.
+// Returns copies of `pod` in which `part` is changed, removed, and copied from each of `others`.
+// Copies that do not differ are left out.
 inline std::vector<Mutation> MutatePart(int part, const PodSpec& pod,
                                         std::span<const PodSpec> others) {
   std::vector<Mutation> mutations;

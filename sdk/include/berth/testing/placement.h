@@ -1,5 +1,5 @@
-// What follows when a node was found: Reserve, Permit, PreBind, Bind; and normalisation, and
-// PostFilter when none was.
+// The points after a node was found: Reserve, Permit, PreBind, Bind; also normalisation, and
+// PostFilter when no node was found.
 #ifndef BERTH_TESTING_PLACEMENT_H_
 #define BERTH_TESTING_PLACEMENT_H_
 
@@ -53,7 +53,7 @@ inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
 
 }  // namespace internal
 
-// Raw scores of `rows` to 0..100, as the plugin's mode says.
+// Normalises the raw scores of `rows` into 0..100, in the plugin's mode.
 inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
                         std::vector<int64_t>* scores) {
   Answer answer;
@@ -76,8 +76,8 @@ inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
   return answer;
 }
 
-// One pod on its way from a cycle to a node: the points in the host's order, called by the test one
-// by one. The cycle state lives as long as this. PreFilter runs first, whatever it answers.
+// One pod from its cycle to a node. The test calls the points one by one, in the host's order. The
+// cycle state lives as long as this object. The constructor runs PreFilter and ignores its result.
 //
 //   Placement placement = plugin.Place(pod);
 //   EXPECT_EQ(placement.Reserve("a"), Success());
@@ -92,7 +92,8 @@ class Placement {
 
   const Answer& pre_filter() const { return pre_filter_; }
 
-  // `verdicts`: code by node; what is not named was refused with Unschedulable.
+  // Runs PostFilter. `verdicts`: the code of each node; nodes that are not named were rejected with
+  // Unschedulable.
   PostFilterResult PostFilter(const std::map<std::string, berth_code>& verdicts = {}) {
     Need(instance_.post_filter.has_value(), "PostFilter");
     const Table& table = cycle_->table();
@@ -132,7 +133,7 @@ class Placement {
       return instance_.reserve->reserve(instance_.self(), cycle_->abi(), &target, status);
     });
   }
-  // May be called without Reserve, and again.
+  // May be called without Reserve, and more than once.
   void Unreserve(const std::string& node) {
     Need(instance_.reserve && instance_.reserve->unreserve != nullptr, "Unreserve");
     const berth_binding binding = Binding(node);
@@ -160,7 +161,7 @@ class Placement {
     return result;
   }
 
-  // Success where the plugin has no PreBindPreFlight.
+  // Returns Success if the plugin has no PreBindPreFlight.
   Answer PreFlight(const std::string& node) {
     Need(instance_.pre_bind.has_value(), "PreBind");
     if (instance_.pre_bind->pre_flight == nullptr) return {};
@@ -169,7 +170,7 @@ class Placement {
       return instance_.pre_bind->pre_flight(instance_.self(), &binding, status);
     });
   }
-  // Pending: the answer comes later, in completion().
+  // Pending means that the result arrives later, in completion().
   Answer PreBind(const std::string& node) {
     Need(instance_.pre_bind.has_value(), "PreBind");
     const berth_binding binding = Binding(node);
@@ -192,7 +193,7 @@ class Placement {
     instance_.reporter().Flush();
   }
 
-  // The promise of the last PreBind or Bind.
+  // The completion of the last PreBind or Bind.
   Completion& completion() { return *dones_.back(); }
 
  private:
@@ -229,7 +230,7 @@ class Placement {
   template <class Call>
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
-    // Pending from a [bind] call is no refusal: the answer comes later.
+    // Pending from a [bind] call is not a rejection: the call completes later.
     const bool comes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
     if (!comes_later) {
       cycle_->Expect(point, answer,
@@ -244,7 +245,7 @@ class Placement {
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;
   Answer pre_filter_;
-  std::vector<std::unique_ptr<Completion>> dones_;  // outlive the calls that they belong to
+  std::vector<std::unique_ptr<Completion>> dones_;  // must outlive the calls that they belong to
 };
 
 }  // namespace berth::testing

@@ -1,4 +1,4 @@
-// MakePod("web"): a pod, said in as few words as the test needs.
+// MakePod("web"): a pod, specified in as few words as the test needs.
 #ifndef BERTH_TESTING_POD_SPEC_H_
 #define BERTH_TESTING_POD_SPEC_H_
 
@@ -14,8 +14,8 @@
 
 namespace berth::testing {
 
-// A value: copy it, change it, put it into a table of cases. What is not said is as the API server
-// defaults it.
+// A value: copy it, change it, put it into a table of cases. Everything that is not set has the API
+// server's default.
 //
 //   MakePod("web").Label("app", "web").CpuMilli(500).Tolerate("dedicated", "web")
 //   MakePod("db").Container("db").Request("cpu", "2").Sidecar("proxy").Request("cpu", "100m")
@@ -72,11 +72,11 @@ struct PodSpec : MetaSpec<PodSpec> {
   PodSpec& Claim(ResourceClaimSpec claim) { return claims.push_back(std::move(claim)), *this; }
   PodSpec& Condition(ConditionSpec c) { return conditions.push_back(std::move(c)), *this; }
 
-  // Where it may run.
+  // Node selection, affinity and tolerations.
   PodSpec& NodeSelector(const std::string& key, std::string value) {
     return node_selector[key] = std::move(value), *this;
   }
-  // One more required term; one of all of them must hold.
+  // Adds a required term. One of all required terms must match.
   PodSpec& NodeAffinity(NodeTermSpec term) {
     if (!required_node_terms) required_node_terms.emplace();
     return required_node_terms->push_back(std::move(term)), *this;
@@ -119,7 +119,7 @@ struct PodSpec : MetaSpec<PodSpec> {
                    when_unsatisfiable});
   }
 
-  // What it runs. Request() and the like speak of the container that was named last, or of a
+  // Containers. Request() and similar methods apply to the container that was added last, or to a
   // container "c".
   PodSpec& Container(std::string text) { return AddContainer(std::move(text), false, false); }
   PodSpec& InitContainer(std::string text) { return AddContainer(std::move(text), true, false); }

@@ -1,4 +1,4 @@
-// Amounts of resources as a test writes them: "500m", "1.5Gi", 4.
+// Amounts of resources in a test's notation: "500m", "1.5Gi", 4.
 #ifndef BERTH_TESTING_QUANTITY_H_
 #define BERTH_TESTING_QUANTITY_H_
 
@@ -11,13 +11,14 @@
 
 namespace berth::testing {
 
-// A mistake in the test itself: says so and ends the process.
+// Reports a mistake in the test itself and ends the process.
 [[noreturn]] inline void Misuse(const std::string& text) {
   std::fprintf(stderr, "berth::testing: %s\n", text.c_str());
   std::abort();
 }
 
-// By name of the resource, in its integer unit: "cpu" in thousandths, everything else as it stands.
+// Amounts by resource name, in the resource's integer unit: thousandths for "cpu", the plain number
+// for others.
 using Amounts = std::map<std::string, int64_t>;
 
 namespace internal {
@@ -54,7 +55,7 @@ inline const QuantitySuffix* FindQuantitySuffix(std::string_view text) {
 
 struct ReadAmount {
   int64_t value = 0;
-  const char* wrong = nullptr;  // Why it is no quantity; NULL when it is one.
+  const char* wrong = nullptr;  // Why it is not a quantity; NULL if it is one.
   bool too_large = false;
 };
 
@@ -92,8 +93,8 @@ inline ReadAmount ReadQuantity(std::string_view text, int64_t scale) {
 
 }  // namespace internal
 
-// `text` times `scale`, rounded up: digits, at most one point, and one of the suffixes n u m k M G
-// T P Ki Mi Gi Ti Pi. Anything else ends the test.
+// Returns `text` times `scale`, rounded up. `text` has digits, at most one point, and one of the
+// suffixes n u m k M G T P Ki Mi Gi Ti Pi. Any other text ends the test.
 inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
   const internal::ReadAmount read = internal::ReadQuantity(text, scale);
   if (read.wrong != nullptr) {
@@ -102,7 +103,7 @@ inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
   return read.value;
 }
 
-// The amount of resource `name` that `text` says, in the resource's unit.
+// Returns the amount of resource `name` that `text` specifies, in the resource's unit.
 inline int64_t ParseAmount(std::string_view name, std::string_view text) {
   return ParseQuantity(text, name == "cpu" ? 1000 : 1);
 }

@@ -1,4 +1,4 @@
-// What the queue shows a plugin: pods that wait, and events.
+// What the queue passes to a plugin: waiting pods, and events.
 #ifndef BERTH_TESTING_QUEUED_H_
 #define BERTH_TESTING_QUEUED_H_
 
@@ -14,7 +14,7 @@
 
 namespace berth::testing {
 
-// What the queue knows of a pod.
+// The queue's data for a pod.
 struct QueuedSpec {
   PodSpec pod;
   std::string group = "";
@@ -23,9 +23,10 @@ struct QueuedSpec {
   int64_t first_attempt_ns = 0;
 };
 
-// An event for Hint(). What is not there was not there before, or is gone.
+// An event for Hint(). An empty `old_*` means that the object is new; an empty `new_*` that it was
+// deleted.
 struct EventSpec {
-  uint32_t resource = 0;  // BERTH_RESOURCE_*; of a pod POD_ANY, and the kit finds out which it is
+  uint32_t resource = 0;  // BERTH_RESOURCE_*; POD_ANY for a pod: the kit determines the exact one
   uint32_t action = 0;    // BERTH_ACTION_*
   std::vector<PodSpec> old_pod = {};  // one or none
   std::vector<PodSpec> new_pod = {};
@@ -34,14 +35,14 @@ struct EventSpec {
   std::vector<ObjectSpec> old_object = {};
   std::vector<ObjectSpec> new_object = {};
 
-  // The pod that it is about; NULL for an event of something else.
+  // Returns the pod of the event; NULL for an event of another kind of object.
   const PodSpec* pod() const {
     if (!new_pod.empty()) return &new_pod.front();
     return old_pod.empty() ? nullptr : &old_pod.front();
   }
 };
 
-// Calls `use(const berth_queued&)`.
+// Calls `use(const berth_queued&)` for the pod.
 template <class Use>
 void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
   const PodHandle pod(spec.pod, ids);
@@ -57,13 +58,13 @@ void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
   use(queued);
 }
 
-// Asks the hints of one instance, as the queue does for a pod that the plugin rejected.
+// Calls the hints of one instance, as the queue does for a pod that the plugin rejected.
 class HintAsker {
  public:
   // REQUIRES: the plugin has EnqueueExtensions.
   HintAsker(Instance* instance, Ids* ids) : instance_(*instance), ids_(*ids) {}
 
-  // Which pod the event is about, seen from `pod`.
+  // Returns the event with the exact resource for `pod`: the event's own pod is a TARGET_POD.
   static EventSpec SeenFrom(const PodSpec& pod, EventSpec event) {
     if (event.resource != BERTH_RESOURCE_POD_ANY || event.pod() == nullptr) return event;
     const PodSpec& subject = *event.pod();
@@ -81,8 +82,8 @@ class HintAsker {
   const berth_event_interest& interest(uint32_t i) const {
     return *BERTH_AT(berth_event_interest, instance_.enqueue_extensions->interests, i);
   }
-  // An update that is none in particular is for those alone who asked for every update, and a pod
-  // that waits for those who named UNSCHEDULED_POD.
+  // Returns whether interest `i` covers the event. BERTH_ACTION_UPDATE is covered only by interests
+  // in every update, and UNSCHEDULED_POD only by interests that name it.
   bool IsFor(const EventSpec& event, uint32_t i) const {
     const uint32_t wanted = interest(i).resource;
     const bool is_pod = event.resource == BERTH_RESOURCE_ASSIGNED_POD ||

@@ -1,4 +1,4 @@
-// Broken promises: what is checked, and whom the kit tells.
+// Contract violations: what the test kit checks, and how it reports failures.
 #ifndef BERTH_TESTING_REPORT_H_
 #define BERTH_TESTING_REPORT_H_
 
@@ -16,20 +16,23 @@
 
 namespace berth::testing {
 
-// What the kit asserts about every plugin, each of which a test may switch off.
+// The checks that the kit makes for every plugin. A test may switch off each of them.
 enum class Check : uint32_t {
-  kShape,    // what the plugin says of itself at creation fits together
-  kThreads,  // services are called under the thread words that allow it
-  kOutputs,  // every selected index is written, and nothing else
-  kCodes,    // codes exist where they are used; a refusal has reasons; scores normalise into 0..100
-  kBlocks,   // answers do not depend on how nodes are put into blocks, or selected
-  kConcurrency,  // nor on other blocks being worked on at the same time
-  kRepeat,       // nor on being asked again
-  kWhatIf,       // AddPod and RemovePod come to what a cluster with, or without, the pod would
-  kDependence,   // answers depend on what is declared, and on nothing else
-  kHints,        // hints look at what is declared of a parked pod, and at nothing else
-  kSlots,  // cycle state keeps to its memory, is read-only in blocks, and clones go their own ways
-  kLeaks,  // nothing is left behind by destroy
+  kShape,    // the plugin's declarations at creation are consistent
+  kThreads,  // services are called only under their thread words
+  kOutputs,  // every selected index is written, and no other index
+  // codes are valid where they are used; rejections have reasons; scores normalise into 0..100
+  kCodes,
+  kBlocks,       // results do not depend on how nodes are grouped into blocks, or on the selection
+  kConcurrency,  // results do not depend on other blocks being evaluated at the same time
+  kRepeat,       // results do not change when the plugin is called again
+  // AddPod and RemovePod have the same effect as adding or removing the pod in the cluster
+  kWhatIf,
+  kDependence,  // results depend only on what is declared
+  kHints,       // hints read only the declared parts of a parked pod
+  // cycle state stays within its memory, is read-only in blocks, and clones are independent
+  kSlots,
+  kLeaks,  // nothing is leaked after destroy
 };
 
 inline std::string_view CheckName(Check check) {
@@ -46,13 +49,13 @@ using FailureHandler = void (*)(const std::string& text);
   std::abort();
 }
 
-// Whom a broken promise is told where a PluginUnderTest has no handler of its own. One per process,
-// as a test framework is; <berth/testing/gtest.h> sets it before main().
+// Receives failures if a PluginUnderTest has no handler of its own. There is one per process, as
+// with a test framework; <berth/testing/gtest.h> sets it before main().
 inline constinit std::atomic<FailureHandler> default_failure_handler{&PrintAndAbort};
 
-// Whoever wants to know of every call into the plugin, by the name of its function: "Filter".
+// Observes every call into the plugin, by the name of the function: "Filter".
 //
-// Threading: any thread that calls; a call ends on the thread that it began on.
+// Threading: any thread that calls the plugin. A call ends on the thread on which it began.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -60,8 +63,7 @@ class CallObserver {
   virtual void OnEnd(const char* function) = 0;
 };
 
-// Gathers what is found during one call of the test, from any thread, and reports it at the call's
-// end, each text once.
+// Collects the failures of one call of the test, from any thread. Flush() reports each text once.
 //
 // Threading: any; Flush on the test's thread.
 class Reporter {
@@ -75,13 +77,14 @@ class Reporter {
     handler_ = std::move(handler);
   }
   void set_plugin(std::string plugin) { plugin_ = std::move(plugin); }
-  // Before the first call. Lifetime: outlives this.
+  // Call it before the first call into the plugin. Lifetime: `observer` must outlive the reporter.
   void set_observer(CallObserver* observer) { observer_ = observer; }
   CallObserver* observer() const { return observer_; }
   void Without(Check check) { off_ |= Bit(check); }
   bool Wants(Check check) const { return (off_ & Bit(check)) == 0; }
 
-  // A broken promise. `text` says where, what was expected and what was found.
+  // Records a contract violation. `text` states where it happened, what was expected and what was
+  // found.
   void Fail(Check check, const std::string& text) {
     if (!Wants(check)) return;
     const std::string line = plugin_ + ": " + text + " [" + std::string(CheckName(check)) + "]";

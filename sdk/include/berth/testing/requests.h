@@ -1,4 +1,4 @@
-// What a pod takes (component-helpers: resource/helpers.go, PodRequests).
+// Computes what a pod requests (component-helpers: resource/helpers.go, PodRequests).
 #ifndef BERTH_TESTING_REQUESTS_H_
 #define BERTH_TESTING_REQUESTS_H_
 
@@ -11,16 +11,16 @@
 
 namespace berth::testing {
 
-// pkg/scheduler/util/pod_resources.go: a container that requests nothing still counts for something
-// when spread out.
+// The amounts that a container without a request counts with in scores
+// (pkg/scheduler/util/pod_resources.go).
 inline constexpr int64_t kDefaultMilliCpu = 100;
 inline constexpr int64_t kDefaultMemory = int64_t{200} << 20;
 
 struct RequestOptions {
-  bool default_cpu = false;     // containers without a cpu request count kDefaultMilliCpu
-  bool default_memory = false;  // containers without a memory request count kDefaultMemory
+  bool default_cpu = false;     // containers without a cpu request count as kDefaultMilliCpu
+  bool default_memory = false;  // containers without a memory request count as kDefaultMemory
   bool pod_level = true;        // spec.resources overrides cpu, memory and huge pages
-  bool allocated = false;       // a resize in progress counts at its larger size
+  bool allocated = false;       // a resize in progress counts with its larger size
 };
 
 namespace internal {
@@ -60,8 +60,8 @@ inline Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
   for (const ContainerSpec& container : pod.containers) {
     internal::Add(internal::ContainerRequest(container, options), &total);
   }
-  Amounts sidecars;  // those that were started so far, and stay
-  Amounts init;      // the most that any step of the initialisation takes
+  Amounts sidecars;  // the sidecars that have been started so far
+  Amounts init;      // the maximum over all steps of the initialisation
   for (const ContainerSpec& container : pod.init_containers) {
     Amounts step = internal::ContainerRequest(container, options);
     if (container.sidecar) {
@@ -83,8 +83,8 @@ inline Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
   return total;
 }
 
-// The same with defaults, as berth_pod.nonzero_* has it. With pod-level requests, a default counts
-// only where neither the pod nor any container names the resource
+// Returns the request with defaults, as in berth_pod.nonzero_*. With pod-level requests, a default
+// counts only if neither the pod nor any container names the resource
 // (pkg/scheduler/framework/types.go, getNonMissingContainerRequests).
 inline Amounts NonzeroRequest(const PodSpec& pod) {
   RequestOptions options{.allocated = true};

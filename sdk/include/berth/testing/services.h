@@ -1,5 +1,4 @@
-// The services that the fake host offers. Each asserts the thread word under which it may be
-// called.
+// The services of the fake host. Each checks the thread word under which it is called.
 #ifndef BERTH_TESTING_SERVICES_H_
 #define BERTH_TESTING_SERVICES_H_
 
@@ -36,16 +35,16 @@ struct Metric {
   uint32_t kind = 0;
   std::string help;
   std::vector<std::string> label_names;
-  std::vector<double> buckets;  // of a histogram; none: the host's own
+  std::vector<double> buckets;  // of a histogram; empty: the host's default
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
-// What a cycle lets columns.bind change; berth_cycle.host points at it.
+// The columns that columns.bind may extend; berth_cycle.host points to it.
 struct ColumnBinder {
-  std::vector<ColumnName> columns;  // the plugin's own first, then those bound in this cycle
+  std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
 };
 
-// A promise that the service berth.completion/1 completes.
+// A call that the service berth.completion/1 completes.
 struct Completion {
   Reporter* reporter = nullptr;
   std::mutex mutex;
@@ -57,7 +56,8 @@ struct Completion {
 
 // The host of one plugin instance.
 //
-// Threading: as the services say; what a test reads (log(), metrics()) while no call is on its way.
+// Threading: as the services state. A test may read log() and metrics() while no call is in
+//            progress.
 class Services {
  public:
   Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*ids) {
@@ -83,7 +83,7 @@ class Services {
   const berth_host* host() const { return &host_; }
   Reporter& reporter() { return reporter_; }
 
-  // Set before create().
+  // Must be set before create().
   void set_objects(std::vector<ObjectHandle> objects) { objects_ = std::move(objects); }
   void set_kinds(const char* const* kinds) { kinds_ = kinds; }
   void set_scripted(const std::map<std::string, const void*>* scripted) { scripted_ = scripted; }
@@ -91,11 +91,11 @@ class Services {
 
   const std::vector<LogLine>& log() const { return log_; }
   const std::map<std::string, Metric>& metrics() const { return metrics_; }
-  // What calls that cannot answer failed with.
+  // The faults that calls without a result code reported.
   const std::vector<std::string>& faults() const { return faults_; }
   size_t timers() const { return timers_.size(); }
 
-  // Moves the clock on and fires what is due, in order.
+  // Advances the clock and fires the timers that are due, in order.
   void Advance(int64_t ns) {
     const int64_t until = now_ns_ + ns;
     while (true) {
@@ -112,7 +112,7 @@ class Services {
     now_ns_ = until;
   }
 
-  // What there is comes to watchers first, as additions.
+  // Reports the existing objects to watchers, as additions.
   void ReplayObjects() {
     for (const Watch& watch : watches_) {
       for (const ObjectHandle& object : objects_) {
@@ -123,7 +123,7 @@ class Services {
     }
   }
 
-  // An object came, changed or went (`now` NULL): watchers hear of it.
+  // Adds, changes or deletes (`now` is NULL) an object and notifies watchers.
   void ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
     std::erase_if(objects_,
                   [old](const ObjectHandle& o) { return old != nullptr && o.get() == old->get(); });

@@ -1,4 +1,4 @@
-// Cycle state: the memory that berth_plugin.slots asks for, watched.
+// Cycle state: the memory for berth_plugin.slots, with guard bytes.
 #ifndef BERTH_TESTING_SLOTS_H_
 #define BERTH_TESTING_SLOTS_H_
 
@@ -16,8 +16,8 @@
 
 namespace berth::testing {
 
-// One slot, from construct or clone to destroy. It lies between guard bytes, and is aligned as
-// asked for and no better.
+// One slot, from construct or clone to destroy. It is surrounded by guard bytes and has exactly the
+// requested alignment.
 class Slot {
  public:
   explicit Slot(const berth_slot& slot) : slot_(slot) {
@@ -94,7 +94,7 @@ class Slots {
     const CallScope scope(&reporter_, "a slot's construct", kCycle);
     for (const auto& slot : slots_) slot->Construct();
   }
-  // False when a clone failed.
+  // Returns false if a clone failed.
   bool CloneFrom(const Slots& other) {
     const CallScope scope(&reporter_, "a slot's clone", kCycle);
     for (size_t i = 0; i < slots_.size(); ++i) {

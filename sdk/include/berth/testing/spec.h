@@ -1,5 +1,5 @@
-// The parts of pods and nodes as a test says them: text and numbers, no ids, no pointers. Values
-// all.
+// The parts of pods and nodes in a test: values that consist of text and numbers, without ids and
+// pointers.
 #ifndef BERTH_TESTING_SPEC_H_
 #define BERTH_TESTING_SPEC_H_
 
@@ -15,7 +15,7 @@
 
 namespace berth::testing {
 
-// One requirement of a selector. Write In("zone", {"a", "b"}), Exists("gpu"), Gt("cores", 8).
+// One requirement of a selector: In("zone", {"a", "b"}), Exists("gpu"), Gt("cores", 8).
 struct RequirementSpec {
   std::string key;
   uint32_t op = BERTH_OP_IN;
@@ -57,7 +57,8 @@ struct PodTermSpec {
   std::string topology_key;
   std::optional<SelectorSpec> selector = {};
   std::optional<SelectorSpec> namespace_selector = {};
-  std::vector<std::string> namespaces = {};  // empty, without a selector: the pod's own
+  // empty, and no namespace selector: the pod's own namespace
+  std::vector<std::string> namespaces = {};
   int32_t weight = 0;
 };
 
@@ -107,7 +108,7 @@ struct ContainerSpec {
 struct VolumeSpec {
   std::string name;
   uint32_t kind = BERTH_VOLUME_OTHER;
-  std::string source = "";  // see BERTH_VOLUME_*; of an ephemeral volume, empty: "<pod>-<volume>"
+  std::string source = "";  // see BERTH_VOLUME_*; empty for an ephemeral volume: "<pod>-<volume>"
   std::string pool = "";
   std::vector<std::string> hosts = {};
   bool read_only = false;
@@ -117,7 +118,7 @@ struct ResourceClaimSpec {
   std::string name;
   std::string claim_name = "";
   std::string template_name = "";
-  bool not_needed = false;  // the status says that none is generated for it
+  bool not_needed = false;  // the status states that no claim is generated
 };
 
 struct ConditionSpec {
@@ -140,7 +141,7 @@ struct OwnerSpec {
   bool controller = true;
 };
 
-// What every object has. `Self` is the class that inherits it: each function returns the object
+// The metadata of every object. `Self` is the derived class; each function returns the object
 // itself.
 template <class Self>
 struct MetaSpec {
@@ -167,7 +168,7 @@ struct MetaSpec {
     return annotations.emplace_back(std::move(key), std::move(value)), self();
   }
   Self& Owner(OwnerSpec owner) { return owners.push_back(std::move(owner)), self(); }
-  // A part of the object that no view has: Field("/spec/hostIPC", "true").
+  // Sets a part of the object that no view has: Field("/spec/hostIPC", "true").
   Self& Field(std::string path, std::string json) {
     return fields.emplace_back(std::move(path), std::move(json)), self();
   }

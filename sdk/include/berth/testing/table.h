@@ -1,4 +1,4 @@
-// Nodes and the pods on them, and blocks of them as Filter and Score see them.
+// Nodes and the pods on them, and blocks of them for Filter and Score.
 #ifndef BERTH_TESTING_TABLE_H_
 #define BERTH_TESTING_TABLE_H_
 
@@ -19,12 +19,12 @@
 namespace berth::testing {
 
 struct Row {
-  uint32_t number;  // what berth_block.rows says
+  uint32_t number;  // the value in berth_block.rows
   NodeHandle node;
   std::vector<PodHandle> pods;
 };
 
-// A value: a copy with one pod more is a cluster with one pod more.
+// A value: a copy with one more pod represents a cluster with one more pod.
 struct Table {
   std::vector<Row> rows;
   Ids* ids = nullptr;
@@ -34,7 +34,7 @@ struct Table {
     for (const PodSpec& pod : node.pods) row.pods.emplace_back(pod, *ids);
     rows.push_back(std::move(row));
   }
-  // NULL when there is no such node.
+  // Returns NULL if there is no such node.
   Row* Find(std::string_view node) {
     for (Row& row : rows) {
       if (row.node.name() == node) return &row;
@@ -61,7 +61,7 @@ inline bool HasPrefix(std::string_view text, std::string_view prefix) {
 
 }  // namespace internal
 
-// BERTH_TYPE_*; 0 for a name that the catalogue does not have.
+// Returns BERTH_TYPE_*; 0 for a name that is not in the catalogue.
 inline uint32_t ColumnType(std::string_view given) {
   const std::string name = internal::CanonicalColumn(given);
   for (const char* known :
@@ -113,7 +113,7 @@ int64_t SumOverPods(const Row& row, Get get) {
   return sum;
 }
 
-// Of "TCP/80", or "TCP/80/10.0.0.1".
+// Returns the number of uses of a port: "TCP/80", or "TCP/80/10.0.0.1".
 inline int64_t PortUses(const berth_pod& pod, std::string_view port, const Ids& ids) {
   constexpr const char* kProtocols[] = {"", "TCP/", "UDP/", "SCTP/"};
   int64_t uses = 0;
@@ -192,13 +192,13 @@ inline void WriteCell(std::string_view given, const Row& row, const Ids& ids, vo
   }
 }
 
-// How a block lies in memory. Nothing of it may matter.
+// The memory layout of a block. Results must not depend on it.
 struct Layout {
-  uint32_t shift = 0;        // elements before a column's first
-  uint32_t padding = 0;      // elements between two of a column
+  uint32_t shift = 0;        // elements before the first element of a column
+  uint32_t padding = 0;      // elements between two elements of a column
   bool no_optional = false;  // columns with BERTH_COLUMN_OPTIONAL have no data
-  bool hollow = false;       // what is not selected is no node, and its values are noise
-  uint8_t poison = 0xa5;     // what outputs hold before the call
+  bool hollow = false;       // indices that are not selected have no node, and random values
+  uint8_t poison = 0xa5;     // the content of outputs before the call
 };
 
 struct ColumnName {
@@ -206,10 +206,10 @@ struct ColumnName {
   bool optional = false;
 };
 
-// A block over rows of a table, in memory of its own. The table must outlive it.
+// A block over rows of a table, in its own memory. The table must outlive it.
 class Block {
  public:
-  // `rows`: indices into table.rows, in any order, repeated or not. `selected`: NULL for all.
+  // `rows` are indices into table.rows, in any order; they may repeat. `selected`: NULL for all.
   Block(const Table& table, const std::vector<ColumnName>& columns, std::vector<uint32_t> rows,
         const std::vector<uint32_t>* selected, Layout layout)
       : table_(table), indices_(std::move(rows)), layout_(layout) {

@@ -1,4 +1,4 @@
-// Values as a test says them, and the JSON that they may be written in.
+// Values in a test, and the JSON in which they may be written.
 #ifndef BERTH_TESTING_VALUES_H_
 #define BERTH_TESTING_VALUES_H_
 
@@ -20,7 +20,7 @@
 
 namespace berth::testing {
 
-// A value as a test says it, and as the service berth.values/1 reads it.
+// A value of a test, which the service berth.values/1 can read.
 struct ValueSpec : berth_value {
   uint32_t kind = BERTH_VALUE_NULL;
   int64_t number = 0;             // INT, BOOL
@@ -62,7 +62,7 @@ struct ValueSpec : berth_value {
     value.kind = BERTH_VALUE_OBJECT;
     return value;
   }
-  // The member of an object; NULL where there is none.
+  // Returns a member of an object; NULL if there is none.
   const ValueSpec* Find(std::string_view key) const {
     const auto found = std::find(keys.begin(), keys.end(), key);
     return found == keys.end() ? nullptr : &items[static_cast<size_t>(found - keys.begin())];
@@ -77,7 +77,7 @@ struct ValueSpec : berth_value {
     keys.erase(keys.begin() + at);
     items.erase(items.begin() + at);
   }
-  // Names every value by its way from the root.
+  // Sets `where` of every value to its path from the root.
   void Locate(const std::string& at) {
     where = at;
     for (size_t i = 0; i < items.size(); ++i) {
@@ -91,8 +91,8 @@ struct ValueSpec : berth_value {
 
 namespace internal {
 
-// JSON (RFC 8259) in a test's source: \u escapes beyond ASCII are refused, and so is everything
-// that is not JSON. A mistake ends the test.
+// Reads JSON (RFC 8259) in a test's source. It does not accept \u escapes for characters outside
+// ASCII. A syntax error ends the test.
 class JsonReader {
  public:
   static ValueSpec Read(std::string_view text) {
@@ -149,7 +149,7 @@ class JsonReader {
       std::string key = ReadString();
       Expect(":", "expected :");
       ValueSpec value = ReadValue(depth + 1);
-      // As the host: null is absent, and of a key that comes twice the last value counts.
+      // As in the host, null means absent, and the last of several equal keys counts.
       object.Drop(key);
       if (value.kind != BERTH_VALUE_NULL) object.Set(std::move(key), std::move(value));
       SkipSpace();
@@ -260,7 +260,7 @@ struct ValueReader {
   static berth_str Where(const berth_value* argument) noexcept {
     return argument == nullptr ? berth_str{nullptr, 0} : ToAbi(Of(argument).where);
   }
-  // No exponents; see ParseQuantity.
+  // Exponents are not supported; see ParseQuantity.
   static berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) noexcept {
     const uint32_t kind = Kind(value);
     std::string text;

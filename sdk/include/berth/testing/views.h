@@ -1,4 +1,5 @@
-// From what a test says to what a plugin sees: the ABI's views of pods, nodes and other objects.
+// Builds what a plugin receives from what a test specifies: the ABI's views of pods, nodes and
+// other objects.
 #ifndef BERTH_TESTING_VIEWS_H_
 #define BERTH_TESTING_VIEWS_H_
 
@@ -26,8 +27,8 @@ namespace berth::testing {
 
 namespace internal {
 
-// Owns what a view points at. Every array has a piece of memory of just its size, so that a
-// sanitizer sees who reads past its end.
+// Owns the memory that a view points to. Every array has its own allocation of the exact size, so
+// that a sanitizer detects reads past its end.
 class ViewMemory {
  public:
   template <class T>
@@ -63,12 +64,12 @@ class ViewMemory {
 
 inline uint32_t BitIf(bool set, uint32_t bit) { return set ? bit : 0; }
 
-// Builds the parts that pods and nodes share.
+// Builds the parts that pods and nodes have in common.
 class ViewBuilder {
  public:
   ViewBuilder(ViewMemory* memory, Ids* ids) : memory_(*memory), ids_(*ids) {}
 
-  // Every entry of `list` through `convert`.
+  // Returns every entry of `list`, converted by `convert`.
   template <class List, class Convert>
   berth_array Each(const List& list, Convert convert) {
     std::vector<decltype(convert(*list.begin()))> out;
@@ -175,7 +176,7 @@ class ViewBuilder {
   Ids& ids_;
 };
 
-// Spec names without a tag mean ":latest" (pkg/scheduler/framework/plugins/imagelocality,
+// Image names without a tag mean ":latest" (pkg/scheduler/framework/plugins/imagelocality,
 // normalizedImageName).
 inline std::string NormalImageName(const std::string& name) {
   const size_t colon = name.rfind(':');
@@ -356,8 +357,8 @@ class ObjectViewBuilder : public ViewBuilder {
 
 }  // namespace internal
 
-// A view and all that it points at. A value: copies share one immutable object. The ids in it
-// belong to the table that it was built with, which must outlive it.
+// A view and everything that it points to. Copies share one immutable object. Its ids belong to the
+// table that it was built with, which must outlive it.
 template <class View, class Spec, class Builder>
 class Handle {
  public:
