@@ -32,8 +32,8 @@ TEST(Quantity, IsExactAndRoundsUp) {
 }
 
 TEST(QuantityDeathTest, SaysWhatIsWrong) {
-  EXPECT_DEATH(ParseAmount("cpu", "half"), "\"half\" is no quantity: expected digits");
-  EXPECT_DEATH(ParseAmount("cpu", "1x"), "\"1x\" is no quantity: expected no suffix or one of");
+  EXPECT_DEATH(ParseAmount("cpu", "half"), "\"half\" is not a quantity: expected digits");
+  EXPECT_DEATH(ParseAmount("cpu", "1x"), "\"1x\" is not a quantity: expected no suffix or one of");
   EXPECT_DEATH(ParseAmount("cpu", "99999999999999999999"), "too many digits");
   EXPECT_DEATH(ParseAmount("cpu", "9000P"), "too large");
 }

@@ -147,7 +147,7 @@ TEST(Codes, OutOfRange) {
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
-              Contains(HasSubstr("code 77 for node \"a\" is no verdict of Filter")));
+              Contains(HasSubstr("code 77 for node \"a\" is not a valid verdict of Filter")));
 }
 
 TEST(Codes, SkipIsNoVerdict) {
@@ -157,7 +157,7 @@ TEST(Codes, SkipIsNoVerdict) {
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
-              Contains(HasSubstr("Skip for node \"a\" is no verdict of Filter")));
+              Contains(HasSubstr("Skip for node \"a\" is not a valid verdict of Filter")));
 }
 
 TEST(Codes, ReasonOutsideTheTable) {
@@ -189,7 +189,7 @@ TEST(Codes, PreFilterRefusesWithoutAReason) {
                          berth_status*) noexcept -> berth_code { return BERTH_UNSCHEDULABLE; },
                       nullptr, nullptr};
   EXPECT_THAT(FilterFindings(parts),
-              Contains(HasSubstr("PreFilter answers Unschedulable without a reason")));
+              Contains(HasSubstr("PreFilter returns Unschedulable without a reason")));
 }
 
 TEST(Codes, ScoreBeyondAHundred) {
@@ -199,7 +199,7 @@ TEST(Codes, ScoreBeyondAHundred) {
               Contains(HasSubstr("node \"a\" has 0 after normalisation")).Times(0));
   EXPECT_THAT(
       ScoreFindings(parts),
-      Contains(HasSubstr("node \"b\" has 1400 after normalisation, and 0..100 is allowed")));
+      Contains(HasSubstr("node \"b\" has 1400 after normalisation, but only 0..100 is allowed")));
 }
 
 TEST(Blocks, AnsweringByIndex) {
@@ -250,7 +250,7 @@ TEST(Concurrency, MindingOtherBlocks) {
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
-              Contains(AllOf(HasSubstr("threads at once"), HasSubstr("kConcurrency"))));
+              Contains(AllOf(HasSubstr("threads at the same time"), HasSubstr("kConcurrency"))));
   parts.filter.flags = BERTH_FILTER_SERIAL;
   EXPECT_THAT(FilterFindings(parts), IsEmpty());
 }
@@ -266,7 +266,7 @@ TEST(Repeat, AnsweringByTurns) {
   Parts serial = parts;
   serial.score.flags = BERTH_SCORE_SERIAL;
   EXPECT_THAT(ScoreFindings(serial),
-              Contains(AllOf(HasSubstr("asked again"), HasSubstr("kRepeat"))));
+              Contains(AllOf(HasSubstr("called again"), HasSubstr("kRepeat"))));
 }
 
 TEST(Threads, BindingAColumnInFilter) {
@@ -287,7 +287,7 @@ TEST(Threads, BindingAColumnInFilter) {
   EXPECT_THAT(
       FilterFindings(parts),
       Contains(
-          "Sample: calls columns.bind from Filter [block], which may be called under [cycle] alone "
+          "Sample: calls columns.bind from Filter [block], but it may be called only under [cycle] "
           "[kThreads]"));
 }
 
@@ -312,9 +312,9 @@ TEST(Shape, ColumnsOfAnotherType) {
 TEST(Shape, PointsThatAreNotNamed) {
   Parts parts = SoundFilter();
   parts.hidden_points = {BERTH_POINT_FILTER};
-  EXPECT_THAT(
-      FilterFindings(parts),
-      Contains(HasSubstr("get_point knows berth.filter/1, which berth_plugin_info does not name")));
+  EXPECT_THAT(FilterFindings(parts),
+              Contains(HasSubstr(
+                  "get_point returns berth.filter/1, which berth_plugin_info does not name")));
 }
 
 TEST(Shape, OneOfAddPodAndRemovePod) {

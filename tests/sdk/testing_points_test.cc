@@ -85,7 +85,7 @@ TEST(QueueSort, MustBeStrict) {
       sizeof(berth_queue_sort), 0, nullptr,
       [](void*, const berth_queued*, const berth_queued*) noexcept -> int32_t { return 1; }};
   EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& p) { p.Less({MakePod("a")}, {MakePod("b")}); }),
-              Contains(HasSubstr("QueueSort puts a pod before itself")));
+              Contains(HasSubstr("QueueSort orders a pod before itself")));
 }
 
 TEST(Hint, GoesByInterest) {
@@ -285,7 +285,7 @@ TEST(Permit, WaitsForAWhile) {
   EXPECT_EQ(result.answer.code, BERTH_WAIT);
   EXPECT_EQ(result.timeout_ns, 5);
   EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& p) { p.Permit(MakePod("p"), "a"); }),
-              Contains(HasSubstr("Permit answers Wait for 0 ns")));
+              Contains(HasSubstr("Permit returns Wait with a timeout of 0 ns")));
 }
 
 TEST(Bind, MayBeCompletedLaterAndOnce) {

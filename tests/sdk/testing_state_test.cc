@@ -154,7 +154,7 @@ TEST(Slots, WritingThemInFilter) {
   };
   EXPECT_THAT(FilterFindings(parts),
               Contains(HasSubstr(
-                  "slot \"sample.counter/1\": Filter changes it, and cycle state is read-only")));
+                  "slot \"sample.counter/1\": Filter changes it, but cycle state is read-only")));
 }
 
 TEST(Slots, WritingBeyondThem) {
@@ -188,8 +188,9 @@ TEST(Slots, SharingACloneWithTheOriginal) {
       parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
   EXPECT_THAT(
       findings,
-      Contains(AllOf(HasSubstr("AddPod of web-twin on cloned slots changes what the originals say"),
-                     HasSubstr("kSlots"))));
+      Contains(AllOf(
+          HasSubstr("AddPod of web-twin on cloned slots changes the verdict of the original slots"),
+          HasSubstr("kSlots"))));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -198,7 +199,7 @@ TEST(Leaks, SlotThatIsNotFreed) {
   parts.slots[0].destroy = [](void*) noexcept {};
   EXPECT_THAT(FilterFindings(parts),
               Contains(AllOf(
-                  HasSubstr("construct, clone and destroy of slot \"sample.count/1\" leaves about"),
+                  HasSubstr("construct, clone and destroy of slot \"sample.count/1\" leaks about"),
                   HasSubstr("kLeaks"))));
 }
 
@@ -209,7 +210,7 @@ TEST(Leaks, InstanceThatIsNotFreed) {
     kept.push_back(std::make_unique<int64_t>(0));
     return berth_code{BERTH_SUCCESS};
   };
-  EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("create and destroy leaves about")));
+  EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("create and destroy leaks about")));
 }
 #endif
 

@@ -121,8 +121,8 @@ TEST(MakeObject, IsReadFromItsJson) {
 TEST(MakeObjectDeathTest, SaysWhatIsWrong) {
   Ids ids;
   EXPECT_DEATH(MakeObject(R"({"apiVersion": "v1", "kind": "A"})"), "without metadata.name");
-  EXPECT_DEATH(ObjectHandle(MakeObject("v1/A", "", "x", "7"), ids), "\"x\" is no JSON object");
-  EXPECT_DEATH(ObjectHandle(MakeObject("Secret", "", "x"), ids), "is no kind such as");
+  EXPECT_DEATH(ObjectHandle(MakeObject("v1/A", "", "x", "7"), ids), "\"x\" is not a JSON object");
+  EXPECT_DEATH(ObjectHandle(MakeObject("Secret", "", "x"), ids), "is not a kind such as");
 }
 
 }  // namespace

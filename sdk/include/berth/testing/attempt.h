@@ -91,7 +91,7 @@ inline std::optional<std::string> Difference(Step step, const Attempt& a, const 
                                              const std::function<bool(const Row&)>& compare) {
   if (!a.asked || !b.asked) return std::nullopt;
   if (a.table.call.code != b.table.call.code) {
-    return "it answers " + ToString(a.table.call) + ", then " + ToString(b.table.call);
+    return "it returns " + ToString(a.table.call) + ", then " + ToString(b.table.call);
   }
   if (!a.table.call.ok()) return std::nullopt;
   for (const uint32_t row : a.cycle->AllowedRows()) {

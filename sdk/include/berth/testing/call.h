@@ -73,11 +73,10 @@ inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed
   const CallScope* call = CallScope::current();
   if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
   const std::string where = call == nullptr
-                                ? "a thread of its own"
+                                ? "a thread of the plugin"
                                 : std::string(call->point()) + " " + WordNames(call->word());
   reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
-                                     ", which may be called under " + WordNames(allowed) +
-                                     " alone");
+                                     ", but it may be called only under " + WordNames(allowed));
   return false;
 }
 

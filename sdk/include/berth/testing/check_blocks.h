@@ -109,7 +109,8 @@ class BlockChecker {
       ready.fetch_add(1);
       while (ready.load() < kThreads) std::this_thread::yield();
       for (size_t round = 0; round < kRounds; ++round) {
-        const std::string where = "in blocks on " + std::to_string(kThreads) + " threads at once";
+        const std::string where =
+            "in blocks on " + std::to_string(kThreads) + " threads at the same time";
         Compare(block, Evaluate(cycle_, block, step_, where), Check::kConcurrency, where);
       }
     };
@@ -123,7 +124,7 @@ class BlockChecker {
                const std::string& where) {
     const std::string subject = Subject(step_, cycle_.pod()) + " " + where;
     if (answer.call.code != reference_.call.code) {
-      reporter_.Fail(check, subject + ": answers " + ToString(answer.call) + ", and in one block " +
+      reporter_.Fail(check, subject + ": returns " + ToString(answer.call) + ", but in one block " +
                                 ToString(reference_.call));
       return;
     }
@@ -132,7 +133,7 @@ class BlockChecker {
       if (!block.is_selected(i) || answer.rows[i] == want) continue;
       reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " +
                                 std::to_string(i) + ": " + ToString(step_, answer.rows[i]) +
-                                ", and in one block " + ToString(step_, want));
+                                ", but in one block " + ToString(step_, want));
       return;
     }
   }
@@ -181,14 +182,15 @@ inline void CheckRepeat(const Prober& prober, const Table& table, const PodHandl
     const Attempt again = prober.Try(table, pod, size);
     if (again.before != first.before) {
       prober.reporter().Fail(Check::kRepeat, "PreFilter or PreScore of pod " + pod.spec().ns + "/" +
-                                                 pod.name() + " answers " + ToString(first.before) +
+                                                 pod.name() + " returns " + ToString(first.before) +
                                                  ", then " + ToString(again.before));
     }
     const auto difference = Difference(prober.step(), first, again, all);
     if (!difference) continue;
-    prober.reporter().Fail(
-        Check::kRepeat, Subject(prober.step(), pod) + ", asked again with the nodes in blocks of " +
-                            std::to_string(size) + " for PreFilter: " + *difference);
+    prober.reporter().Fail(Check::kRepeat, Subject(prober.step(), pod) +
+                                               ", called again with the nodes in blocks of " +
+                                               std::to_string(size) +
+                                               " for PreFilter: " + *difference);
   }
 }
 

@@ -62,7 +62,7 @@ class DependenceChecker {
       if (DifferIn(declared, before, HashParts(mutation.pod))) continue;
       const PodHandle changed(std::move(mutation.pod), *prober_.world().ids);
       const Attempt attempt = prober_.Try(table_, changed);
-      if (!attempt.asked || SignsOtherwise(attempt)) continue;
+      if (!attempt.asked || SignatureDiffers(attempt)) continue;
       const auto difference =
           Difference(prober_.step(), base_, attempt, [](const Row&) { return true; });
       if (!difference) continue;
@@ -73,7 +73,7 @@ class DependenceChecker {
     }
   }
 
-  bool SignsOtherwise(const Attempt& attempt) const {
+  bool SignatureDiffers(const Attempt& attempt) const {
     if (Declared()->sign == nullptr) return false;
     const auto now = Sign(attempt, *Declared());
     const auto then = Sign(base_, *Declared());
@@ -86,7 +86,7 @@ class DependenceChecker {
     const std::string& node = table_.rows[row].node.name();
     const auto compare = [&](const Row& other) { return !own_pods || other.node.name() != node; };
     const std::string what = own_pods ? "the pods on other nodes" : "the pods on nodes";
-    std::vector<PodSpec> guests = {Twin(pod_.spec(), node), Stranger(node)};
+    std::vector<PodSpec> guests = {Twin(pod_.spec(), node), ConflictingPod(node)};
     for (const PodSpec& other : others_.first(std::min<size_t>(others_.size(), 2))) {
       guests.push_back(Twin(other, node, "guest"));
     }
@@ -123,7 +123,7 @@ class DependenceChecker {
                const std::function<bool(const Row&)>& rows, const std::string& how) {
     const Attempt attempt = prober_.Try(changed, pod_);
     // The signature may cover what PreFilter computed from the cluster.
-    if (!attempt.asked || SignsOtherwise(attempt)) return false;
+    if (!attempt.asked || SignatureDiffers(attempt)) return false;
     const auto difference = Difference(prober_.step(), base_, attempt, rows);
     if (difference)
       Fail(what + ", which dependence.cluster does not name: " + *difference + " " + how);
@@ -132,7 +132,7 @@ class DependenceChecker {
 
   // A pod that conflicts with many others: it requests much, uses a host port and has anti-affinity
   // to every pod.
-  static PodSpec Stranger(const std::string& node) {
+  static PodSpec ConflictingPod(const std::string& node) {
     return MakePod("stranger")
         .NodeName(node)
         .Phase(BERTH_PHASE_RUNNING)

@@ -76,7 +76,7 @@ class LeakChecker {
     if (least < kRounds * kSmallestPiece) return;
     prober_.reporter().Fail(
         Check::kLeaks,
-        what + " leaves about " + std::to_string(least / kRounds) + " bytes behind each time");
+        what + " leaks about " + std::to_string(least / kRounds) + " bytes each time");
   }
 
   const Prober& prober_;

@@ -53,7 +53,7 @@ class ShapeChecker {
     for (const char* const* id = world_.info->points; id != nullptr && *id != nullptr; ++id) {
       const void* point = plugin_.get_point != nullptr ? plugin_.get_point(&plugin_, *id) : nullptr;
       Expect(point != nullptr,
-             std::string("get_point answers NULL for ") + *id + ", which berth_plugin_info names");
+             std::string("get_point returns NULL for ") + *id + ", which berth_plugin_info names");
     }
     ExpectPoint(instance_.pre_enqueue, BERTH_POINT_PRE_ENQUEUE, &berth_pre_enqueue::pre_enqueue);
     ExpectPoint(instance_.pre_filter, BERTH_POINT_PRE_FILTER, &berth_pre_filter::pre_filter);
@@ -72,12 +72,13 @@ class ShapeChecker {
     }
     if (const auto& pre = instance_.pre_filter) {
       Expect((pre->add_pod == nullptr) == (pre->remove_pod == nullptr),
-             "PreFilter has one of AddPod and RemovePod");
+             "PreFilter has only one of AddPod and RemovePod");
     }
     if (const auto& score = instance_.score) {
-      Expect(score->normalize_mode <= BERTH_NORMALIZE_CUSTOM, "Score has no such normalize_mode");
+      Expect(score->normalize_mode <= BERTH_NORMALIZE_CUSTOM,
+             "Score has an unknown normalize_mode");
       Expect(score->normalize_mode != BERTH_NORMALIZE_CUSTOM || score->normalize != nullptr,
-             "Score has BERTH_NORMALIZE_CUSTOM and no normalize");
+             "Score has BERTH_NORMALIZE_CUSTOM but no normalize");
       CheckDependence("Score", score->dependence);
     }
     if (instance_.filter) CheckDependence("Filter", instance_.filter->dependence);
@@ -91,16 +92,18 @@ class ShapeChecker {
          ++named) {
       if (std::strcmp(*named, id) == 0) return;
     }
-    Expect(false, std::string("get_point knows ") + id + ", which berth_plugin_info does not name");
+    Expect(false,
+           std::string("get_point returns ") + id + ", which berth_plugin_info does not name");
   }
 
   void CheckDependence(const char* point, const berth_dependence* dependence) {
     if (dependence == nullptr) return;
     const uint32_t known = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER;
     Expect(dependence->cluster != 0 && (dependence->cluster & ~known) == 0,
-           std::string(point) + "'s dependence.cluster is " + std::to_string(dependence->cluster));
+           std::string(point) + "'s dependence.cluster is " + std::to_string(dependence->cluster) +
+               ", which is not a set of BERTH_DEPENDS_* flags");
     Expect(dependence->pod_parts >> BERTH_PART_COUNT == 0,
-           std::string(point) + "'s dependence.pod_parts names parts that no pod has");
+           std::string(point) + "'s dependence.pod_parts names unknown parts");
   }
 
   void CheckColumns() {
@@ -120,9 +123,9 @@ class ShapeChecker {
       const std::string name = "slot " + std::to_string(i);
       Expect(slot->size != 0, name + " has no size");
       Expect(slot->align != 0 && slot->align <= 64 && (slot->align & (slot->align - 1)) == 0,
-             name + " has an alignment that is no power of two up to 64");
+             name + " has an alignment that is not a power of two up to 64");
       Expect(slot->construct == nullptr || slot->clone != nullptr || slot->destroy == nullptr,
-             name + " has construct and destroy and is cloned by copying its bytes");
+             name + " has construct and destroy but no clone, so its bytes would be copied");
     }
   }
 

@@ -54,7 +54,7 @@ class WhatIfChecker {
     Compare({row, gone, changed, table_, false});
   }
 
-  struct Supposition {
+  struct Change {
     uint32_t row;
     const PodHandle& pod;
     const Table& then;
@@ -64,7 +64,7 @@ class WhatIfChecker {
 
   // Applies the change to a clone, compares the result with a cluster that has the change, and
   // reverts it.
-  void Compare(const Supposition& what) {
+  void Compare(const Change& what) {
     const Attempt real = prober_.Try(what.then, pod_);
     const bool decided = real.asked ? real.table.call.ok() : real.before.code == BERTH_SKIP;
     // In the changed cluster PreFilter rejects the pod, which it does not do here.
@@ -74,10 +74,10 @@ class WhatIfChecker {
     const std::string how =
         std::string(what.add ? "AddPod" : "RemovePod") + " of " + what.pod.name();
     const RowAnswer want = real.asked ? real.On(what.row) : RowAnswer{};
-    if (!Suppose(*clone, what, what.then, what.add)) return;
+    if (!Apply(*clone, what, what.then, what.add)) return;
     ExpectOriginalsUnchanged(how);
     if (!Expect(*clone, what, what.then, want, how)) return;
-    if (!Suppose(*clone, what, what.now, !what.add)) return;
+    if (!Apply(*clone, what, what.now, !what.add)) return;
     Expect(*clone, what, what.now, base_.On(what.row), how + ", and back");
   }
 
@@ -86,15 +86,16 @@ class WhatIfChecker {
     const BlockAnswer after = EvaluateTable(*base_.cycle, Step::kFilter);
     for (const uint32_t row : base_.cycle->AllowedRows()) {
       if (after.rows[row] == base_.On(row)) continue;
-      prober_.reporter().Fail(Check::kSlots,
-                              Subject(Step::kFilter, pod_) + ": " + how +
-                                  " on cloned slots changes what the originals say of node \"" +
-                                  table_.rows[row].node.name() + "\"");
+      prober_.reporter().Fail(
+          Check::kSlots,
+          Subject(Step::kFilter, pod_) + ": " + how +
+              " on cloned slots changes the verdict of the original slots for node \"" +
+              table_.rows[row].node.name() + "\"");
       return;
     }
   }
 
-  bool Suppose(Cycle& clone, const Supposition& what, const Table& table, bool add) {
+  bool Apply(Cycle& clone, const Change& what, const Table& table, bool add) {
     const auto& point = base_.instance->pre_filter;
     if (!point) return true;
     const auto change = add ? point->add_pod : point->remove_pod;
@@ -106,20 +107,20 @@ class WhatIfChecker {
     });
     if (answer.ok()) return true;
     prober_.reporter().Fail(Check::kWhatIf, std::string(name) + " of " + what.pod.name() +
-                                                " answers " + ToString(answer));
+                                                " returns " + ToString(answer));
     return false;
   }
 
-  bool Expect(Cycle& clone, const Supposition& what, const Table& table, const RowAnswer& want,
+  bool Expect(Cycle& clone, const Change& what, const Table& table, const RowAnswer& want,
               const std::string& how) {
     const Block block(table, clone.columns(), {what.row}, nullptr, {});
     const BlockAnswer got = Evaluate(clone, block, Step::kFilter, "after " + how);
     if (got.call.ok() && got.rows[0] == want) return true;
     prober_.reporter().Fail(Check::kWhatIf,
                             Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) +
-                                "\": after " + how + " " +
+                                "\": after " + how + " it returns " +
                                 ToString(got.call.ok() ? got.rows[0].answer : got.call) +
-                                ", where the cluster is really so " + ToString(want.answer));
+                                ", but in a cluster with this change " + ToString(want.answer));
     return false;
   }
 

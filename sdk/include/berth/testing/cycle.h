@@ -129,14 +129,14 @@ class Cycle {
   void Expect(const char* point, const Answer& answer,
               std::initializer_list<berth_code> codes) const {
     if (std::find(codes.begin(), codes.end(), answer.code) == codes.end()) {
-      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " +
+      instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
                                                     CodeName(answer.code) +
-                                                    ", which is no answer of " + point);
+                                                    ", which is not a valid code of " + point);
     }
     const bool refusal = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
                          answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
     if (refusal && answer.reasons.empty()) {
-      instance_->reporter().Fail(Check::kCodes, std::string(point) + " answers " +
+      instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
                                                     CodeName(answer.code) + " without a reason");
     }
   }

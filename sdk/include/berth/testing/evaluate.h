@@ -136,7 +136,7 @@ class BlockCall {
                        code == BERTH_ERROR;
     if (!known) {
       reporter_.Fail(Check::kCodes, where_ + ": " + CodeName(code) + " for " + Name(i) +
-                                        " is no verdict of Filter");
+                                        " is not a valid verdict of Filter");
     }
     if (code == BERTH_SUCCESS || !known) return {code, {}};
     if (reasons.IsPoison(i)) return FailUnwritten("reasons", i), Answer{code, {}};
@@ -156,7 +156,7 @@ class BlockCall {
         continue;
       }
       reporter_.Fail(Check::kCodes, where_ + ": reason bit " + std::to_string(bit) + " for " +
-                                        Name(i) + ", and the reason table has " +
+                                        Name(i) + ", but the reason table has " +
                                         std::to_string(cycle_.reasons().size()));
     }
     return texts;
@@ -177,10 +177,10 @@ class BlockCall {
     // Any other code fails the cycle with the status' text, so it must be a known code and have a
     // text.
     const bool known = call.code >= 0 && CodeName(call.code).rfind("code ", 0) != 0;
-    if (!known) reporter_.Fail(Check::kCodes, where_ + " answers " + CodeName(call.code));
+    if (!known) reporter_.Fail(Check::kCodes, where_ + " returns " + CodeName(call.code));
     if (known && call.reasons.empty()) {
       reporter_.Fail(Check::kCodes,
-                     where_ + " answers " + CodeName(call.code) + " without a reason");
+                     where_ + " returns " + CodeName(call.code) + " without a reason");
     }
   }
   void FailUnselected(uint32_t i) {

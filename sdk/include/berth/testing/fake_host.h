@@ -120,7 +120,8 @@ class PluginUnderTest {
         instance_->queue_sort->key(instance_->self(), &view, key.data());
       });
     }
-    if (keys[0] != keys[1]) reporter_.Fail(Check::kRepeat, "QueueSort gives one pod two keys");
+    if (keys[0] != keys[1])
+      reporter_.Fail(Check::kRepeat, "QueueSort returns two keys for one pod");
     return Flushed(keys[0]);
   }
 
@@ -131,8 +132,8 @@ class PluginUnderTest {
     if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
     const bool less = AskLess(a, b);
     if (less && AskLess(b, a))
-      reporter_.Fail(Check::kRepeat, "QueueSort puts two pods before each other");
-    if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort puts a pod before itself");
+      reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
+    if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
     return Flushed(less);
   }
 
@@ -276,7 +277,7 @@ class PluginUnderTest {
     SetUp(scenario);
     instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
     if (!instance_->ok())
-      Misuse(std::string(world_.info->name) + ": create answers " + ToString(instance_->created()));
+      Misuse(std::string(world_.info->name) + ": create returns " + ToString(instance_->created()));
     ShapeChecker(world_, *instance_).Run();
     instance_->Replay(table_);
     reporter_.Flush();

@@ -60,7 +60,7 @@ class Library {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) Misuse(std::string("dlopen: ") + dlerror());
     const void* symbol = dlsym(handle, "berth_entry_v1");
-    if (symbol == nullptr) Misuse(path + " exports no berth_entry_v1");
+    if (symbol == nullptr) Misuse(path + " does not export berth_entry_v1");
     return Library(*static_cast<const berth_entry*>(symbol));
   }
 
@@ -74,7 +74,7 @@ class Library {
       if (name == info.name || (name.empty() && entry_->n_plugins == 1)) return info;
       names += std::string(" ") + info.name;
     }
-    Misuse("the library has no plugin \"" + name + "\", but:" + names);
+    Misuse("the library has no plugin \"" + name + "\"; it has:" + names);
   }
 
  private:
@@ -239,7 +239,7 @@ class Instance {
                                      ToAbi(world.profile), args.get(), &plugin_, status.abi());
     created_ = status.With(code);
     if (created_.ok() && plugin_ == nullptr) {
-      reporter_.Fail(Check::kShape, "create answers Success and sets no plugin");
+      reporter_.Fail(Check::kShape, "create returns Success but sets no plugin");
       created_ = Error("create set no plugin");
     }
     if (!created_.ok()) plugin_ = nullptr;

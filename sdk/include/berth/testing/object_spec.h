@@ -61,9 +61,10 @@ ValueSpec MapOf(const Texts& texts) {
 // the spec.
 inline ValueSpec WholeObject(const ObjectSpec& spec) {
   ValueSpec whole = JsonReader::Read(spec.json);
-  if (whole.kind != BERTH_VALUE_OBJECT) Misuse("object \"" + spec.name + "\" is no JSON object");
+  if (whole.kind != BERTH_VALUE_OBJECT) Misuse("object \"" + spec.name + "\" is not a JSON object");
   const size_t slash = spec.kind.rfind('/');
-  if (slash == std::string::npos) Misuse("\"" + spec.kind + "\" is no kind such as \"v1/Secret\"");
+  if (slash == std::string::npos)
+    Misuse("\"" + spec.kind + "\" is not a kind such as \"v1/Secret\"");
   const auto put = [](ValueSpec* to, const char* key, ValueSpec value) {
     to->Drop(key);
     to->Set(key, std::move(value));

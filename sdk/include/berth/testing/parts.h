@@ -269,7 +269,7 @@ inline std::vector<Mutation> MutatePart(int part, const PodSpec& pod,
   keep("changed", std::move(changed));
   PodSpec cleared = pod;
   CopyPart(part, MakePod("blank").Namespace("blank"), &cleared);
-  keep("taken away", std::move(cleared));
+  keep("removed", std::move(cleared));
   for (const PodSpec& other : others) {
     PodSpec like_other = pod;
     CopyPart(part, other, &like_other);

@@ -70,7 +70,7 @@ inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
         Check::kCodes, "Score of pod " + cycle.pod().spec().ns + "/" + cycle.pod().name() +
                            ": node \"" + cycle.table().rows[rows[i]].node.name() + "\" has " +
                            std::to_string((*scores)[i]) +
-                           " after normalisation, and 0..100 is allowed");
+                           " after normalisation, but only 0..100 is allowed");
     break;
   }
   return answer;
@@ -153,9 +153,10 @@ class Placement {
     constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
     if (result.answer.code == BERTH_WAIT &&
         (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {
-      instance_.reporter().Fail(Check::kCodes, "Permit answers Wait for " +
-                                                   std::to_string(result.timeout_ns) +
-                                                   " ns, and up to 15 minutes is allowed");
+      instance_.reporter().Fail(Check::kCodes,
+                                "Permit returns Wait with a timeout of " +
+                                    std::to_string(result.timeout_ns) +
+                                    " ns; expected more than 0 and at most 15 minutes");
     }
     instance_.reporter().Flush();
     return result;
@@ -231,8 +232,8 @@ class Placement {
   Answer Checked(const char* point, Word word, Call call) {
     const Answer answer = cycle_->Ask(point, word, call);
     // Pending from a [bind] call is not a rejection: the call completes later.
-    const bool comes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
-    if (!comes_later) {
+    const bool completes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
+    if (!completes_later) {
       cycle_->Expect(point, answer,
                      {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
                       BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,

@@ -98,7 +98,7 @@ inline ReadAmount ReadQuantity(std::string_view text, int64_t scale) {
 inline int64_t ParseQuantity(std::string_view text, int64_t scale = 1) {
   const internal::ReadAmount read = internal::ReadQuantity(text, scale);
   if (read.wrong != nullptr) {
-    Misuse("\"" + std::string(text) + "\" is no quantity: " + read.wrong);
+    Misuse("\"" + std::string(text) + "\" is not a quantity: " + read.wrong);
   }
   return read.value;
 }

@@ -127,7 +127,8 @@ class HintAsker {
       hint = instance_.enqueue_extensions->hint(instance_.self(), &queued, &event);
     });
     if (hint > BERTH_HINT_QUEUE) {
-      instance_.reporter().Fail(Check::kCodes, "hint answers " + std::to_string(hint));
+      instance_.reporter().Fail(Check::kCodes, "hint returns " + std::to_string(hint) +
+                                                   ", which is not a BERTH_HINT_* value");
     }
     return hint;
   }

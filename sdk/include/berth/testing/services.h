@@ -220,7 +220,7 @@ class Services {
     if (point != "PreFilter" && point != "PreScore") {
       Of(host).reporter_.Fail(Check::kThreads,
                               "calls columns.bind from " + std::string(point) +
-                                  ", which may be called from PreFilter and PreScore alone");
+                                  ", but it may be called only from PreFilter and PreScore");
       return BERTH_CONFLICT;
     }
     if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
@@ -256,7 +256,7 @@ class Services {
     const std::lock_guard lock(self.mutex_);
     if (index >= self.metric_order_.size()) {
       self.reporter_.Fail(Check::kShape,
-                          "observes metric " + std::to_string(index) + ", which it never defined");
+                          "observes metric " + std::to_string(index) + ", which it did not define");
       return;
     }
     Metric& metric = *self.metric_order_[index];

@@ -101,7 +101,7 @@ class Slots {
       const berth_code code = slots_[i]->CloneFrom(*other.slots_[i]);
       if (code == BERTH_SUCCESS) continue;
       reporter_.Fail(Check::kSlots,
-                     "slot \"" + slots_[i]->type() + "\": clone answers " + CodeName(code));
+                     "slot \"" + slots_[i]->type() + "\": clone returns " + CodeName(code));
       return false;
     }
     return true;
@@ -125,7 +125,7 @@ class Slots {
     for (size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i]->Bytes() == before[i]) continue;
       reporter_.Fail(Check::kSlots, "slot \"" + slots_[i]->type() + "\": " + when +
-                                        " changes it, and cycle state is read-only under [block]");
+                                        " changes it, but cycle state is read-only under [block]");
     }
   }
   void* const* data() const { return pointers_.data(); }
