@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Berth and schedules a small cluster with it: five nodes, eight pods, of which one fits nowhere.
+# Builds Berth and schedules a small cluster: five nodes, eight pods, one of which fits on no node.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,8 +12,8 @@ echo "\$ build/release/berth simulate --cluster examples/clusters/small.yaml"
 status=0
 build/release/berth simulate --cluster examples/clusters/small.yaml || status=$?
 
-# 1 is the answer here: not every pod could be placed.
+# Exit status 1 is expected: not every pod could be placed.
 [ "$status" -eq 1 ] || exit "$status"
 echo
-echo "One pod stays pending. Why:  build/release/berth explain --cluster" \
+echo "One pod stays pending. To see why, run:  build/release/berth explain --cluster" \
      "examples/clusters/small.yaml --pod default/batch-import"

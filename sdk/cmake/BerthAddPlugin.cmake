@@ -3,18 +3,18 @@
 # Adds the plugin <name> as the module lib<name>.so and installs it to <libdir>/berth/plugins.
 #
 #   SOURCES         C or C++ files; by default <name>/*.cc and <name>/*.c, without *_test.*
-#   MIN_HOST_MINOR  the oldest minor version of the host's ABI that the plugin runs in (default 0)
-#   NO_INSTALL      builds it only: for a plugin that is itself a test
+#   MIN_HOST_MINOR  the oldest minor version of the host's ABI that the plugin can run in (default 0)
+#   NO_INSTALL      only builds the plugin, for a plugin that is itself a test
 #
-# A plugin sees nothing but the SDK and exports nothing but its entry: that is what lets one built by
-# any compiler, against any standard library, live in one process with the others.
+# A plugin includes only the SDK and exports only its entry, so that plugins built by different
+# compilers and against different standard libraries can run in one process.
 #   -fno-gnu-unique   a unique symbol would be shared between plugins in spite of RTLD_LOCAL
-#   --exclude-libs    symbols of static libraries stay inside
-#   -z defs           an undefined symbol is the author's link error, not the operator's load error
-#   -z now, relro     resolved when loaded, read-only afterwards
+#   --exclude-libs    does not export the symbols of static libraries
+#   -z defs           an undefined symbol fails at link time, not when an operator loads the plugin
+#   -z now, relro     symbols are resolved at load time and are read-only afterwards
 include_guard(GLOBAL)
 
-# On the function's own path, so that it is the same from the source tree and from an installation.
+# Relative to this file, so that it works from the source tree and from an installation.
 set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
 
 function(berth_add_plugin name)
@@ -28,7 +28,7 @@ function(berth_add_plugin name)
     list(FILTER arg_SOURCES EXCLUDE REGEX "_test\\.(cc|c)$")
   endif()
   if(NOT arg_SOURCES)
-    message(FATAL_ERROR "berth_add_plugin(${name}): no sources: name them after SOURCES, "
+    message(FATAL_ERROR "berth_add_plugin(${name}): no sources: list them after SOURCES, "
                         "or put them into ${CMAKE_CURRENT_SOURCE_DIR}/${name}/")
   endif()
   if(NOT arg_MIN_HOST_MINOR)

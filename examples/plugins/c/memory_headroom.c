@@ -1,12 +1,13 @@
 /* Keeps a share of every node's memory free for bursts, except for pods of high priority, and
- * prefers nodes where more stays free. Plain C11: <berth/abi.h> is all that it needs. */
+ * prefers nodes with more free memory. Plain C11; it needs only <berth/abi.h>. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <berth/abi.h>
 
-/* What the host reads before it runs any code of this library; the entry below says the same. */
+/* The host reads this before it runs any code of this library. The entry below states the same
+ * facts. */
 BERTH_NOTE(
     "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"acme.MemoryHeadroom\","
     "\"version\":\"1.0.0\","
@@ -14,26 +15,26 @@ BERTH_NOTE(
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 
-/* One instance: what a profile made of it. */
+/* One plugin instance, with the arguments of its profile. */
 typedef struct Headroom {
   berth_plugin abi;
   int64_t percent;
   int64_t exempt_priority;
 } Headroom;
 
-/* What is remembered of one pod's attempt: one per attempt, made and copied by the host. */
+/* The state of one pod's attempt. The host constructs and copies it. */
 typedef struct State {
-  int64_t memory;  /* that the pod wants */
-  int64_t percent; /* to keep free around it */
+  int64_t memory;  /* the pod's request */
+  int64_t percent; /* the share to keep free for this pod */
 } State;
 
-/* What is read of every node: one array each, in this order. */
+/* The columns that are read of every node: one array each, in this order. */
 enum { kAllocMemory, kReqMemory, kColumns };
 static const berth_column_request kColumnRequests[kColumns] = {
     {sizeof(berth_column_request), 0, "alloc.memory", BERTH_TYPE_I64, 0},
     {sizeof(berth_column_request), 0, "req.memory", BERTH_TYPE_I64, 0}};
 
-/* Without functions of its own, a slot begins as zeros and is copied byte by byte. */
+/* A slot without functions is zeroed at the start and copied byte by byte. */
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof(State), 0,
                                      "acme.MemoryHeadroom.state/1", NULL, NULL, NULL}};
 
@@ -41,7 +42,7 @@ static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof
 static const char kNoHeadroom[] = "Insufficient memory headroom";
 static const berth_str kReasons[] = {{kNoHeadroom, sizeof kNoHeadroom - 1}};
 
-/* What the answers depend on: the host may use them again until it changes. */
+/* What the results depend on: the host may reuse them until it changes. */
 static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
                                              BERTH_PART(REQUESTS) | BERTH_PART(PRIORITY), NULL,
                                              NULL};
@@ -67,7 +68,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   return BERTH_SUCCESS;
 }
 
-/* Runs on several threads at once: neither the instance nor the state may change here. */
+/* Runs on several threads at the same time, so it must not change the instance or the state. */
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status* status) {
   const State* state = cycle->slots[0];
@@ -83,7 +84,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   return BERTH_SUCCESS;
 }
 
-/* The share of the memory that stays free, in percent. */
+/* Scores a node by the share of its memory that stays free, in percent. */
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) {
   const int64_t memory = cycle->pod->request->memory;
@@ -118,7 +119,8 @@ static const char kSchema[] =
     "\"percent\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":90,\"default\":10,"
     "\"description\":\"Share of a node's memory to keep free.\"},"
     "\"exemptPriority\":{\"type\":\"integer\",\"minimum\":-2147483648,\"maximum\":2147483647,"
-    "\"default\":1000000000,\"description\":\"Pods of this priority and above may use it all.\"}}}";
+    "\"default\":1000000000,\"description\":\"Pods of this priority or higher may use all "
+    "memory.\"}}}";
 
 static berth_str Str(const char* text) {
   const berth_str str = {text, strlen(text)};
@@ -134,7 +136,8 @@ static const IntArg kPercent = {"/percent", 0, 90, "expected an integer of 0 to 
 static const IntArg kExemptPriority = {"/exemptPriority", INT32_MIN, INT32_MAX,
                                        "expected an integer of 32 bits"};
 
-/* Reads an argument into `*out`, which keeps its value where the profile does not name it. */
+/* Reads an argument into `*out`, which keeps its value if the profile does not name the
+ * argument. */
 static int ReadInt(const berth_values* reader, const berth_value* args, const IntArg* arg,
                    int64_t* out, berth_status* status) {
   const berth_value* value = reader->get(args, Str(arg->path + 1));
@@ -160,7 +163,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   Headroom* plugin = NULL;
   (void)name, (void)profile;
   if (host->get_service(host, BERTH_SERVICE_VALUES, &values) != BERTH_SUCCESS) return BERTH_ERROR;
-  /* Both are read before an answer: all that is wrong is reported at once. */
+  /* Reads both arguments before it returns, so that all errors are reported at once. */
   good = ReadInt(values, args, &kPercent, &made.percent, status);
   good &= ReadInt(values, args, &kExemptPriority, &made.exempt_priority, status);
   if (!good) return BERTH_BAD_ARGUMENT;

@@ -1,4 +1,4 @@
-// The test kit is C++; it loads the library as the host does: argv[1] is its path.
+// The test kit is C++. It loads the library as the host does; argv[1] is the library's path.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ std::string library;
 constexpr int64_t kGi = int64_t{1} << 30;
 constexpr const char* kReason = "Insufficient memory headroom";
 
-// 100 GiB each; a uses none of it, b 60, c 90.
+// Each node has 100 GiB. Pods use none of it on a, 60 on b, and 90 on c.
 std::vector<NodeSpec> Nodes() {
   return {MakeNode("a").Memory(100 * kGi), MakeNode("b").Memory(100 * kGi).UsedMemory(60 * kGi),
           MakeNode("c").Memory(100 * kGi).UsedMemory(90 * kGi)};
@@ -28,12 +28,12 @@ TEST(MemoryHeadroom, KeepsTheShareFree) {
     PodSpec pod;
     std::vector<std::string> fitting;
   } cases[] = {
-      {"exactly the share stays free on b", MakePod("p").Memory(20 * kGi), {"a", "b"}},
-      {"one byte less than the share", MakePod("p").Memory(20 * kGi + 1), {"a"}},
-      {"high priority may use it all",
+      {"leaves exactly the share on b", MakePod("p").Memory(20 * kGi), {"a", "b"}},
+      {"leaves one byte less than the share on b", MakePod("p").Memory(20 * kGi + 1), {"a"}},
+      {"exempt priority may use all memory",
        MakePod("p").Memory(40 * kGi).Priority(1'000'000'000),
        {"a", "b"}},
-      {"one below that may not", MakePod("p").Memory(40 * kGi).Priority(999'999'999), {"a"}},
+      {"one below the exempt priority", MakePod("p").Memory(40 * kGi).Priority(999'999'999), {"a"}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -42,13 +42,13 @@ TEST(MemoryHeadroom, KeepsTheShareFree) {
   EXPECT_EQ(plugin.Filter(MakePod("p").Memory(kGi)).On("c"), Unschedulable(kReason));
 }
 
-TEST(MemoryHeadroom, PrefersWhereMoreStaysFree) {
+TEST(MemoryHeadroom, PrefersTheNodeWithMoreFreeMemory) {
   auto plugin = PluginUnderTest::FromLibrary(library, {.nodes = Nodes()});
   const ScoreResult result = plugin.Score(MakePod("p").Memory(10 * kGi));
   EXPECT_EQ(result.normalized, (std::map<std::string, int64_t>{{"a", 90}, {"b", 30}, {"c", 0}}));
 }
 
-TEST(MemoryHeadroom, NamesAllThatIsWrong) {
+TEST(MemoryHeadroom, ReportsEveryArgumentError) {
   const Answer answer = PluginUnderTest::CreateFromLibrary(
       library, {.args = {{"percent", 91}, {"exemptPriority", "high"}}});
   EXPECT_EQ(answer.code, BERTH_BAD_ARGUMENT);

@@ -1,8 +1,9 @@
-// Keeps every rack below what its breaker carries, and spreads the draw over the racks.
+// Keeps the power draw of every rack below the limit of its breaker, and spreads the draw over the
+// racks.
 //
-// Nodes carry the label acme.com/rack and offer watts as an extended resource; pods request them
-// like any other: `requests: {acme.com/watts: 300}`. NodeResourcesFit holds each node to its own
-// supply; this plugin holds the nodes of one rack together to theirs.
+// Nodes have the label acme.com/rack and offer watts as an extended resource. Pods request them
+// like any other resource: `requests: {acme.com/watts: 300}`. NodeResourcesFit limits each node to
+// its own supply; this plugin limits the nodes of one rack together.
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -23,13 +24,13 @@ class RackPower : public berth::Plugin {
   static constexpr berth::Reasons kReasons{"Rack power budget exceeded", "Node is in no rack"};
   enum Reason : int { kNoPower, kNoRack };
 
-  // What is read of every node: one array each.
+  // The columns that are read of every node: one array each.
   using Rack = berth::Label<"acme.com/rack">;
   using Watts = berth::Req<"acme.com/watts">;
   using Columns = berth::Columns<Rack, Watts>;
   using Node = berth::NodeRow<Columns>;
 
-  // What a profile may say.
+  // The arguments in a profile.
   struct Args {
     int64_t watts_per_rack = 0;
     int64_t reserve_percent = 0;
@@ -40,7 +41,7 @@ class RackPower : public berth::Plugin {
       berth::Arg("reservePercent", &Args::reserve_percent, berth::Range{0, 90},
                  "The share of it that stays free."));
 
-  // What is remembered of one pod's attempt: its own draw, and that of every rack.
+  // The state of one pod's attempt: its own draw, and the draw of every rack.
   struct State {
     int64_t pod_watts = 0;
     std::map<berth_id, int64_t> racks;
@@ -51,11 +52,11 @@ class RackPower : public berth::Plugin {
     }
   };
 
-  // An answer depends on the pods of other nodes too: the host asks again each time.
+  // The results also depend on pods of other nodes, so the host does not reuse them.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
                                                        .pod_parts = BERTH_PART(REQUESTS)};
   static constexpr berth::Dependence kScoreDependence = kFilterDependence;
-  // The host turns watts into 0..100; the emptiest rack gets the most.
+  // The host normalises the watts to 0..100; the rack with the lowest draw gets the highest score.
   static constexpr berth::Normalize kNormalize = berth::Normalize::kMaxReversed;
 
   RackPower(const berth::Host& host, const Args& args)
@@ -71,7 +72,8 @@ class RackPower : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // What if that pod were on that node, or gone from it? Asked in preemption, on copies of State.
+  // Called during preemption, on copies of State, to evaluate a node with another pod or without
+  // one.
   berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, const Node& node) {
     cycle.State<State>().racks[node[Rack{}]] +=
         Draw(berth::Span<const berth_quantity>(pod->accounted->scalars));
@@ -83,7 +85,7 @@ class RackPower : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // Called per node; the loop around it is the SDK's, inside this library.
+  // Called per node. The SDK compiles the loop over the nodes into this library.
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const berth_id rack = node[Rack{}];
     if (rack == BERTH_ID_NONE) return berth::Unresolvable(kNoRack);
@@ -100,7 +102,7 @@ class RackPower : public berth::Plugin {
     return cycle.State<State>().Of(node[Rack{}]);
   }
 
-  // What may make room for a pod that was refused here.
+  // The events that may make room for a pod that this plugin rejected.
   std::vector<berth::EventInterest> EventsToRegister() const {
     return {{BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
             {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};

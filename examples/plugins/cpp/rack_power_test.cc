@@ -1,5 +1,6 @@
-// No cluster and no host. Filter() and Score() also ask again: in other blocks, on several threads,
-// with other pods on other nodes; what then differs from the promises of the plugin fails the test.
+// The tests need no cluster and no host. Filter() and Score() also call the plugin again, with
+// other blocks, on several threads and with other pods and nodes. A test fails if the plugin does
+// not do what it declares.
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ NodeSpec InRack(const std::string& name, const std::string& rack, const std::str
   return MakeNode(name).Label(kRack, rack).Used(kWatts, used);
 }
 
-// Rack r1 draws 700 W over two nodes, r2 200 W; one node is in no rack.
+// Rack r1 draws 700 W over two nodes, r2 draws 200 W, and one node is in no rack.
 std::vector<NodeSpec> Racks() {
   return {InRack("a", "r1", "300"), InRack("b", "r1", "400"), InRack("c", "r2", "200"),
           MakeNode("loose")};
@@ -25,7 +26,7 @@ std::vector<NodeSpec> Racks() {
 
 PodSpec Drawing(const std::string& watts) { return MakePod("p").Request(kWatts, watts); }
 
-TEST(RackPower, ARackIsHeldToItsBudget) {
+TEST(RackPower, LimitsARackToItsBudget) {
   PluginUnderTest plugin({.nodes = Racks(), .args = {{"wattsPerRack", 1000}}});
   const struct {
     const char* name;
@@ -44,14 +45,14 @@ TEST(RackPower, ARackIsHeldToItsBudget) {
   EXPECT_EQ(plugin.Filter(Drawing("1")).On("loose"), Unresolvable("Node is in no rack"));
 }
 
-TEST(RackPower, TheReserveStaysFree) {
+TEST(RackPower, KeepsTheReserveFree) {
   PluginUnderTest plugin(
       {.nodes = Racks(), .args = {{"wattsPerRack", 1000}, {"reservePercent", 20}}});
   EXPECT_EQ(plugin.Filter(Drawing("100")).Fitting(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(plugin.Filter(Drawing("101")).Fitting(), (std::vector<std::string>{"c"}));
 }
 
-TEST(RackPower, WhoDrawsNothingMayRunAnywhere) {
+TEST(RackPower, AcceptsAPodWithoutWattsOnEveryNode) {
   PluginUnderTest plugin({.nodes = Racks(), .args = {{"wattsPerRack", 1}}});
   EXPECT_EQ(plugin.Filter(MakePod("p")).pre_filter, Skip());
   EXPECT_TRUE(plugin.Score(MakePod("p")).skipped);
@@ -66,7 +67,7 @@ TEST(RackPower, PrefersTheRackThatDrawsLess) {
   EXPECT_EQ(result.normalized.at("c"), 72);
 }
 
-TEST(RackPower, APodThatEndsMakesRoom) {
+TEST(RackPower, HintQueuesThePodWhenAPodIsDeleted) {
   PluginUnderTest plugin({.nodes = Racks(), .args = {{"wattsPerRack", 1000}}});
   const PodSpec gone = MakePod("gone").NodeName("a");
   EXPECT_EQ(plugin.Hint(Drawing("400"), {.resource = BERTH_RESOURCE_POD_ANY,
@@ -75,7 +76,7 @@ TEST(RackPower, APodThatEndsMakesRoom) {
             uint32_t{BERTH_HINT_QUEUE});
 }
 
-TEST(RackPower, WrongArgumentsAreNamed) {
+TEST(RackPower, RejectsWrongArguments) {
   EXPECT_EQ(PluginUnderTest::Create({.args = {{"wattsPerRack", 0}}}).code, BERTH_BAD_ARGUMENT);
   EXPECT_EQ(PluginUnderTest::Create({}).code, BERTH_BAD_ARGUMENT) << "wattsPerRack is required";
 }

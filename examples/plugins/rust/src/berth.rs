@@ -1,5 +1,6 @@
-//! What this plugin uses of <berth/abi.h>, and a thin layer over it. Copy it, and add what you need:
-//! every struct and constant declared here is compared with the header by the tests at the end.
+//! The part of <berth/abi.h> that this plugin uses, with a thin layer over it. Copy it and add what
+//! you need: the tests at the end compare every struct and constant that is declared here with the
+//! header.
 #![allow(dead_code, non_camel_case_types)]
 
 use std::any::Any;
@@ -9,8 +10,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 pub type berth_code = i32;
 pub type berth_id = u32;
 
-// Declares the constants, and for the test what each is. In C their names begin with BERTH_; those
-// of parts are bits here, as of the macro BERTH_PART.
+// Declares the constants, and lists them for the test. In C their names begin with BERTH_. The
+// constants of parts are bit masks here, as the macro BERTH_PART returns them.
 macro_rules! abi_constants {
     ($($name:ident: $type:ty = $value:expr;)*) => {
         $(pub const $name: $type = $value;)*
@@ -42,7 +43,7 @@ abi_constants! {
     NOTE_TYPE: u32 = 1;
 }
 
-// Declares the structs, and for the test what C must say of each.
+// Declares the structs, and generates a C source for the test that asserts their layout.
 macro_rules! abi_structs {
     ($(struct $name:ident { $($field:ident: $type:ty,)* })*) => {
         $(#[repr(C)] pub struct $name { $(pub $field: $type,)* })*
@@ -56,7 +57,7 @@ macro_rules! abi_structs {
                 c += &format!("_Static_assert(sizeof({name}) == {size}, \"{name}\");\n");
                 let place = std::mem::MaybeUninit::<$name>::uninit();
                 $(
-                    let field = stringify!($field).trim_end_matches('_'); // type_ is C's type
+                    let field = stringify!($field).trim_end_matches('_'); // type_ is `type` in C
                     let at = unsafe { std::ptr::addr_of!((*place.as_ptr()).$field) } as usize;
                     let offset = at - place.as_ptr() as usize;
                     c += &format!("_Static_assert(offsetof({name}, {field}) == {offset}, ");
@@ -310,9 +311,9 @@ abi_structs! {
     }
 }
 
-// ---- What a library is made of -----------------------------------------------------------------
+// ---- Data of a library -------------------------------------------------------------------------
 
-/// Constant data that points to constant data: nobody writes it, on any thread.
+/// Constant data that points to constant data, which no thread writes.
 #[repr(transparent)]
 pub struct Constant<T>(pub T);
 unsafe impl<T> Sync for Constant<T> {}
@@ -347,7 +348,7 @@ pub const fn size<T>() -> u32 {
     std::mem::size_of::<T>() as u32
 }
 
-// ---- A thin layer ------------------------------------------------------------------------------
+// ---- A thin layer over the ABI -----------------------------------------------------------------
 
 impl berth_str {
     pub const fn new(text: &'static str) -> Self {
@@ -376,7 +377,7 @@ impl berth_array {
     }
 
     /// # Safety
-    /// The elements are of type T and live as long as `'a`. They lie `stride` bytes apart.
+    /// The elements are of type T and live as long as `'a`. They are `stride` bytes apart.
     pub unsafe fn items<'a, T: 'a>(&self) -> impl Iterator<Item = &'a T> {
         let (data, stride) = (self.data as *const u8, self.stride as usize);
         (0..self.count as usize).map(move |i| &*(data.add(i * stride) as *const T))
@@ -384,7 +385,7 @@ impl berth_array {
 }
 
 impl berth_block {
-    /// Indices of the nodes that are asked about.
+    /// Returns the indices of the selected nodes.
     pub fn selected(&self) -> impl Iterator<Item = usize> {
         let selected = self.selected;
         (0..self.n_selected as usize).map(move |k| {
@@ -397,7 +398,7 @@ impl berth_block {
     }
 
     /// # Safety
-    /// `column` was asked for with a type that T is, `i` is selected.
+    /// `column` was requested with the type T, and `i` is selected.
     pub unsafe fn cell<T: Copy>(&self, column: usize, i: usize) -> T {
         let from = &*self.columns.add(column);
         *((from.data as *const u8).add(i * from.stride as usize) as *const T)
@@ -407,7 +408,7 @@ impl berth_block {
 impl berth_status {
     pub fn reason(&mut self, text: &str) {
         let text = berth_str { ptr: text.as_ptr(), len: text.len() as u64 };
-        unsafe { (self.add_reason)(self, text) } // copied at once
+        unsafe { (self.add_reason)(self, text) } // copied before the call returns
     }
 
     pub fn argument_error(&mut self, path: &'static str, text: &'static str) {
@@ -417,7 +418,7 @@ impl berth_status {
 
 impl berth_host {
     /// # Safety
-    /// T is the struct that abi.h gives for `id`, which ends with a zero byte. In create() alone.
+    /// T is the struct of abi.h for `id`, which ends with a zero byte. Call it only in create().
     pub unsafe fn service<T>(&self, id: &str) -> Option<*const T> {
         let mut found = std::ptr::null();
         let code = (self.get_service)(self, id.as_ptr() as *const c_char, &mut found);
@@ -425,7 +426,8 @@ impl berth_host {
     }
 }
 
-/// Every function that the host calls runs in here: a panic must not leave the library.
+/// Every function that the host calls must run in `guard`, because a panic must not leave the
+/// library.
 pub fn guard(
     status: *mut berth_status,
     call: impl FnOnce(&mut berth_status) -> berth_code,
@@ -436,7 +438,7 @@ pub fn guard(
         Err(panic) => panic,
     };
     status.reason(&message(&*panic));
-    std::mem::forget(panic); // to drop it could panic again
+    std::mem::forget(panic); // dropping it could panic again
     BUG
 }
 
@@ -481,7 +483,7 @@ mod tests {
     unsafe extern "C" fn ignore(_: *mut berth_status, _: berth_str, _: berth_str) {}
 
     #[test]
-    fn a_panic_becomes_an_answer() {
+    fn a_panic_becomes_a_status() {
         let mut reasons: Vec<String> = Vec::new();
         let mut status = berth_status {
             struct_size: size::<berth_status>(),
@@ -496,12 +498,12 @@ mod tests {
     }
 
     #[test]
-    fn structs_lie_in_memory_as_the_header_says() {
+    fn struct_layouts_match_the_header() {
         compile(&layout_in_c()).unwrap();
     }
 
     #[test]
-    fn a_difference_is_found() {
+    fn a_wrong_layout_is_detected() {
         let wrong = layout_in_c().replace("sizeof(berth_str) == 16", "sizeof(berth_str) == 24");
         assert!(compile(&wrong).unwrap_err().contains("berth_str"));
     }
@@ -515,13 +517,13 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_those_of_the_header() {
+    fn constants_match_the_header() {
         let c = CONSTANTS.iter().map(|&(name, value)| constant_in_c(name, value));
         compile(&c.collect::<String>()).unwrap();
     }
 
     #[test]
-    fn a_constant_that_differs_is_found() {
+    fn a_wrong_constant_is_detected() {
         for &(name, value) in CONSTANTS {
             let error = compile(&constant_in_c(name, value + 1)).unwrap_err();
             assert!(error.contains("failed") && error.contains(name), "{name}: {error}");
@@ -529,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_declared_elsewhere() {
+    fn every_constant_is_declared_in_abi_constants() {
         let text = include_str!("berth.rs");
         let is_constant = |line: &&str| {
             let item = line.strip_prefix("pub ").unwrap_or(line);

@@ -1,7 +1,7 @@
-//! Keeps pods off nodes that cost more than they may spend, and prefers the cheapest.
+//! Keeps pods off nodes that cost more than the pods may spend, and prefers the cheapest node.
 //!
-//! Nodes say their price by the label acme.com/cents-per-hour, pods their limit by the annotation
-//! acme.com/max-cents-per-hour.
+//! The label acme.com/cents-per-hour states a node's price; the annotation
+//! acme.com/max-cents-per-hour states a pod's limit.
 mod berth;
 
 use berth::*;
@@ -11,13 +11,14 @@ use std::ptr::null;
 const PRICE_COLUMN: &str = "label:acme.com/cents-per-hour\0";
 const LIMIT_ANNOTATION: &str = "acme.com/max-cents-per-hour";
 
-// ---- Policy: plain Rust, see the tests -----------------------------------------------------------
+// ---- Policy: plain Rust without the host, see the tests -----------------------------------------
 
 fn price(label: Option<&str>, unlabelled: i64) -> i64 {
     label.and_then(|text| text.parse().ok()).filter(|cents| *cents >= 0).unwrap_or(unlabelled)
 }
 
-/// The limit of a pod without the annotation is none; one that is no number is an error.
+/// Returns the pod's limit. A pod without the annotation has no limit; an annotation that is not a
+/// number is an error.
 fn limit<'a>(mut annotations: impl Iterator<Item = (&'a str, &'a str)>) -> Result<i64, ()> {
     match annotations.find(|(key, _)| *key == LIMIT_ANNOTATION) {
         None => Ok(i64::MAX),
@@ -25,7 +26,7 @@ fn limit<'a>(mut annotations: impl Iterator<Item = (&'a str, &'a str)>) -> Resul
     }
 }
 
-// ---- One instance --------------------------------------------------------------------------------
+// ---- The plugin instance ------------------------------------------------------------------------
 
 struct CheapestNode {
     abi: berth_plugin,
@@ -34,7 +35,7 @@ struct CheapestNode {
     unlabelled: i64,
 }
 
-/// What is remembered of one pod's attempt: made as zeros and copied by the host.
+/// The state of one pod's attempt. The host zeroes it at the start and copies it.
 #[repr(C)]
 struct State {
     limit: i64,
@@ -67,14 +68,14 @@ unsafe extern "C" fn pre_filter(
                 SUCCESS
             }
             Err(()) => {
-                status.reason("Annotation acme.com/max-cents-per-hour is no number");
+                status.reason("Annotation acme.com/max-cents-per-hour is not a number");
                 UNSCHEDULABLE_AND_UNRESOLVABLE
             }
         }
     })
 }
 
-/// Runs on several threads at once: neither the instance nor the state may change here.
+/// Runs on several threads at the same time, so it must not change the instance or the state.
 unsafe extern "C" fn filter(
     plugin: *mut c_void,
     cycle: *const berth_cycle,
@@ -94,7 +95,8 @@ unsafe extern "C" fn filter(
     })
 }
 
-/// The price; the host turns it round, so that the cheapest node gets the most.
+/// Scores a node by its price. The host reverses the scores, so that the cheapest node gets the
+/// most.
 unsafe extern "C" fn score(
     plugin: *mut c_void,
     _: *const berth_cycle,
@@ -123,7 +125,8 @@ static NOTE: Note<{ note_size(JSON) }> = note(JSON);
 
 const SCHEMA: &str = concat!(
     r#"{"type":"object","additionalProperties":false,"properties":{"unlabelledCents":"#,
-    r#"{"type":"integer","minimum":0,"default":100,"description":"Price of nodes without one."}}}"#,
+    r#"{"type":"integer","minimum":0,"default":100,"#,
+    r#""description":"Price of a node without the label."}}}"#,
     "\0"
 );
 
@@ -280,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_a_number_of_cents() {
+    fn parses_prices_and_falls_back_to_the_default() {
         for (label, expected) in
             [(Some("12"), 12), (Some("0"), 0), (Some("-1"), 100), (Some("cheap"), 100), (None, 100)]
         {
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_an_annotation() {
+    fn reads_the_limit_from_the_annotation() {
         assert_eq!(limit([("other", "1")].into_iter()), Ok(i64::MAX));
         assert_eq!(limit([("other", "1"), (LIMIT_ANNOTATION, "20")].into_iter()), Ok(20));
         assert_eq!(limit([(LIMIT_ANNOTATION, "much")].into_iter()), Err(()));
