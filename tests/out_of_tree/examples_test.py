@@ -1,4 +1,5 @@
-"""examples/plugins, each built alone against an installation, by compilers that are not the host's.
+"""Builds each plugin of examples/plugins against an installation, by other compilers than
+the host's.
 
 usage: examples_test.py BUILD_FOLDER
 """
@@ -18,7 +19,7 @@ class ExamplesTest(installed.InstalledTest):
         return folder
 
     def check(self, library, name, argument, args="{}"):
-        """What the installed host says of the library."""
+        """Checks and describes the library with the installed host."""
         self.keeps_contract(library, args)
         described = json.loads(self.run_in(self.folder, self.berth, "plugin", "describe", library,
                                            "--output", "json"))
@@ -29,8 +30,8 @@ class ExamplesTest(installed.InstalledTest):
                         {point["name"] for point in plugin["points"]})
         self.assertEqual(described["warnings"], [])
 
-    def decides(self, folder, pod, without, with_it):
-        """The profile, and nothing else, changes where the pod goes."""
+    def expect_decision(self, folder, pod, without, with_it):
+        """Asserts the node that is chosen for the pod without and with the profile."""
         self.assertEqual(self.chosen(folder, pod), without)
         self.assertEqual(self.chosen(folder, pod, "--profile", "profile.toml"), with_it)
 
@@ -39,7 +40,7 @@ class ExamplesTest(installed.InstalledTest):
         self.build(folder)
         self.check(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                    "wattsPerRack", '{"wattsPerRack": 10}')
-        # Another compiler and standard library than the host's; GoogleTest is not built for this one.
+        # Another compiler and standard library than the host's; GoogleTest is not built for it.
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++",
                    tests=False, build="foreign")
         library = os.path.join(folder, "foreign", "librack_power.so")
@@ -47,14 +48,14 @@ class ExamplesTest(installed.InstalledTest):
         self.assertNotIn("libstdc++", self.run_in(folder, "ldd", library))
         self.check(library, "acme.RackPower", "wattsPerRack", '{"wattsPerRack": 10}')
         shutil.copy(library, os.path.join(folder, "build"))
-        self.decides(folder, "default/batch", "r1-big", "r2-small")
+        self.expect_decision(folder, "default/batch", "r1-big", "r2-small")
 
     def test_c(self):
         folder = self.copy("c")
         self.build(folder, "-DCMAKE_C_COMPILER=clang")
         self.check(os.path.join(folder, "build", "libmemory_headroom.so"), "acme.MemoryHeadroom",
                    "percent")
-        self.decides(folder, "default/web", "many-cores", "much-memory")
+        self.expect_decision(folder, "default/web", "many-cores", "much-memory")
 
     def test_rust(self):
         folder = self.copy("rust")
@@ -68,7 +69,7 @@ class ExamplesTest(installed.InstalledTest):
                 os.makedirs(os.path.join(folder, "target", "release"), exist_ok=True)
                 shutil.copy(library, os.path.join(folder, "target", "release",
                                                   "libcheapest_node.so"))
-                self.decides(folder, "default/thrifty", "dear", "cheap")
+                self.expect_decision(folder, "default/thrifty", "dear", "cheap")
 
     @installed.unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
     def test_rust_by_cargo(self):

@@ -1,4 +1,4 @@
-"""An installation of a build folder, for tests that stand outside of the tree."""
+"""Installs a build folder, for tests that run outside the source tree."""
 
 import json
 import os
@@ -12,13 +12,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def rust_compilers():
-    """Debian's, and another one that comes first in PATH."""
+    """Returns Debian's rustc, and the first one in PATH if it is another one."""
     found = {shutil.which("rustc"), shutil.which("rustc", path="/usr/bin")}
     return sorted(path for path in found if path)
 
 
 class InstalledTest(unittest.TestCase):
-    """`self.folder` is the tests' own, `self.prefix` the installation in it."""
+    """`self.folder` is a folder for the tests; `self.prefix` is the installation in it."""
 
     @classmethod
     def setUpClass(cls):
@@ -32,7 +32,7 @@ class InstalledTest(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
         libraries = next(folder for folder, _, files in os.walk(cls.prefix)
                          if "berth-sdk.pc" in files)
-        # Nothing of the tree is to be found but through the installation.
+        # The tests must find everything through the installation, not in the source tree.
         cls.environment = {**os.environ, "PKG_CONFIG_PATH": libraries,
                            "CMAKE_PREFIX_PATH": cls.prefix}
 
@@ -41,7 +41,7 @@ class InstalledTest(unittest.TestCase):
         cls.temporary.cleanup()
 
     def run_in(self, folder, *command, status=0, **environment):
-        """What the command wrote to standard output; on another exit status the test fails."""
+        """Returns the standard output of the command; fails the test on another exit status."""
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
                               env={**self.environment, **environment})
         self.assertEqual(done.returncode, status,
@@ -49,7 +49,7 @@ class InstalledTest(unittest.TestCase):
         return done.stdout + (done.stderr if status else "")
 
     def build(self, folder, *options, tests=True, build="build"):
-        """As the README of a plugin says, in `folder`."""
+        """Builds the plugin in `folder` as its README describes."""
         self.run_in(folder, "cmake", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                     f"-DBUILD_TESTING={'ON' if tests else 'OFF'}", *options)
         self.run_in(folder, "cmake", "--build", build)
@@ -58,7 +58,7 @@ class InstalledTest(unittest.TestCase):
                         "--no-tests=error")
 
     def build_rust(self, folder, rustc, crate, out):
-        """The library and the tests, by the compiler alone."""
+        """Builds the library and runs its tests, with the compiler only."""
         common = (rustc, "--edition", "2021", "--crate-name", crate, "-D", "warnings", "src/lib.rs")
         self.run_in(folder, *common, "-O", "--crate-type", "cdylib", "-o", out)
         self.run_in(folder, *common, "--test", "-o", "tests")
@@ -68,11 +68,11 @@ class InstalledTest(unittest.TestCase):
         self.run_in(self.folder, self.berth, "plugin", "check", library, "--args", args)
 
     def chosen(self, folder, pod, *options):
-        """The node that the pod of the folder's cluster gets."""
+        """Returns the node that is chosen for a pod of the folder's cluster."""
         explained = json.loads(self.run_in(folder, self.berth, "explain", "--cluster",
                                            "cluster.yaml", "--pod", pod, "--output", "json",
                                            *options))
-        node, = explained["selected"]  # Several: they are equally good.
+        node, = explained["selected"]  # More than one node would be a tie.
         return node
 
 

@@ -1,4 +1,4 @@
-"""`berth plugin new`: what it writes builds and passes its tests at once, in every language.
+"""`berth plugin new`: the generated plugin builds and passes its tests, in every language.
 
 usage: new_plugin_test.py BUILD_FOLDER
 """
@@ -25,18 +25,18 @@ class NewPluginTest(installed.InstalledTest):
         self.assertEqual([point["name"] for point in plugin["points"]], list(points))
 
     def test_cpp(self):
-        said = self.new("acme.RackPower")
+        output = self.new("acme.RackPower")
         folder = os.path.join(self.folder, "rack_power")
         for file in sorted(os.listdir(folder)):
-            self.assertIn(os.path.join("rack_power", file), said)
-        self.assertIn(f"-DCMAKE_PREFIX_PATH={self.prefix}", said)
+            self.assertIn(os.path.join("rack_power", file), output)
+        self.assertIn(f"-DCMAKE_PREFIX_PATH={self.prefix}", output)
         self.build(folder, "-DCMAKE_CXX_FLAGS=-Werror")
         self.expect_points(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                            ("Filter", "Score"))
         self.keeps_contract(os.path.join(folder, "build", "librack_power.so"))
         self.assertEqual(self.chosen(folder, "default/web", "--profile", "profile.toml"), "large")
 
-    def test_cpp_with_every_point_at_once(self):
+    def test_cpp_with_all_points(self):
         self.new("acme.Everything", "--points", ",".join(POINTS))
         folder = os.path.join(self.folder, "everything")
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-Werror")
@@ -86,7 +86,7 @@ class NewPluginTest(installed.InstalledTest):
         for points in ("Filter,Score", "Filter", "Score"):
             folder = os.path.join(self.folder, "rust_" + points.replace(",", "_"))
             self.new("acme.Cheap", "--language", "rust", "--points", points, "--dir", folder)
-            # One point less is a matter of the template, not of the compiler.
+            # The number of points depends on the template only, so one compiler is enough.
             for number, rustc in enumerate(compilers if "," in points else compilers[:1]):
                 with self.subTest(points=points, compiler=rustc):
                     library = os.path.join(folder, f"libcheap_{number}.so")
@@ -94,27 +94,30 @@ class NewPluginTest(installed.InstalledTest):
                     self.expect_points(library, "acme.Cheap", points.split(","))
                     self.keeps_contract(library)
 
-    def test_says_what_is_wrong(self):
+    def test_reports_errors(self):
         os.mkdir(os.path.join(self.folder, "taken"))
         for what, options, expected in (
-                ("lower case", ["rack_power"], "expected a vendor in lower case and a name in "
+                ("no vendor", ["rack_power"], "expected a vendor in lower case and a name in "
                                                "CamelCase"),
-                ("a vendor in capitals", ["Acme.RackPower"], 'found "Acme.RackPower"'),
+                ("a capitalized vendor", ["Acme.RackPower"], 'found "Acme.RackPower"'),
                 ("no name", ["acme."], 'found "acme."'),
                 ("a path", ["../RackPower"], 'found "../RackPower"'),
                 ("quotes", ['acme.A"B'], "CamelCase"),
-                ("a word of the SDK", ["acme.State"], "means something else in a plugin already"),
-                ("a point", ["acme.Filter"], "means something else in a plugin already"),
-                ("a target of CMake", ["acme.Test"], "means something else in a plugin already"),
-                ("a folder that is there", ["acme.Taken"], "taken exists already"),
-                ("a folder that --dir names", ["acme.Rack", "--dir", "taken"],
+                ("a name of the SDK", ["acme.State"], "means something else in a plugin already"),
+                ("the name of an extension point", ["acme.Filter"],
+                 "means something else in a plugin already"),
+                ("the name of a CMake target", ["acme.Test"],
+                 "means something else in a plugin already"),
+                ("an existing folder", ["acme.Taken"], "taken exists already"),
+                ("an existing folder in --dir", ["acme.Rack", "--dir", "taken"],
                  "taken exists already, and nothing is overwritten"),
                 ("an unknown point", ["acme.Rack", "--points", "Filter,Scores"],
                  'there is no extension point "Scores"; did you mean Score?'),
                 ("no point", ["acme.Rack", "--points", ""], 'there is no extension point ""'),
                 ("an unknown language", ["acme.Rack", "--language", "go"],
                  'expected cpp, c or rust, found "go"'),
-                ("a point that C has not", ["acme.Rack", "--language", "c", "--points", "Permit"],
+                ("a point that is not available in C",
+                 ["acme.Rack", "--language", "c", "--points", "Permit"],
                  "in c a new plugin begins with Filter, Score or both"),
         ):
             with self.subTest(what):

@@ -1,4 +1,4 @@
-/* One plugin that keeps the contract, and by a macro each many that break one promise of it. */
+/* A plugin that keeps the contract, or, depending on a macro, violates one rule of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ typedef struct State {
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
     defined BREAKS_SILENCE
-__attribute__((constructor)) static void BeLoaded(void) {
+__attribute__((constructor)) static void RunOnLoad(void) {
 #ifdef BREAKS_LOADING
   abort();
 #elif defined BREAKS_LOADING_BY_EXIT
@@ -67,15 +67,15 @@ typedef struct Instance {
 } Instance;
 
 #if defined BREAKS_CREATE
-#define CREATE_ANSWERS BERTH_BAD_ARGUMENT
+#define CREATE_RESULT BERTH_BAD_ARGUMENT
 #elif defined BREAKS_CREATE_BY_BUG
-#define CREATE_ANSWERS BERTH_BUG
+#define CREATE_RESULT BERTH_BUG
 #elif defined BREAKS_CREATE_BY_CODE
-#define CREATE_ANSWERS BERTH_SKIP
+#define CREATE_RESULT BERTH_SKIP
 #elif defined BREAKS_CREATE_OF_NOTHING
-#define CREATE_ANSWERS BERTH_SUCCESS
+#define CREATE_RESULT BERTH_SUCCESS
 #elif defined BREAKS_CREATE_BY_ERROR
-#define CREATE_ANSWERS BERTH_ERROR
+#define CREATE_RESULT BERTH_ERROR
 #endif
 
 static int64_t calls;
@@ -110,7 +110,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
 }
 
 #ifdef BREAKS_WHATIF
-/* Counts the pod twice: its column has it already. */
+/* Counts the pod twice, because the column already contains it. */
 static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
                          const berth_block* block, uint32_t index, berth_status* status) {
   (void)self, (void)block, (void)index, (void)status;
@@ -128,8 +128,8 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
 #define RemovePod NULL
 #endif
 
-/* Whether node i is refused, each variant by what it must not look at. */
-static int Refuses(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
+/* Returns whether node i is rejected. Each variant uses something that it must not depend on. */
+static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
   const State* state = cycle->slots[0];
 #ifdef BREAKS_BLOCKS
   if (i % 3 == 2) return 1;
@@ -151,11 +151,11 @@ static int Refuses(const berth_cycle* cycle, const berth_block* block, uint32_t 
 
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status* status) {
-  uint32_t asked = block->n_selected;
-  int64_t others = 0;
+  uint32_t written = block->n_selected;
+  int64_t concurrent = 0;
   (void)self, (void)status;
 #ifdef BREAKS_CONCURRENCY
-  others = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
+  concurrent = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
   Sleep(2);
 #endif
 #ifdef BREAKS_DEADLINES
@@ -178,13 +178,13 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   ((State*)cycle->slots[0])->wanted += 1;
 #endif
 #ifdef BREAKS_OUTPUTS
-  if (asked > 0) --asked;
+  if (written > 0) --written;
 #endif
-  for (uint32_t k = 0; k < asked; ++k) {
+  for (uint32_t k = 0; k < written; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
-    const int refused = Refuses(cycle, block, i) || others != 0;
-    out->codes[i] = refused ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
-    out->reasons[i] = refused ? 1u : 0u;
+    const int rejected = Rejects(cycle, block, i) || concurrent != 0;
+    out->codes[i] = rejected ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+    out->reasons[i] = rejected ? 1u : 0u;
 #ifdef BREAKS_CODES
     out->reasons[i] = 0;
 #endif
@@ -296,9 +296,9 @@ static void Destroy(berth_plugin* plugin) {
 }
 
 #ifdef BREAKS_SILENCE
-/* Prints, and leaves a process that keeps all its files open until the one that the test names is
- * there. One that waits in vain says so beside it. */
-static void BeLoudAndLeaveAChild(void) {
+/* Prints, and forks a child process that keeps all its files open until the file that the test
+ * names exists. If the child gives up waiting, it creates a file with the suffix ".late". */
+static void PrintAndForkChild(void) {
   static int done = 0;
   const char* path = getenv("BERTH_TEST_RELEASE");
   char late[4096];
@@ -335,11 +335,11 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   pthread_create(&plugin->thread, NULL, End, NULL);
 #endif
 #ifdef BREAKS_SILENCE
-  BeLoudAndLeaveAChild();
+  PrintAndForkChild();
 #endif
-#ifdef CREATE_ANSWERS
+#ifdef CREATE_RESULT
   free(plugin);
-  return CREATE_ANSWERS;
+  return CREATE_RESULT;
 #endif
 #ifdef BREAKS_ARGS_OF_TWO
   if ((args == NULL) != (name.len == strlen("test.Broken"))) {
@@ -363,13 +363,13 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER
 static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info),
                                         .name = "test.Broken",
                                         .version = "1.0.0",
-                                        .about = "Keeps the contract, or does not.",
+                                        .about = "Keeps the contract, or violates it.",
                                         .points = kPoints};
 #ifdef BREAKS_ARGS_OF_TWO
 static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),
                                          .name = "test.Other",
                                          .version = "1.0.0",
-                                         .about = "Wants arguments, as the first wants none.",
+                                         .about = "Requires arguments, unlike the first.",
                                          .points = kPoints};
 static const berth_plugin_info* const kPlugins[] = {&kInfo, &kOther};
 #else

@@ -1,4 +1,4 @@
-// `berth plugin check`: every broken promise is found, and called by its name.
+// Tests that `berth plugin check` reports every violation under the name of its check.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -63,7 +63,7 @@ std::string Broken(const std::string& name) {
   return std::string(BERTH_BROKEN) + "/lib" + name + ".so";
 }
 
-// "promise: text" of every finding.
+// Returns "promise: text" for every finding.
 std::vector<std::string> Findings(const Json& report) {
   std::vector<std::string> texts;
   const auto add = [&texts](const Json& findings) {
@@ -118,11 +118,11 @@ constexpr struct {
     {"loading_by_exit", "survives", "it ends the process with exit status 0 while it is loaded"},
 };
 
-TEST(PluginCheckTest, FindsWhatIsBroken) {
+TEST(PluginCheckTest, ReportsEveryViolation) {
   for (const auto& c : kBroken) {
     SCOPED_TRACE(c.library);
 #ifdef __SANITIZE_ADDRESS__
-    if (std::string(c.promise) == "leaks") continue;  // The sanitizer's own work, at the end.
+    if (std::string(c.promise) == "leaks") continue;  // The sanitizer checks for leaks.
 #endif
     const Outcome outcome = RunBerth({"plugin", "check", Broken(c.library), "--output", "json"});
     EXPECT_EQ(outcome.exit_status, kExitNotAllScheduled) << outcome.err;
@@ -133,7 +133,7 @@ TEST(PluginCheckTest, FindsWhatIsBroken) {
   }
 }
 
-TEST(PluginCheckTest, FindsAConstructorThatDoesNotReturn) {
+TEST(PluginCheckTest, ReportsAConstructorThatDoesNotReturn) {
   const int64_t begin_ns = SteadyNs();
   const auto hurried = [begin_ns] { return begin_ns + (SteadyNs() - begin_ns) * 20; };
   const Outcome outcome =
@@ -144,7 +144,7 @@ TEST(PluginCheckTest, FindsAConstructorThatDoesNotReturn) {
                                 HasSubstr("the check waits for 10.0 s"))));
 }
 
-TEST(PluginCheckTest, SaysOfALibraryThatCannotBeLoadedWhatItsNoteSays) {
+TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
   const Outcome json = RunBerth({"plugin", "check", Broken("loading"), "--output", "json"});
   const Json report = Json::parse(json.out);
   ASSERT_EQ(report["plugins"].size(), 1u);
@@ -159,7 +159,7 @@ TEST(PluginCheckTest, SaysOfALibraryThatCannotBeLoadedWhatItsNoteSays) {
             HasSubstr("test.Broken 1.0.0 was not asked (PreFilter, Filter, ")));
 }
 
-TEST(PluginCheckTest, AsksLessOfWhatTakesLong) {
+TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
   const auto store = MakeLibraryStore(::testing::TempDir());
   const auto source = store->Prepare(Broken("nothing"), {});
   ASSERT_TRUE(source.ok());
@@ -222,7 +222,7 @@ TEST(PluginCheckTest, GivesEachPluginItsArguments) {
   EXPECT_EQ(only.exit_status, kExitDone) << only.err;
 }
 
-TEST(PluginCheckTest, AsksTheOthersWhenOneIsNotCreated) {
+TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
   const struct {
     const char* library;
     Json kept;
@@ -251,7 +251,7 @@ TEST(PluginCheckTest, AsksTheOthersWhenOneIsNotCreated) {
   }
 }
 
-TEST(PluginCheckTest, FindsNothingInWhatKeepsTheContract) {
+TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
   std::vector<std::string> libraries = {Broken("nothing"), Broken("nothing_with_a_thread")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
@@ -265,7 +265,7 @@ TEST(PluginCheckTest, FindsNothingInWhatKeepsTheContract) {
   }
 }
 
-TEST(PluginCheckTest, NeitherWaitsForProcessesOfThePluginNorPrintsWhatItPrints) {
+TEST(PluginCheckTest, IgnoresChildProcessesAndOutputOfThePlugin) {
   const std::string release = ::testing::TempDir() + "berth_release_" + std::to_string(getpid());
   setenv("BERTH_TEST_RELEASE", release.c_str(), 1);
   ::testing::internal::CaptureStdout();
@@ -274,11 +274,12 @@ TEST(PluginCheckTest, NeitherWaitsForProcessesOfThePluginNorPrintsWhatItPrints) 
   std::ofstream(release).flush();
   unsetenv("BERTH_TEST_RELEASE");
   EXPECT_EQ(outcome.exit_status, kExitDone) << outcome.out << outcome.err;
-  EXPECT_FALSE(std::filesystem::exists(release + ".late")) << "it waited for the plugin's process";
+  EXPECT_FALSE(std::filesystem::exists(release + ".late"))
+      << "the check waited for the plugin's process";
   std::filesystem::remove(release + ".late");
 }
 
-TEST(PluginCheckTest, EveryPromiseIsSeenToBeBroken) {
+TEST(PluginCheckTest, EveryCheckHasABrokenPlugin) {
   const Json report =
       Json::parse(RunBerth({"plugin", "check", Broken("nothing"), "--output", "json"}).out);
   std::set<std::string> promised;
@@ -306,7 +307,7 @@ TEST(PluginCheckTest, PrintsATable) {
   EXPECT_THAT(refused.out, HasSubstr("It is not loaded:\n"));
 }
 
-TEST(PluginCheckTest, KnowsNothingOfPromisesThatWereNotAsked) {
+TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
   const struct {
     const char* library;
     const char* broken;
@@ -347,20 +348,22 @@ TEST(PluginCheckTest, KnowsNothingOfPromisesThatWereNotAsked) {
   }
 }
 
-TEST(PluginCheckTest, SaysWhatCannotBeAsked) {
+TEST(PluginCheckTest, RejectsBadInput) {
   const struct {
     const char* name;
     std::vector<std::string> args;
     const char* text;
   } cases[] = {
       {"no such file", {Broken("absent")}, "libabsent.so"},
-      {"arguments that are no object", {Broken("nothing"), "--args", "[1]"}, "--args: expected"},
-      {"arguments that are no JSON", {Broken("nothing"), "--args", "{"}, "--args: expected"},
-      {"a plugin that wants arguments",
+      {"arguments that are not an object",
+       {Broken("nothing"), "--args", "[1]"},
+       "--args: expected"},
+      {"arguments that are not JSON", {Broken("nothing"), "--args", "{"}, "--args: expected"},
+      {"a plugin that requires arguments",
        {Broken("create")},
        "test.Broken: create answers BadArgument\nberth: name arguments that it takes: --args "
        "'{\"key\": value}'"},
-      {"a plugin that lacks something", {Broken("create_by_error")}, "create answers Error"},
+      {"a plugin whose create fails", {Broken("create_by_error")}, "create answers Error"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

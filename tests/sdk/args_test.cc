@@ -44,7 +44,7 @@ struct AllArgs {
   Value raw;
 };
 
-// What the last instance was given.
+// The arguments of the last instance.
 AllArgs g_given;
 std::string g_raw;
 
@@ -77,7 +77,7 @@ testing::Answer Create(std::string_view json) {
   return testing::PluginUnderTest::Create(kEntryOf<Configured>, {.args = testing::Args(json)});
 }
 
-TEST(Args, KeepInitialValuesWhereTheProfileSaysNothing) {
+TEST(Args, KeepInitialValuesByDefault) {
   EXPECT_EQ(Create("{}"), testing::Success());
   EXPECT_TRUE(g_given.on);
   EXPECT_EQ(g_given.small, -3);
@@ -88,7 +88,7 @@ TEST(Args, KeepInitialValuesWhereTheProfileSaysNothing) {
   EXPECT_EQ(g_given.percent, 50);
 }
 
-TEST(Args, TakeWhatTheProfileSays) {
+TEST(Args, TakeTheValuesOfTheProfile) {
   EXPECT_EQ(Create(R"({"on": false, "small": 7, "percent": 100, "ratio": 1, "zone": "",
                        "ignored": ["x", "y"], "raw": {"key": "z"},
                        "scoring": {"type": "MostAllocated",
@@ -107,7 +107,7 @@ TEST(Args, TakeWhatTheProfileSays) {
   EXPECT_EQ(g_raw, "z");
 }
 
-TEST(Args, SayWhatWasExpectedAndWhatWasFound) {
+TEST(Args, ErrorsNameExpectedAndFoundValues) {
   const struct {
     const char* json;
     const char* error;
@@ -194,7 +194,8 @@ TEST(ArgsTable, HasOneLinePerKey) {
             "| `raw` | any | - | Anything at all. |\n");
 }
 
-// Initial values are there where the compiler can make Args: the rest is the same for all.
+// The schema has initial values only if the compiler can construct Args; the rest is always the
+// same.
 TEST(ArgsSchema, IsConstantAndComplete) {
   std::string schema = kEntryOf<Configured>.plugins[0]->args_schema;
   const std::string with_defaults = schema;
@@ -225,7 +226,7 @@ TEST(ArgsSchema, IsConstantAndComplete) {
 #endif
 }
 
-TEST(JsonWriter, WritesNumbersAsTheyAre) {
+TEST(JsonWriter, WritesNumbersAndStrings) {
   const auto text = [](auto write) {
     char buffer[64] = {};
     internal::JsonWriter out(buffer);

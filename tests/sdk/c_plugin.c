@@ -1,6 +1,6 @@
-/* Keeps some cpu free on every node, in plain C11 against <berth/abi.h> alone: Filter, Score,
- * arguments and cycle state. cpp_plugin.cc is the same in C++; the tests hold both to the same
- * answers. */
+/* Keeps some cpu free on every node, in plain C11 against <berth/abi.h> only: Filter, Score,
+ * arguments and cycle state. cpp_plugin.cc does the same in C++; the tests require the same results
+ * of both. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct Headroom {
   int64_t cpu_milli; /* to keep free */
 } Headroom;
 
-/* Cycle state: what a node must have free, worked out once per pod. */
+/* Cycle state: the cpu that a node must have free, computed once per pod. */
 typedef struct Wanted {
   int64_t cpu_milli;
 } Wanted;
@@ -101,7 +101,7 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
 
 static void Destroy(berth_plugin* plugin) { free(plugin->self); }
 
-/* Reads "cpuMilli", 0 or more; 500 when it is not given. */
+/* Reads "cpuMilli", which must be 0 or more. Default: 500. */
 static berth_code ReadCpuMilli(const berth_host* host, const berth_value* args, int64_t* cpu_milli,
                                berth_status* status) {
   const void* service = NULL;

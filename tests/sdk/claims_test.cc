@@ -10,7 +10,7 @@ ObjectSpec Claim(std::string spec) {
   return MakeObject("v1/PersistentVolumeClaim", "default", "c", R"({"spec": )" + spec + "}");
 }
 
-TEST(Claims, TheAnnotationGoesBeforeTheField) {
+TEST(Claims, TheAnnotationOverridesTheField) {
   const auto storage_class = [](const ObjectSpec& claim) {
     Ids ids;
     return std::string(ClaimClass(ValueOf(ObjectHandle(claim, ids).get())));
@@ -21,10 +21,10 @@ TEST(Claims, TheAnnotationGoesBeforeTheField) {
   EXPECT_EQ(storage_class(Claim(R"({"storageClassName": "fast"})").Annotation(annotation, "old")),
             "old");
   EXPECT_EQ(storage_class(Claim(R"({"storageClassName": "fast"})").Annotation(annotation, "")), "")
-      << "an empty annotation is one";
+      << "an empty annotation overrides too";
 }
 
-TEST(Claims, AnEphemeralVolumesClaimIsThePodsOwn) {
+TEST(Claims, AnEphemeralClaimMustBeOwnedByThePod) {
   Ids ids;
   const PodHandle pod(MakePod("p").Uid("u"), ids);
   const auto is_for_pod = [&](const ObjectSpec& claim) {
@@ -45,7 +45,7 @@ TEST(Claims, AnEphemeralVolumesClaimIsThePodsOwn) {
   EXPECT_FALSE(is_for_pod(elsewhere));
 }
 
-TEST(Claims, NotFoundSaysWhatAndWho) {
+TEST(Claims, NotFoundTextNamesResourceAndObject) {
   EXPECT_EQ(NotFoundText("storageclass.storage.k8s.io", "fast"),
             "storageclass.storage.k8s.io \"fast\" not found");
 }

@@ -1,4 +1,5 @@
-// Keeps some cpu free on every node: Filter per node, Score per block. c_plugin.c is the same in C.
+// Keeps some cpu free on every node: Filter per node, Score per block. c_plugin.c does the same in
+// C.
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -34,7 +35,7 @@ class Headroom : public berth::Plugin {
 
   explicit Headroom(const Args& args) : args_(args) {}
 
-  // What it throws stays within the library, whatever the library's C++ runtime is.
+  // The exception must not leave the library, whatever C++ runtime the library uses.
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     if (cycle.pod().name() == "throws") throw std::runtime_error("as asked");

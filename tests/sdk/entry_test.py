@@ -1,7 +1,7 @@
-"""Builds one library as authors do, with one compiler, and reads what it exports.
+"""Builds one library as plugin authors do, with one compiler, and checks what it exports.
 
 usage: entry_test.py VERSION_SCRIPT INCLUDE_FOLDER COMPILER FLAG...
-Exit status 77: the compiler, or its standard library, is not installed.
+Exits with status 77 if the compiler or its standard library is not installed.
 """
 import ctypes
 import json
@@ -32,7 +32,7 @@ class Info(ctypes.Structure):
 
 
 class Entry(ctypes.Structure):
-    """berth_entry, up to its functions."""
+    """berth_entry, without its functions."""
     _fields_ = [("magic", ctypes.c_uint32), ("struct_size", ctypes.c_uint32),
                 ("abi_major", ctypes.c_uint16), ("abi_minor", ctypes.c_uint16),
                 ("min_host_minor", ctypes.c_uint16), ("pointer_bits", ctypes.c_uint16),
@@ -66,7 +66,7 @@ class EntryTest(unittest.TestCase):
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode != 0:
             raise AssertionError(built.stderr)
-        # Keeps what the entry points to: the library stays loaded.
+        # The library must stay loaded, because the entry points into it.
         cls.loaded = ctypes.CDLL(cls.library)
         cls.entry = Entry.in_dll(cls.loaded, "berth_entry_v1")
 
@@ -74,12 +74,12 @@ class EntryTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def test_exports_its_entry_alone(self):
+    def test_exports_only_its_entry(self):
         symbols = run("nm", "-D", "--defined-only", self.library).split("\n")
         self.assertEqual([line.split()[1:] for line in symbols if line],
                          [["D", "berth_entry_v1"]])
 
-    def test_note_says_what_the_entry_says(self):
+    def test_note_equals_entry(self):
         dump = run("readelf", "-n", self.library)
         note = re.search(r"Berth +0x([0-9a-f]+).*\n +description data: ([0-9a-f ]+)", dump)
         self.assertIsNotNone(note, dump)
@@ -97,7 +97,7 @@ class EntryTest(unittest.TestCase):
         self.assertEqual(json.loads(text), facts)
         self.assertEqual(text, json.dumps(facts, separators=(",", ":")))
 
-    def test_entry_holds_the_facts_of_the_classes(self):
+    def test_entry_states_the_declarations_of_the_classes(self):
         entry = self.entry
         self.assertEqual((entry.magic, entry.pointer_bits, entry.n_plugins), (MAGIC, 64, 2))
         rack, order = (entry.plugins[i].contents for i in range(2))
@@ -112,8 +112,9 @@ class EntryTest(unittest.TestCase):
         self.assertEqual(texts(order.points), ["berth.queue_sort/1"])
         self.assertIsNone(order.args_schema)
 
-    def test_runs_no_code_when_it_is_loaded(self):
-        # Static constructors of ours would be named so; the compiler's own start-up has no symbol.
+    def test_has_no_static_constructors(self):
+        # Static constructors of the plugin have these names; start-up code of the compiler has no
+        # symbol.
         symbols = run("nm", self.library)
         self.assertNotRegex(symbols, r"_GLOBAL__sub_I|__cxx_global_var_init")
         sections = run("readelf", "-SW", self.library)

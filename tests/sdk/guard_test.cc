@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-// Throws what it is told to.
+// Selects what the plugin throws.
 enum class Thrown { kNothing, kError, kMemory, kStandard, kOther };
 Thrown g_thrown = Thrown::kNothing;
 
@@ -56,19 +56,19 @@ TEST(Guard, TurnsExceptionsIntoCodes) {
     g_thrown = Thrown::kNothing;
     testing::SmallInstance plugin(kEntryOf<Throws>, host);
     testing::SmallCycle<int> cycle;
-    testing::Said said;
+    testing::RecordedStatus recorded;
     uint8_t codes[1];
     uint64_t reasons[1];
     berth_filter_out out = {sizeof(out), 0, codes, reasons};
     const berth_block block = {sizeof(block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
     g_thrown = c.thrown;
     EXPECT_EQ(plugin.Point<berth_filter>(BERTH_POINT_FILTER)
-                  ->filter(plugin.self(), &cycle.cycle, &block, &out, said.abi()),
+                  ->filter(plugin.self(), &cycle.cycle, &block, &out, recorded.abi()),
               c.code);
-    EXPECT_EQ(said.texts, c.texts);
+    EXPECT_EQ(recorded.texts, c.texts);
     testing::SmallInstance created(kEntryOf<Throws>, host);
     EXPECT_EQ(created.code, c.code) << "in the constructor";
-    EXPECT_EQ(created.said.texts, c.texts);
+    EXPECT_EQ(created.recorded.texts, c.texts);
   }
   g_thrown = Thrown::kNothing;
 }

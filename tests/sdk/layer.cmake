@@ -7,7 +7,7 @@ berth_gtest(sdk_layer_test
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# A mistake in a plugin is a message of the compiler that says what to write.
+# Each snippet contains one mistake, for which the compiler must print a helpful message.
 file(GLOB snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile/*.cc)
 foreach(snippet IN LISTS snippets)
   cmake_path(GET snippet STEM stem)
@@ -18,7 +18,7 @@ foreach(snippet IN LISTS snippets)
   set_tests_properties(sdk_must_not_compile_${stem} PROPERTIES LABELS sdk TIMEOUT 120)
 endforeach()
 
-# What a library exports, built as authors build it.
+# Tests the exported data of a library that is built as plugin authors build it.
 function(sdk_entry_test name)
   add_test(NAME sdk_entry_${name}
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/entry_test.py

@@ -1,8 +1,8 @@
-"""Compiles a snippet twice: as it is, which must work, and with -DBAD, which must fail as it says.
+"""Compiles a snippet twice: without -DBAD, which must succeed, and with -DBAD, which must fail.
 
 usage: must_not_compile.py SNIPPET COMPILER FLAG...
-The first line of a snippet is `// expected: TEXT`, or `// expected: TEXT OF GCC | TEXT OF CLANG` for
-what is no static_assert; the compiler's messages must contain one of them.
+The first line of a snippet is `// expected: TEXT`. For an error that is not a static_assert it is
+`// expected: TEXT OF GCC | TEXT OF CLANG`. The compiler's output must contain one of the texts.
 """
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def main(snippet, compiler, *flags):
     bad = compile_it("-DBAD")
     if bad.returncode == 0:
         sys.exit(f"{snippet}: compiles with -DBAD; expected {expected!r}")
-    # Compilers print the newlines of a message in their own ways.
+    # Some compilers print the newlines of a message as \n.
     found = bad.stderr.replace("\\n", "\n")
     if not any(text in found for text in expected.split(" | ")):
         sys.exit(f"{snippet}: expected {expected!r}, found:\n{bad.stderr[:4000]}")

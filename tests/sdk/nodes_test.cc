@@ -92,7 +92,7 @@ TEST(Block, ReadsColumnsAtAnyStride) {
   }
 }
 
-TEST(Block, ReadsZeroWhereAnOptionalColumnIsNotThere) {
+TEST(Block, ReadsZeroForAnAbsentOptionalColumn) {
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
   EXPECT_FALSE((block.Has<Req<"example.com/gpu">>()));
@@ -100,7 +100,7 @@ TEST(Block, ReadsZeroWhereAnOptionalColumnIsNotThere) {
   for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ((block[i][Req<"example.com/gpu">{}]), 0);
 }
 
-TEST(Block, VisitsTheSelectedNodesOnly) {
+TEST(Block, VisitsOnlyTheSelectedNodes) {
   for (const bool wide : {false, true}) {
     Nodes5 nodes(wide);
     const std::vector<uint32_t> selected = {1, 4};
@@ -115,7 +115,7 @@ TEST(Block, VisitsTheSelectedNodesOnly) {
   }
 }
 
-TEST(NodeRow, ShowsTheNodeItsPodsAndItsRow) {
+TEST(NodeRow, ReturnsTheNodeItsPodsAndItsRow) {
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
   EXPECT_EQ(block[2].view()->name, 2U);
@@ -124,39 +124,40 @@ TEST(NodeRow, ShowsTheNodeItsPodsAndItsRow) {
   EXPECT_EQ(block[4].row(), 14U);
 }
 
-TEST(Cycle, BindsColumnsThatOnlyThePodTells) {
+TEST(Cycle, BindsColumnsThatDependOnThePod) {
   testing::SmallHost host;
   host.own_columns = 5;
   internal::Fault fault;
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
-  testing::Said said;
-  Cycle cycle(pod.cycle, services, said.abi(), &internal::kTypeTag<int>);
+  testing::RecordedStatus recorded;
+  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
 
   const ColumnRef<int64_t> bound = cycle.Bind<int64_t>("alloc:example.com/gpu");
   EXPECT_TRUE(bound);
   EXPECT_EQ(block[3].Get(bound), 300);
-  EXPECT_EQ(block[3].Get(cycle.Bind<int64_t>("alloc:example.com/gpu")), 300) << "bound twice";
-  EXPECT_EQ(block[3].Get(ColumnRef<int64_t>()), 0) << "not bound";
+  EXPECT_EQ(block[3].Get(cycle.Bind<int64_t>("alloc:example.com/gpu")), 300)
+      << "binding a column twice";
+  EXPECT_EQ(block[3].Get(ColumnRef<int64_t>()), 0) << "an unbound column";
   EXPECT_FALSE(cycle.failed());
 
   EXPECT_FALSE(cycle.TryBind<int64_t>("unknown"));
-  EXPECT_FALSE(cycle.failed()) << "may be missing";
+  EXPECT_FALSE(cycle.failed()) << "TryBind does not fail the method";
   EXPECT_FALSE(cycle.Bind<int64_t>("unknown"));
   EXPECT_TRUE(cycle.failed());
-  EXPECT_EQ(said.texts,
+  EXPECT_EQ(recorded.texts,
             (std::vector<std::string>{"the host has no column \"unknown\" of this type"}));
 }
 
-TEST(Cycle, RefusesToBindAColumnAsAnotherType) {
+TEST(Cycle, RejectsAColumnOfAnotherType) {
   testing::SmallHost host;
   internal::Fault fault;
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
-  testing::Said said;
-  Cycle cycle(pod.cycle, services, said.abi(), &internal::kTypeTag<int>);
+  testing::RecordedStatus recorded;
+  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
   EXPECT_FALSE(cycle.TryBind<int64_t>("label:zone"));
   EXPECT_TRUE(cycle.TryBind<berth_id>("label:zone"));
   EXPECT_FALSE(cycle.TryBind<uint32_t>("req:cpu"));
@@ -187,7 +188,7 @@ TEST(Columns, ListsRequestsInOrder) {
 }
 
 // The catalogue as abi.h has it.
-TEST(Columns, SpellsTheCatalogue) {
+TEST(Columns, MatchTheCatalogue) {
   using All = Columns<NodeName, NodeUnschedulable, AllocCpu, AllocMemory, AllocEphemeralStorage,
                       AllocPods, Alloc<"x">, ReqCpu, ReqMemory, ReqEphemeralStorage, Req<"x">,
                       NonzeroCpu, NonzeroMemory, PodsCount, Taints, TaintsHard, TaintsSoft,

@@ -15,19 +15,19 @@
 namespace berth {
 namespace {
 
-// What the plugins below do next.
-struct Orders {
+// Controls the plugins below.
+struct Behavior {
   Status answer;
   bool keep_done = false;
   bool fail_void = false;
   Done kept;
   std::vector<std::string> calls;
 };
-Orders g_orders;
+Behavior g_behavior;
 
 Status Called(std::string call) {
-  g_orders.calls.push_back(std::move(call));
-  return g_orders.answer;
+  g_behavior.calls.push_back(std::move(call));
+  return g_behavior.answer;
 }
 
 struct CopiedState {
@@ -61,7 +61,7 @@ class Everything : public Plugin {
             {.resource = BERTH_RESOURCE_POD_ANY, .actions = BERTH_ACTION_DELETE, .always = true}};
   }
   QueueingHint Hint(const Queued& queued, const Event& event) {
-    if (g_orders.fail_void) throw std::runtime_error("no hint");
+    if (g_behavior.fail_void) throw std::runtime_error("no hint");
     return PodIn(event.after) == nullptr && queued.priority == 0 ? QueueingHint::kSkip
                                                                  : QueueingHint::kQueue;
   }
@@ -82,7 +82,7 @@ class Everything : public Plugin {
     block.ForEach([&](const Node& node) {
       out.Set(node.index(), UnschedulableIf(node[AllocCpu{}] < 200, bit));
     });
-    return g_orders.answer;
+    return g_behavior.answer;
   }
   Status PostFilter(Cycle& /*cycle*/, const Nodes& /*all*/, const Verdicts& verdicts,
                     PostFilterOut& out) {
@@ -96,7 +96,7 @@ class Everything : public Plugin {
   int64_t Score(const Cycle& /*cycle*/, const Node& node) const { return node[AllocCpu{}] / 10; }
   Status NormalizeScore(Cycle& /*cycle*/, Scores& scores) {
     for (int64_t& score : scores.values()) score += 1;
-    return g_orders.answer;
+    return g_behavior.answer;
   }
   Dependence ScoreDependence() const { return {.cluster = kNode | kOther, .pod_parts = 0}; }
   std::optional<uint64_t> Sign(const Cycle& cycle) const {
@@ -111,7 +111,7 @@ class Everything : public Plugin {
   }
   void Unreserve(const Binding& binding) {
     static_cast<void>(Called("Unreserve " + std::string(binding.node_name())));
-    if (g_orders.fail_void) throw std::runtime_error("no way back");
+    if (g_behavior.fail_void) throw std::runtime_error("no way back");
   }
   Status Permit(Cycle& /*cycle*/, const Target& /*target*/, std::chrono::nanoseconds& timeout) {
     timeout = std::chrono::seconds(5);
@@ -119,7 +119,7 @@ class Everything : public Plugin {
   }
   Status PreBindPreFlight(const Binding& /*binding*/) { return Called("PreBindPreFlight"); }
   Status PreBind(const Binding& binding, Done& done) {
-    if (g_orders.keep_done) g_orders.kept = std::move(done);
+    if (g_behavior.keep_done) g_behavior.kept = std::move(done);
     return Called("PreBind " + std::string(binding.node_uid()));
   }
   Status Bind(const Binding& binding, Done& done) { return host_.api().Bind(binding, done); }
@@ -128,7 +128,7 @@ class Everything : public Plugin {
   }
   void OnChange(const Change& change) {
     static_cast<void>(Called("OnChange " + std::to_string(change.sequence)));
-    if (g_orders.fail_void) throw std::runtime_error("index lost");
+    if (g_behavior.fail_void) throw std::runtime_error("index lost");
   }
   void Quiesce() { static_cast<void>(Called("Quiesce")); }
 
@@ -139,7 +139,7 @@ class Everything : public Plugin {
 class Points : public ::testing::Test {
  protected:
   Points() {
-    g_orders = {};
+    g_behavior = {};
     for (uint32_t i = 0; i < 3; ++i) cpu_[i] = 100 * (i + 1);
     column_ = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
     block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, nullptr, nullptr};
@@ -148,17 +148,17 @@ class Points : public ::testing::Test {
               }};
     cycle_.state.rows = {1};
   }
-  const std::string& Last() { return g_orders.calls.back(); }
+  const std::string& Last() { return g_behavior.calls.back(); }
   berth_code PreBind() {
     const auto* point = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
-    return point->pre_bind(plugin_.self(), &cycle_.binding, promised_.abi(), said_.abi());
+    return point->pre_bind(plugin_.self(), &cycle_.binding, completion_.abi(), recorded_.abi());
   }
 
   testing::SmallHost host_;
   testing::SmallInstance plugin_{kEntryOf<Everything>, host_};
   testing::SmallCycle<CopiedState> cycle_;
-  testing::Said said_;
-  testing::Promised promised_;
+  testing::RecordedStatus recorded_;
+  testing::RecordedCompletion completion_;
   int64_t cpu_[3];
   uint32_t rows_[3] = {10, 11, 12};
   berth_column column_ = {};
@@ -181,7 +181,7 @@ TEST_F(Points, AreDeclaredByTheirMethods) {
   EXPECT_EQ(plugin_.Point<void>("berth.unknown/1"), nullptr);
 }
 
-TEST_F(Points, FactsAreTheClass) {
+TEST_F(Points, InfoStatesTheDeclarationsOfTheClass) {
   const berth_plugin_info& info = plugin_.info();
   EXPECT_STREQ(info.name, "acme.Everything");
   EXPECT_STREQ(info.version, "2.3.4");
@@ -198,12 +198,12 @@ TEST_F(Points, FactsAreTheClass) {
   EXPECT_EQ(Str(*BERTH_AT(berth_str, plugin.reasons, 1)), "two");
 }
 
-TEST_F(Points, AServiceThatIsMissingIsNamed) {
+TEST_F(Points, AMissingServiceIsReportedByName) {
   testing::SmallHost host;
   host.missing_services = {BERTH_SERVICE_STRINGS};
   const testing::SmallInstance plugin(kEntryOf<Everything>, host);
   EXPECT_EQ(plugin.code, BERTH_UNSUPPORTED);
-  EXPECT_EQ(plugin.said.texts,
+  EXPECT_EQ(plugin.recorded.texts,
             (std::vector<std::string>{
                 "needs the service berth.strings/1, which this host does not serve"}));
 }
@@ -211,7 +211,7 @@ TEST_F(Points, AServiceThatIsMissingIsNamed) {
 TEST_F(Points, AnUnknownNameIsNotFound) {
   berth_plugin* out = nullptr;
   EXPECT_EQ(kEntryOf<Everything>.create(host_.abi(), Str(std::string_view("Other")),
-                                        Str(std::string_view("p")), nullptr, &out, said_.abi()),
+                                        Str(std::string_view("p")), nullptr, &out, recorded_.abi()),
             BERTH_NOT_FOUND);
   EXPECT_EQ(out, nullptr);
 }
@@ -233,16 +233,16 @@ TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
   slot.destroy(second);
 }
 
-TEST_F(Points, PreEnqueueAnswersCodeAndReasons) {
-  g_orders.answer = Status::Unresolvable("waiting for scheduling gates").Add("more");
+TEST_F(Points, PreEnqueueReturnsCodeAndReasons) {
+  g_behavior.answer = Status::Unresolvable("waiting for scheduling gates").Add("more");
   const auto* point = plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE);
-  EXPECT_EQ(point->pre_enqueue(plugin_.self(), &cycle_.pod, said_.abi()),
+  EXPECT_EQ(point->pre_enqueue(plugin_.self(), &cycle_.pod, recorded_.abi()),
             BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE);
   EXPECT_EQ(Last(), "PreEnqueue p");
-  EXPECT_EQ(said_.texts, (std::vector<std::string>{"waiting for scheduling gates", "more"}));
+  EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"waiting for scheduling gates", "more"}));
 }
 
-TEST_F(Points, HintsAreAskedWhereAnEventIsNotAlwaysOfUse) {
+TEST_F(Points, HintIsCalledUnlessTheInterestIsAlways) {
   const auto* point = plugin_.Point<berth_enqueue_extensions>(BERTH_POINT_ENQUEUE_EXTENSIONS);
   ASSERT_EQ(point->interests.count, 2U);
   const auto* interests = static_cast<const berth_event_interest*>(point->interests.data);
@@ -255,16 +255,16 @@ TEST_F(Points, HintsAreAskedWhereAnEventIsNotAlwaysOfUse) {
   EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_SKIP});
   event.after = {BERTH_KIND_POD, 0, &cycle_.pod};
   EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_QUEUE});
-  g_orders.fail_void = true;
+  g_behavior.fail_void = true;
   event.after = {};
   EXPECT_EQ(point->hint(plugin_.self(), &queued, &event), uint32_t{BERTH_HINT_QUEUE})
-      << "a pod is tried in vain, never forgotten";
+      << "an exception requeues the pod";
   EXPECT_EQ(host_.faults, (std::vector<std::string>{"Hint: no hint"}));
-  g_orders.fail_void = false;
+  g_behavior.fail_void = false;
   EXPECT_EQ(plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE)
                 ->pre_enqueue(plugin_.self(), &cycle_.pod, nullptr),
             BERTH_SUCCESS)
-      << "and the plugin goes on";
+      << "the instance stays usable";
 }
 
 TEST_F(Points, QueueSortWritesTheKey) {
@@ -284,11 +284,11 @@ TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
   berth_pre_filter_out out = {sizeof(out), 0, nullptr, nullptr,
                               [](berth_pre_filter_out*, berth_str) noexcept { return 9; }};
   const auto* point = plugin_.Point<berth_pre_filter>(BERTH_POINT_PRE_FILTER);
-  g_orders.answer = Status::Skip();
-  EXPECT_EQ(point->pre_filter(plugin_.self(), &cycle_.cycle, &nodes_, &out, said_.abi()),
+  g_behavior.answer = Status::Skip();
+  EXPECT_EQ(point->pre_filter(plugin_.self(), &cycle_.cycle, &nodes_, &out, recorded_.abi()),
             BERTH_SKIP);
   EXPECT_EQ(Last(), "PreFilter 3");
-  g_orders.answer = {};
+  g_behavior.answer = {};
   EXPECT_EQ(point->add_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 2, nullptr),
             BERTH_SUCCESS);
   EXPECT_EQ(cycle_.state.rows, (std::vector<int>{1, 9, 12}));
@@ -364,64 +364,65 @@ TEST_F(Points, PostFilterNominates) {
   EXPECT_EQ(Last(), "PostFilter 2");
 }
 
-TEST_F(Points, ReservePermitAndTheirUndoing) {
+TEST_F(Points, ReserveUnreserveAndPermit) {
   const berth_target target = {sizeof(target), 12, nullptr};
   const auto* reserve = plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE);
   EXPECT_EQ(reserve->reserve(plugin_.self(), &cycle_.cycle, &target, nullptr), BERTH_SUCCESS);
   EXPECT_EQ(Last(), "Reserve 12");
   reserve->unreserve(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "Unreserve a");
-  g_orders.answer = Status::Wait("quorum");
+  g_behavior.answer = Status::Wait("quorum");
   int64_t timeout_ns = 0;
   const auto* permit = plugin_.Point<berth_permit>(BERTH_POINT_PERMIT);
-  EXPECT_EQ(permit->permit(plugin_.self(), &cycle_.cycle, &target, &timeout_ns, said_.abi()),
+  EXPECT_EQ(permit->permit(plugin_.self(), &cycle_.cycle, &target, &timeout_ns, recorded_.abi()),
             BERTH_WAIT);
   EXPECT_EQ(timeout_ns, 5'000'000'000);
-  EXPECT_EQ(said_.texts, (std::vector<std::string>{"quorum"}));
+  EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"quorum"}));
 }
 
-TEST_F(Points, PreBindAnswersAtOnceOrLater) {
+TEST_F(Points, PreBindCompletesOnReturnOrLater) {
   const auto* point = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
   EXPECT_EQ(point->flags, uint32_t{BERTH_PRE_BIND_PARALLEL});
   EXPECT_EQ(point->pre_flight(plugin_.self(), &cycle_.binding, nullptr), BERTH_SUCCESS);
   EXPECT_EQ(PreBind(), BERTH_SUCCESS);
   EXPECT_EQ(Last(), "PreBind uid-a");
-  EXPECT_TRUE(promised_.answers.empty()) << "the code completes it";
+  EXPECT_TRUE(completion_.answers.empty()) << "the returned code completes the call";
 
-  g_orders.keep_done = true;
-  g_orders.answer = Status::Pending();
+  g_behavior.keep_done = true;
+  g_behavior.answer = Status::Pending();
   EXPECT_EQ(PreBind(), BERTH_PENDING);
-  EXPECT_TRUE(promised_.answers.empty());
-  g_orders.kept.Complete(Status::Error("detached"));
-  ASSERT_EQ(promised_.answers.size(), 1U);
-  EXPECT_EQ(promised_.answers[0], (std::pair<berth_code, std::string>{BERTH_ERROR, "detached"}));
-  EXPECT_FALSE(g_orders.kept);
+  EXPECT_TRUE(completion_.answers.empty());
+  g_behavior.kept.Complete(Status::Error("detached"));
+  ASSERT_EQ(completion_.answers.size(), 1U);
+  EXPECT_EQ(completion_.answers[0], (std::pair<berth_code, std::string>{BERTH_ERROR, "detached"}));
+  EXPECT_FALSE(g_behavior.kept);
 }
 
-TEST_F(Points, ADroppedPromiseFailsTheBinding) {
-  g_orders.keep_done = true;
-  EXPECT_EQ(PreBind(), BERTH_PENDING) << "whatever it answered, its Done completes";
-  g_orders.kept = Done();
-  ASSERT_EQ(promised_.answers.size(), 1U);
-  EXPECT_EQ(promised_.answers[0].first, BERTH_BUG);
+TEST_F(Points, ADestroyedDoneFailsTheBinding) {
+  g_behavior.keep_done = true;
+  EXPECT_EQ(PreBind(), BERTH_PENDING) << "the kept Done completes the call, whatever was returned";
+  g_behavior.kept = Done();
+  ASSERT_EQ(completion_.answers.size(), 1U);
+  EXPECT_EQ(completion_.answers[0].first, BERTH_BUG);
 }
 
-TEST_F(Points, PendingWithoutAPromiseIsABug) {
-  g_orders.answer = Status::Pending();
+TEST_F(Points, PendingWithoutADoneIsABug) {
+  g_behavior.answer = Status::Pending();
   EXPECT_EQ(PreBind(), BERTH_BUG);
-  EXPECT_TRUE(promised_.answers.empty());
+  EXPECT_TRUE(completion_.answers.empty());
 }
 
 TEST_F(Points, BindGoesThroughTheApiServer) {
   const auto* point = plugin_.Point<berth_bind>(BERTH_POINT_BIND);
-  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, promised_.abi(), nullptr), BERTH_PENDING);
+  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, completion_.abi(), nullptr),
+            BERTH_PENDING);
   EXPECT_EQ(host_.requests, (std::vector<std::string>{"bind a"}));
-  EXPECT_EQ(host_.binding_done, promised_.abi());
-  EXPECT_TRUE(promised_.answers.empty());
+  EXPECT_EQ(host_.binding_done, completion_.abi());
+  EXPECT_TRUE(completion_.answers.empty());
   host_.api_code = BERTH_UNSUPPORTED;
-  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, promised_.abi(), said_.abi()),
+  EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, completion_.abi(), recorded_.abi()),
             BERTH_UNSUPPORTED);
-  EXPECT_TRUE(promised_.answers.empty()) << "the code completes it";
+  EXPECT_TRUE(completion_.answers.empty()) << "the returned code completes the call";
 }
 
 TEST_F(Points, NotificationsArrive) {
@@ -435,9 +436,9 @@ TEST_F(Points, NotificationsArrive) {
   EXPECT_EQ(Last(), "Quiesce");
 }
 
-// A call that cannot answer must not fail: where it does, the instance is not to be trusted.
-TEST_F(Points, AFailureThatCannotBeAnsweredIsAnsweredByEveryLaterCall) {
-  g_orders.fail_void = true;
+// The instance is no longer valid after an exception in a call that cannot return a code.
+TEST_F(Points, LaterCallsReturnTheFaultOfAVoidCall) {
+  g_behavior.fail_void = true;
   berth_change change = {};
   plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
   EXPECT_EQ(host_.faults, (std::vector<std::string>{"OnChange: index lost"}));
@@ -448,9 +449,10 @@ TEST_F(Points, AFailureThatCannotBeAnsweredIsAnsweredByEveryLaterCall) {
   uint64_t reasons[3];
   berth_filter_out out = {sizeof(out), 0, codes, reasons};
   EXPECT_EQ(plugin_.Point<berth_filter>(BERTH_POINT_FILTER)
-                ->filter(plugin_.self(), &cycle_.cycle, &block_, &out, said_.abi()),
+                ->filter(plugin_.self(), &cycle_.cycle, &block_, &out, recorded_.abi()),
             BERTH_BUG);
-  EXPECT_EQ(said_.texts, (std::vector<std::string>{"OnChange: index lost"})) << "the first one";
+  EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"OnChange: index lost"}))
+      << "the first fault is kept";
 }
 
 }  // namespace

@@ -65,34 +65,34 @@ TEST(Names, LabelValues) {
   }
 }
 
-TEST_F(Selectors, RequirementHoldsAsKubernetesSays) {
+TEST_F(Selectors, RequirementHoldsAsInKubernetes) {
   const struct {
     const char* name;
     berth_requirement requirement;
-    const char* value;  // null: the label is not there
+    const char* value;  // null: the label is absent
     bool want;
   } cases[] = {
-      {"In, one of them", Need("k", BERTH_OP_IN, {"a", "b"}), "b", true},
-      {"In, another", Need("k", BERTH_OP_IN, {"a", "b"}), "c", false},
-      {"In, not there", Need("k", BERTH_OP_IN, {"a"}), nullptr, false},
+      {"In, a listed value", Need("k", BERTH_OP_IN, {"a", "b"}), "b", true},
+      {"In, another value", Need("k", BERTH_OP_IN, {"a", "b"}), "c", false},
+      {"In, absent", Need("k", BERTH_OP_IN, {"a"}), nullptr, false},
       {"In, the empty string", Need("k", BERTH_OP_IN, {""}), "", true},
-      {"NotIn, one of them", Need("k", BERTH_OP_NOT_IN, {"a"}), "a", false},
-      {"NotIn, another", Need("k", BERTH_OP_NOT_IN, {"a"}), "b", true},
-      {"NotIn, not there", Need("k", BERTH_OP_NOT_IN, {"a"}), nullptr, true},
-      {"Exists, there", Need("k", BERTH_OP_EXISTS), "", true},
-      {"Exists, not there", Need("k", BERTH_OP_EXISTS), nullptr, false},
-      {"DoesNotExist, there", Need("k", BERTH_OP_DOES_NOT_EXIST), "a", false},
-      {"DoesNotExist, not there", Need("k", BERTH_OP_DOES_NOT_EXIST), nullptr, true},
+      {"NotIn, a listed value", Need("k", BERTH_OP_NOT_IN, {"a"}), "a", false},
+      {"NotIn, another value", Need("k", BERTH_OP_NOT_IN, {"a"}), "b", true},
+      {"NotIn, absent", Need("k", BERTH_OP_NOT_IN, {"a"}), nullptr, true},
+      {"Exists, present", Need("k", BERTH_OP_EXISTS), "", true},
+      {"Exists, absent", Need("k", BERTH_OP_EXISTS), nullptr, false},
+      {"DoesNotExist, present", Need("k", BERTH_OP_DOES_NOT_EXIST), "a", false},
+      {"DoesNotExist, absent", Need("k", BERTH_OP_DOES_NOT_EXIST), nullptr, true},
       {"Gt, greater", Need("k", BERTH_OP_GT, {}, 5), "6", true},
       {"Gt, equal", Need("k", BERTH_OP_GT, {}, 5), "5", false},
-      {"Gt, not there", Need("k", BERTH_OP_GT, {}, 5), nullptr, false},
-      {"Gt, no number", Need("k", BERTH_OP_GT, {}, 5), "six", false},
+      {"Gt, absent", Need("k", BERTH_OP_GT, {}, 5), nullptr, false},
+      {"Gt, not a number", Need("k", BERTH_OP_GT, {}, 5), "six", false},
       {"Gt, out of range", Need("k", BERTH_OP_GT, {}, 5), "9223372036854775808", false},
-      {"Gt, the greatest", Need("k", BERTH_OP_GT, {}, 5), "9223372036854775807", true},
+      {"Gt, the largest integer", Need("k", BERTH_OP_GT, {}, 5), "9223372036854775807", true},
       {"Lt, less", Need("k", BERTH_OP_LT, {}, 5), "-9223372036854775808", true},
       {"Lt, equal", Need("k", BERTH_OP_LT, {}, 5), "+5", false},
       {"Lt, leading zeros", Need("k", BERTH_OP_LT, {}, 5), "004", true},
-      {"no such operator", Need("k", 0), "a", false},
+      {"unknown operator", Need("k", 0), "a", false},
   };
   for (const auto& c : cases) {
     const berth_id value = c.value == nullptr ? BERTH_ID_NONE : Id(c.value);
@@ -103,8 +103,8 @@ TEST_F(Selectors, RequirementHoldsAsKubernetesSays) {
 TEST_F(Selectors, LabelSelectorNeedsAllRequirements) {
   const std::vector<berth_id_pair> labels = {{Id("app"), Id("web")}, {Id("tier"), Id("front")}};
   berth_selector selector = {sizeof(selector), 0, {}};
-  EXPECT_TRUE(Matches(&selector, Labels(labels), host_)) << "none: everything";
-  EXPECT_FALSE(Matches(nullptr, Labels(labels), host_)) << "no selector: nothing";
+  EXPECT_TRUE(Matches(&selector, Labels(labels), host_)) << "no requirements match everything";
+  EXPECT_FALSE(Matches(nullptr, Labels(labels), host_)) << "no selector matches nothing";
   const std::vector<berth_requirement> both = {Need("app", BERTH_OP_IN, {"web"}),
                                                Need("tier", BERTH_OP_IN, {"front"})};
   selector.requirements = Array(both);
@@ -114,7 +114,7 @@ TEST_F(Selectors, LabelSelectorNeedsAllRequirements) {
   selector.requirements = Array(one);
   EXPECT_FALSE(Matches(&selector, Labels(labels), host_));
   selector = {sizeof(selector), BERTH_SELECTOR_INVALID, {}};
-  EXPECT_FALSE(Matches(&selector, Labels(labels), host_)) << "does not parse";
+  EXPECT_FALSE(Matches(&selector, Labels(labels), host_)) << "an invalid selector";
 }
 
 TEST_F(Selectors, NodeTermsAreAlternatives) {
@@ -136,14 +136,15 @@ TEST_F(Selectors, NodeTermsAreAlternatives) {
   EXPECT_FALSE(matches({{0, 0, none, none}})) << "an empty term";
   EXPECT_TRUE(matches({{0, 0, Array(in_z1), none}}));
   EXPECT_FALSE(matches({{0, 0, Array(in_z2), none}}));
-  EXPECT_TRUE(matches({{0, 0, Array(in_z2), none}, {0, 0, Array(in_z1), none}})) << "the second";
+  EXPECT_TRUE(matches({{0, 0, Array(in_z2), none}, {0, 0, Array(in_z1), none}}))
+      << "the second term matches";
   EXPECT_TRUE(matches({{0, 0, none, Array(is_n1)}}));
   EXPECT_TRUE(matches({{0, 0, Array(in_z1), Array(is_n1)}})) << "both hold";
   EXPECT_FALSE(matches({{0, 0, Array(in_z1), Array(is_n2)}})) << "only one holds";
-  EXPECT_FALSE(matches({{BERTH_SELECTOR_INVALID, 0, Array(in_z1), none}})) << "does not parse";
+  EXPECT_FALSE(matches({{BERTH_SELECTOR_INVALID, 0, Array(in_z1), none}})) << "an invalid selector";
 }
 
-TEST_F(Selectors, NodeSelectionJoinsSelectorAndAffinity) {
+TEST_F(Selectors, NodeSelectionCombinesSelectorAndAffinity) {
   const std::vector<berth_id_pair> labels = {{Id("disk"), Id("ssd")}, {Id("zone"), Id("z1")}};
   berth_meta meta = {};
   meta.labels = Array(labels);
@@ -151,12 +152,12 @@ TEST_F(Selectors, NodeSelectionJoinsSelectorAndAffinity) {
   node.meta = &meta;
   testing::SmallCycle<int> small;
   const auto matches = [&] { return MatchesNodeSelection(small.pod, node, host_); };
-  EXPECT_TRUE(matches()) << "nothing asked for";
+  EXPECT_TRUE(matches()) << "no selection";
   const std::vector<berth_id_pair> ssd = {{Id("disk"), Id("ssd")}};
   small.pod.node_selector = Array(ssd);
   EXPECT_TRUE(matches());
   small.affinity.has_required_node_terms = 1;
-  EXPECT_FALSE(matches()) << "required, without a term";
+  EXPECT_FALSE(matches()) << "required terms, but none given";
   const std::vector<berth_requirement> in_z1 = {Need("zone", BERTH_OP_IN, {"z1"})};
   const std::vector<berth_node_term> terms = {{0, 0, Array(in_z1), {}}};
   small.affinity.required_node_terms = Array(terms);
@@ -166,7 +167,7 @@ TEST_F(Selectors, NodeSelectionJoinsSelectorAndAffinity) {
   EXPECT_FALSE(matches());
 }
 
-TEST_F(Selectors, TolerationMatchesAsKubernetesSays) {
+TEST_F(Selectors, TolerationMatchesAsInKubernetes) {
   constexpr uint32_t kHard = BERTH_EFFECT_NO_SCHEDULE;
   constexpr uint32_t kSoft = BERTH_EFFECT_PREFER_NO_SCHEDULE;
   const berth_taint taint = {Id("k"), Id("v"), kHard, 0};
@@ -183,12 +184,12 @@ TEST_F(Selectors, TolerationMatchesAsKubernetesSays) {
       {"Exists, any value", {Id("k"), Id("w"), BERTH_TOLERATION_EXISTS, kHard, -1}, true},
       {"Exists, every key", {0, Id(""), BERTH_TOLERATION_EXISTS, 0, -1}, true},
       {"Exists, every key, one effect", {0, Id(""), BERTH_TOLERATION_EXISTS, kSoft, -1}, false},
-      {"Gt never, the gate is off", {Id("k"), Id("1"), BERTH_TOLERATION_GT, kHard, -1}, false},
+      {"Gt, with the gate off", {Id("k"), Id("1"), BERTH_TOLERATION_GT, kHard, -1}, false},
   };
   for (const auto& c : cases) EXPECT_EQ(Tolerates(c.toleration, taint), c.want) << c.name;
 }
 
-TEST_F(Selectors, ComparingTolerationsWantDecimalIntegers) {
+TEST_F(Selectors, ComparingTolerationsRequireDecimalIntegers) {
   const auto tolerates = [&](uint32_t op, const char* limit, const char* value) {
     return ToleratesComparing({Id("k"), Id(limit), op, 0, -1}, {Id("k"), Id(value), 1, 0}, host_);
   };

@@ -24,10 +24,10 @@ class HostTest : public ::testing::Test {
   internal::Services services_{small_.abi(), &fault_};
   Host host_{services_};
   testing::SmallCycle<int> cycle_;
-  testing::Promised promised_;
+  testing::RecordedCompletion completion_;
 };
 
-TEST_F(HostTest, ServicesAreThereOrNot) {
+TEST_F(HostTest, ReportsWhichServicesExist) {
   EXPECT_TRUE(host_.log());
   EXPECT_TRUE(host_.timers());
   EXPECT_FALSE(host_.what_if());
@@ -45,7 +45,7 @@ TEST_F(HostTest, StringsHaveIds) {
   EXPECT_EQ(host_.Find("zone-b"), BERTH_ID_NONE);
 }
 
-TEST_F(HostTest, LogsWhatTheLevelAllows) {
+TEST_F(HostTest, LogsMessagesAtOrAboveTheLevel) {
   small_.level = BERTH_LOG_INFO;
   host_.log().Debug("not seen");
   host_.log().Info("claim bound", {{"claim", "c"}, {"node", "a"}});
@@ -53,12 +53,12 @@ TEST_F(HostTest, LogsWhatTheLevelAllows) {
   EXPECT_EQ(small_.log, (std::vector<std::string>{"2 claim bound claim=c node=a", "4 lost"}));
 }
 
-TEST_F(HostTest, MetricsWantTheirLabels) {
+TEST_F(HostTest, MetricsRequireTheirLabels) {
   const Metric metric = host_.metrics().Counter("n", "Number.", {"zone"});
   EXPECT_TRUE(metric);
   metric.Observe(2, {"a"});
   metric.Observe(3);
-  EXPECT_EQ(small_.observed, (std::vector<double>{2})) << "the second has no label";
+  EXPECT_EQ(small_.observed, (std::vector<double>{2})) << "the second call has no label";
   Metric().Observe(1);
 }
 
@@ -95,7 +95,7 @@ TEST_F(ObjectsTest, AreFoundAndListed) {
   EXPECT_EQ(host_.objects().List("v1/Unknown", "", nothing).code(), BERTH_NOT_FOUND);
 }
 
-TEST_F(ObjectsTest, AnExceptionStopsTheWalkAndComesOutBehindTheHost) {
+TEST_F(ObjectsTest, AnExceptionStopsTheListAndIsRethrown) {
   int seen = 0;
   const auto throws = [&](const berth_object&) {
     if (++seen == 2) throw std::runtime_error("enough");
@@ -104,7 +104,7 @@ TEST_F(ObjectsTest, AnExceptionStopsTheWalkAndComesOutBehindTheHost) {
   EXPECT_EQ(seen, 2);
 }
 
-TEST_F(ObjectsTest, AreKeptWhileTheyAreReferredTo) {
+TEST_F(ObjectsTest, AreRetainedUntilTheLastReference) {
   {
     ObjectRef ref = host_.objects().Retain(objects_[0]);
     EXPECT_TRUE(ref);
@@ -124,7 +124,7 @@ struct Watcher {
   std::vector<std::pair<const berth_object*, const berth_object*>> seen;
 };
 
-TEST_F(ObjectsTest, ChangesArriveInTheWatchingMethod) {
+TEST_F(ObjectsTest, ChangesCallTheWatchMethod) {
   Watcher watcher;
   ASSERT_TRUE(host_.objects().Watch<&Watcher::OnClaim>("v1/X", &watcher).ok());
   small_.changed(small_.changed_to, nullptr, &objects_[0]);
@@ -137,7 +137,7 @@ TEST_F(ObjectsTest, ChangesArriveInTheWatchingMethod) {
   EXPECT_EQ(fault_.text(), "a watch: gone");
 }
 
-TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledAtTheEnd) {
+TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledOnDestruction) {
   int fired = 0;
   {
     Timer timer(host_.timers(), [&] { ++fired; });
@@ -178,16 +178,16 @@ TEST_F(HostTest, RequestsAreAnsweredOnce) {
   EXPECT_EQ(host_.api().Evict(cycle_.pod, "", answer).code(), BERTH_UNSUPPORTED);
 }
 
-TEST_F(HostTest, APromiseThatWasNotAcceptedStaysWithItsOwner) {
+TEST_F(HostTest, ARejectedBindKeepsTheDone) {
   const Binding binding(cycle_.binding, nullptr);
   small_.api_code = BERTH_UNSUPPORTED;
-  Done done(services_, promised_.abi());
+  Done done(services_, completion_.abi());
   EXPECT_EQ(host_.api().Bind(binding, done).code(), BERTH_UNSUPPORTED);
   EXPECT_TRUE(done);
   small_.api_code = BERTH_SUCCESS;
   EXPECT_EQ(host_.api().Bind(binding, done).code(), BERTH_PENDING);
   EXPECT_FALSE(done);
-  EXPECT_TRUE(promised_.answers.empty());
+  EXPECT_TRUE(completion_.answers.empty());
 }
 
 }  // namespace

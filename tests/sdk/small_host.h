@@ -1,4 +1,4 @@
-// The smallest host that can hold a plugin: it records what it is told, and calls nothing itself.
+// A minimal host for one plugin. It records the calls of the plugin and makes no calls itself.
 #ifndef BERTH_TESTS_SDK_SMALL_HOST_H_
 #define BERTH_TESTS_SDK_SMALL_HOST_H_
 
@@ -16,27 +16,27 @@
 
 namespace berth::testing {
 
-// Records what comes through a berth_status.
-class Said {
+// A berth_status that records what is added to it.
+class RecordedStatus {
  public:
-  Said() : status_{sizeof(berth_status), 0, this, &AddReason, &AddArgument} {}
-  Said(const Said&) = delete;
-  Said& operator=(const Said&) = delete;
+  RecordedStatus() : status_{sizeof(berth_status), 0, this, &AddReason, &AddArgument} {}
+  RecordedStatus(const RecordedStatus&) = delete;
+  RecordedStatus& operator=(const RecordedStatus&) = delete;
   berth_status* abi() { return &status_; }
   std::vector<std::string> texts;
 
  private:
   static void AddReason(berth_status* self, berth_str text) noexcept {
-    static_cast<Said*>(self->impl)->texts.emplace_back(Str(text));
+    static_cast<RecordedStatus*>(self->impl)->texts.emplace_back(Str(text));
   }
   static void AddArgument(berth_status* self, berth_str path, berth_str text) noexcept {
-    static_cast<Said*>(self->impl)
+    static_cast<RecordedStatus*>(self->impl)
         ->texts.push_back(std::string(Str(path)) + ": " + std::string(Str(text)));
   }
   berth_status status_;
 };
 
-struct Promised {
+struct RecordedCompletion {
   std::vector<std::pair<berth_code, std::string>> answers;
   berth_done* abi() { return reinterpret_cast<berth_done*>(this); }
 };
@@ -67,7 +67,7 @@ class SmallHost {
   std::vector<std::string> texts;
   std::vector<std::string> log;
   std::vector<std::string> faults;
-  std::vector<std::string> bound_columns;     // by columns.bind, behind the plugin's own
+  std::vector<std::string> bound_columns;     // by columns.bind, after the plugin's own columns
   std::vector<std::string> missing_services;  // not served
   std::vector<std::string> requests;          // to the API server
   uint32_t own_columns = 0;
@@ -129,7 +129,7 @@ inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*
   return BERTH_SUCCESS;
 }
 inline void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  reinterpret_cast<Promised*>(done)->answers.emplace_back(code, Str(reason));
+  reinterpret_cast<RecordedCompletion*>(done)->answers.emplace_back(code, Str(reason));
 }
 inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
                           berth_done* done) noexcept {
@@ -263,8 +263,9 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
 class SmallInstance {
  public:
   SmallInstance(const berth_entry& entry, SmallHost& host) : info_(entry.plugins[0]) {
-    code = entry.create(host.abi(), Str(std::string_view(info_->name)),
-                        Str(std::string_view("default-scheduler")), nullptr, &plugin_, said.abi());
+    code =
+        entry.create(host.abi(), Str(std::string_view(info_->name)),
+                     Str(std::string_view("default-scheduler")), nullptr, &plugin_, recorded.abi());
   }
   SmallInstance(const SmallInstance&) = delete;
   SmallInstance& operator=(const SmallInstance&) = delete;
@@ -281,14 +282,14 @@ class SmallInstance {
   }
 
   berth_code code = BERTH_SUCCESS;
-  Said said;
+  RecordedStatus recorded;
 
  private:
   const berth_plugin_info* info_;
   berth_plugin* plugin_ = nullptr;
 };
 
-// A pod with nothing in it, a cycle for it, and a slot of State.
+// An empty pod, a cycle for it, and a slot with a State.
 template <class State>
 struct SmallCycle {
   SmallCycle() {

@@ -29,25 +29,27 @@ TEST(Verdict, HasOneBitForEachReason) {
   EXPECT_EQ(Unschedulable(), (Verdict{BERTH_UNSCHEDULABLE, 0}));
   EXPECT_EQ(Unschedulable(0, 3), (Verdict{BERTH_UNSCHEDULABLE, 0b1001}));
   EXPECT_EQ(Unresolvable(63), (Verdict{BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, uint64_t{1} << 63}));
-  EXPECT_EQ(Unschedulable(-1), (Verdict{BERTH_UNSCHEDULABLE, 0})) << "a reason without a place";
+  EXPECT_EQ(Unschedulable(-1), (Verdict{BERTH_UNSCHEDULABLE, 0}))
+      << "a reason that did not fit into the table";
   EXPECT_EQ(UnschedulableIf(false, 2), kPass);
   EXPECT_EQ(UnschedulableIf(true, 2), Unschedulable(2));
   EXPECT_EQ(UnresolvableIf(true, 2), Unresolvable(2));
 }
 
-TEST(Verdict, JoinsAllReasonsUnderTheGravestCode) {
+TEST(Verdict, CombinesReasonsUnderTheMostSevereCode) {
   EXPECT_EQ(kPass | kPass, kPass);
   EXPECT_EQ(kPass | Unschedulable(1), Unschedulable(1));
   EXPECT_EQ(Unschedulable(1) | Unschedulable(2), Unschedulable(1, 2));
   EXPECT_EQ(Unresolvable(1) | Unschedulable(2), Unresolvable(1, 2));
   EXPECT_EQ(Unschedulable(1) | Unresolvable(2), Unresolvable(1, 2));
-  EXPECT_EQ(Unresolvable(1) | Failed(2), Failed(1, 2)) << "an error outweighs a refusal";
+  EXPECT_EQ(Unresolvable(1) | Failed(2), Failed(1, 2))
+      << "an error is more severe than a rejection";
   EXPECT_EQ(Failed(1) | kPass, Failed(1));
 }
 
 using Bytes = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 
-TEST(SortKey, ComparesAsItsFieldsDo) {
+TEST(SortKey, ComparesByItsFieldsInTurn) {
   const auto key = [](int32_t priority, int64_t time) {
     return SortKey().Descending(priority).Ascending(time).bytes();
   };
@@ -57,14 +59,14 @@ TEST(SortKey, ComparesAsItsFieldsDo) {
     Bytes second;
   } cases[] = {
       {"higher priority first", key(2, 9), key(1, 0)},
-      {"one above zero before zero", key(1, 0), key(0, 0)},
-      {"zero before below zero", key(0, 9), key(-1, 0)},
-      {"the greatest before the least", key(INT32_MAX, 9), key(INT32_MIN, 0)},
-      {"then the earlier", key(1, 1), key(1, 2)},
+      {"priority 1 before 0", key(1, 0), key(0, 0)},
+      {"priority 0 before -1", key(0, 9), key(-1, 0)},
+      {"the highest priority before the lowest", key(INT32_MAX, 9), key(INT32_MIN, 0)},
+      {"equal priority: earlier first", key(1, 1), key(1, 2)},
       {"negative times before zero", key(1, -1), key(1, 0)},
       {"bytes are compared unsigned", key(1, 127), key(1, 128)},
-      {"across a byte", key(1, 255), key(1, 256)},
-      {"the least time first", key(1, INT64_MIN), key(1, INT64_MAX)},
+      {"carry into the next byte", key(1, 255), key(1, 256)},
+      {"the lowest time first", key(1, INT64_MIN), key(1, INT64_MAX)},
   };
   for (const auto& c : cases) {
     EXPECT_LT(c.first, c.second) << c.name;
@@ -73,7 +75,7 @@ TEST(SortKey, ComparesAsItsFieldsDo) {
   EXPECT_EQ(key(1, 2), key(1, 2));
 }
 
-TEST(SortKey, TakesUnsignedFieldsAndDropsWhatHasNoRoom) {
+TEST(SortKey, AcceptsUnsignedFieldsAndDropsBytesThatDoNotFit) {
   EXPECT_LT(SortKey().Ascending(uint8_t{127}).bytes(), SortKey().Ascending(uint8_t{128}).bytes());
   EXPECT_LT(SortKey().Descending(uint64_t{9}).bytes(), SortKey().Descending(uint64_t{8}).bytes());
   SortKey full;

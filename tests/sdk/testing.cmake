@@ -1,12 +1,12 @@
-# The test kit (sdk/include/berth/testing), tried on plugins that break one promise each, and on one
-# plugin by several compilers and languages, loaded as shared objects.
+# Tests the test kit (sdk/include/berth/testing) with plugins that violate one rule each, and with
+# one plugin that is built by several compilers, in C and C++, and loaded as a shared object.
 berth_gtest(sdk_testing_test
   SOURCES testing_builders_test.cc testing_kit_test.cc testing_plugins.cc testing_points_test.cc
           testing_state_test.cc
   DEPENDS berth::testing
   LABELS unit threads)
 
-# Never installed, and so not by berth_add_plugin(); linked as it links.
+# These plugins are not installed, so berth_add_plugin() is not used; the link options are the same.
 set(test_plugins ${CMAKE_CURRENT_BINARY_DIR}/testing_plugins)
 set(test_plugin_script ${PROJECT_SOURCE_DIR}/sdk/cmake/berth_plugin.version)
 file(MAKE_DIRECTORY ${test_plugins})
@@ -26,7 +26,8 @@ endfunction()
 testing_plugin(c_host_compiler c_plugin.c)
 testing_plugin(cpp_host_compiler cpp_plugin.cc)
 
-# foreign_plugin(<name> <source> <compiler> <option>...): by a compiler that is not this build's.
+# foreign_plugin(<name> <source> <compiler> <option>...): builds a plugin with another compiler than
+# this build uses.
 set(foreign_plugins)
 function(foreign_plugin name source compiler)
   set(library ${test_plugins}/lib${name}.so)
@@ -51,7 +52,7 @@ if(BERTH_CLANG)
 endif()
 if(BERTH_CLANGXX)
   foreign_plugin(cpp_clang_libstdcxx cpp_plugin.cc ${BERTH_CLANGXX} -std=c++20)
-  # The header and the library come as packages of their own.
+  # The headers and the library of libc++ are separate packages.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/libcxx.cc "#include <string>\nint main() { return 0; }\n")
   execute_process(
     COMMAND ${BERTH_CLANGXX} -std=c++20 -stdlib=libc++ ${CMAKE_CURRENT_BINARY_DIR}/libcxx.cc

@@ -31,14 +31,14 @@ TEST(Quantity, IsExactAndRoundsUp) {
   }
 }
 
-TEST(QuantityDeathTest, SaysWhatIsWrong) {
+TEST(QuantityDeathTest, ReportsMistakes) {
   EXPECT_DEATH(ParseAmount("cpu", "half"), "\"half\" is not a quantity: expected digits");
   EXPECT_DEATH(ParseAmount("cpu", "1x"), "\"1x\" is not a quantity: expected no suffix or one of");
   EXPECT_DEATH(ParseAmount("cpu", "99999999999999999999"), "too many digits");
   EXPECT_DEATH(ParseAmount("cpu", "9000P"), "too large");
 }
 
-TEST(PodRequest, IsThatOfComponentHelpers) {
+TEST(PodRequest, EqualsComponentHelpers) {
   const struct {
     const char* name;
     PodSpec pod;
@@ -80,7 +80,7 @@ TEST(PodRequest, IsThatOfComponentHelpers) {
   }
 }
 
-TEST(PodRequest, CountsAResizeAtItsLargerSizeOnTheNode) {
+TEST(PodRequest, CountsAResizeWithItsLargerSize) {
   Ids ids;
   const PodHandle pod(MakePod("p").CpuMilli(300).Allocated("cpu", "500m"), ids);
   EXPECT_EQ(pod->request->milli_cpu, 300);
@@ -88,7 +88,7 @@ TEST(PodRequest, CountsAResizeAtItsLargerSizeOnTheNode) {
   EXPECT_EQ(pod->nonzero_milli_cpu, 500);
 }
 
-TEST(PodHandle, ShowsWhatWasSaid) {
+TEST(PodHandle, HasTheValuesOfTheSpec) {
   Ids ids;
   const PodHandle pod(MakePod("web")
                           .Label("app", "web")
@@ -124,7 +124,7 @@ TEST(PodHandle, ShowsWhatWasSaid) {
   EXPECT_EQ(pod->part_hashes.count, uint32_t{BERTH_PART_COUNT});
 }
 
-TEST(NodeHandle, ShowsWhatWasSaid) {
+TEST(NodeHandle, HasTheValuesOfTheSpec) {
   Ids ids;
   const NodeHandle node(MakeNode("a")
                             .CpuMilli(4000)
@@ -144,7 +144,7 @@ TEST(NodeHandle, ShowsWhatWasSaid) {
   EXPECT_EQ(BERTH_AT(berth_image, node->images, 0)->size, 100);
 }
 
-// A pod of which every part says something.
+// A pod with a value in every part.
 PodSpec Full() {
   return MakePod("full")
       .Label("a", "b")
@@ -169,7 +169,8 @@ PodSpec Full() {
       .Field("/spec/hostIPC", "true");
 }
 
-// Containers hold several parts: what is requested and listened on is theirs too.
+// Returns whether changing part `changed` also changes part `other`: containers hold requests,
+// ports and images.
 bool Follows(int changed, size_t other) {
   const auto is = [&](int a, size_t b) { return changed == a && other == b; };
   return is(BERTH_PART_REQUESTS, BERTH_PART_CONTAINERS) ||
@@ -178,7 +179,7 @@ bool Follows(int changed, size_t other) {
          is(BERTH_PART_CONTAINERS, BERTH_PART_REQUESTS);
 }
 
-TEST(MutatePart, ChangesThatPartAndNoOther) {
+TEST(MutatePart, ChangesOnlyThatPart) {
   const PodSpec others[] = {MakePod("blank"), Full()};
   for (const PodSpec& pod : {Full(), MakePod("plain").Container("c")}) {
     const PartHashes before = HashParts(pod);
@@ -221,7 +222,7 @@ TEST(Args, AreJsonOrALiteral) {
   EXPECT_EQ(Args().value(), nullptr);
 }
 
-TEST(ArgsDeathTest, SaysWhereTheJsonIsWrong) {
+TEST(ArgsDeathTest, ReportsThePositionOfAJsonError) {
   for (const char* text :
        {"", "{", "[1,]", "{\"a\" 1}", "{\"a\":1} x", "\"open", "tru", "1-2", "{a:1}"}) {
     SCOPED_TRACE(text);

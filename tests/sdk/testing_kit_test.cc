@@ -1,4 +1,4 @@
-// Each promise of the contract, broken by a plugin of its own: the kit must say which.
+// Tests every check of the kit with a plugin that violates it: the kit must report the violation.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -24,17 +24,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(PluginUnderTest, FilterAnswersPerNode) {
-  const SampleLibrary library(SoundFilter());
+TEST(PluginUnderTest, FilterReturnsVerdictsPerNode) {
+  const SampleLibrary library(CorrectFilter());
   PluginUnderTest plugin(library.entry(), ThreeNodes());
   const struct {
     const char* name;
     int64_t cpu_milli;
     std::vector<std::string> fitting;
   } cases[] = {
-      {"fits where just enough is left", 600, {"a", "b"}},
-      {"one milli more", 601, {"b"}},
-      {"nothing at all", 0, {"a", "b", "c"}},
+      {"exactly enough cpu on a", 600, {"a", "b"}},
+      {"one thousandth more", 601, {"b"}},
+      {"no request", 0, {"a", "b", "c"}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -46,8 +46,8 @@ TEST(PluginUnderTest, FilterAnswersPerNode) {
   EXPECT_EQ(result.On("d").code, BERTH_ERROR);
 }
 
-TEST(PluginUnderTest, ScoreAnswersRawAndNormalized) {
-  const SampleLibrary library(SoundScore());
+TEST(PluginUnderTest, ScoreReturnsRawAndNormalizedScores) {
+  const SampleLibrary library(CorrectScore());
   PluginUnderTest plugin(library.entry(), ThreeNodes());
   const ScoreResult result = plugin.Score(MakePod("p").CpuMilli(50));
   EXPECT_EQ(result.raw, (std::map<std::string, int64_t>{{"a", 550}, {"b", 1950}, {"c", 0}}));
@@ -55,14 +55,14 @@ TEST(PluginUnderTest, ScoreAnswersRawAndNormalized) {
   EXPECT_FALSE(result.skipped);
 }
 
-TEST(PluginUnderTest, SoundPluginsAreFoundSound) {
-  EXPECT_THAT(FilterFindings(SoundFilter()), IsEmpty());
-  EXPECT_THAT(FilterFindings(SoundState()), IsEmpty());
-  EXPECT_THAT(ScoreFindings(SoundScore()), IsEmpty());
+TEST(PluginUnderTest, ReportsNothingForCorrectPlugins) {
+  EXPECT_THAT(FilterFindings(CorrectFilter()), IsEmpty());
+  EXPECT_THAT(FilterFindings(CorrectState()), IsEmpty());
+  EXPECT_THAT(ScoreFindings(CorrectScore()), IsEmpty());
 }
 
-TEST(PluginUnderTest, FollowsTheCluster) {
-  const Parts parts = SoundState();
+TEST(PluginUnderTest, FollowsChangesOfTheCluster) {
+  const Parts parts = CorrectState();
   const SampleLibrary library(parts);
   PluginUnderTest plugin(library.entry(), ThreeNodes());
   EXPECT_EQ(plugin.Filter(SmallPod()).On("a"), Success());
@@ -74,10 +74,10 @@ TEST(PluginUnderTest, FollowsTheCluster) {
   EXPECT_EQ(plugin.Filter(SmallPod()).Fitting(), (std::vector<std::string>{"b", "c"}));
 }
 
-TEST(Outputs, WritingTooFar) {
+TEST(Outputs, ReportsAWriteAfterTheBlock) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
-    for (uint32_t i = 0; i <= block->count; ++i) Refuse(out, i, false);
+    for (uint32_t i = 0; i <= block->count; ++i) Reject(out, i, false);
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(
@@ -85,7 +85,7 @@ TEST(Outputs, WritingTooFar) {
       Contains(AllOf(HasSubstr("writes codes[3], outside the block of 3"), HasSubstr("kOutputs"))));
 }
 
-TEST(Outputs, WritingBefore) {
+TEST(Outputs, ReportsAWriteBeforeTheBlock) {
   const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
                                   berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) { out[i] = 0; });
@@ -96,11 +96,11 @@ TEST(Outputs, WritingBefore) {
               Contains(HasSubstr("writes scores[-1], outside the block of 3")));
 }
 
-TEST(Outputs, LeavingOneUnwritten) {
+TEST(Outputs, ReportsAnUnwrittenCode) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) {
-      if (i + 1 != block->count) Refuse(out, i, false);
+      if (i + 1 != block->count) Reject(out, i, false);
     });
     return BERTH_SUCCESS;
   });
@@ -108,7 +108,7 @@ TEST(Outputs, LeavingOneUnwritten) {
               Contains(HasSubstr("leaves the code of index 2 (node \"c\") unwritten")));
 }
 
-TEST(Outputs, LeavingAScoreUnwritten) {
+TEST(Outputs, ReportsAnUnwrittenScore) {
   const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
                                   berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) {
@@ -120,7 +120,7 @@ TEST(Outputs, LeavingAScoreUnwritten) {
               Contains(HasSubstr("leaves the score of index 1 (node \"b\") unwritten")));
 }
 
-TEST(Outputs, LeavingReasonsUnwritten) {
+TEST(Outputs, ReportsUnwrittenReasons) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) { out->codes[i] = BERTH_UNSCHEDULABLE; });
@@ -130,17 +130,17 @@ TEST(Outputs, LeavingReasonsUnwritten) {
               Contains(HasSubstr("leaves the reasons of index 0 (node \"a\") unwritten")));
 }
 
-TEST(Outputs, WritingWhatIsNotSelected) {
+TEST(Outputs, ReportsAWriteToAnUnselectedIndex) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
-    for (uint32_t i = 0; i < block->count; ++i) Refuse(out, i, false);
+    for (uint32_t i = 0; i < block->count; ++i) Reject(out, i, false);
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts), Contains(AllOf(HasSubstr("none selected writes index 0"),
                                                     HasSubstr("which is not selected"))));
 }
 
-TEST(Codes, OutOfRange) {
+TEST(Codes, ReportsAnUnknownCode) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) { out->codes[i] = 77, out->reasons[i] = 1; });
@@ -150,7 +150,7 @@ TEST(Codes, OutOfRange) {
               Contains(HasSubstr("code 77 for node \"a\" is not a valid verdict of Filter")));
 }
 
-TEST(Codes, SkipIsNoVerdict) {
+TEST(Codes, ReportsSkipAsAVerdict) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) { out->codes[i] = BERTH_SKIP, out->reasons[i] = 1; });
@@ -160,7 +160,7 @@ TEST(Codes, SkipIsNoVerdict) {
               Contains(HasSubstr("Skip for node \"a\" is not a valid verdict of Filter")));
 }
 
-TEST(Codes, ReasonOutsideTheTable) {
+TEST(Codes, ReportsAReasonOutsideTheTable) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block,
@@ -168,10 +168,10 @@ TEST(Codes, ReasonOutsideTheTable) {
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
-              Contains(HasSubstr("reason bit 1 for node \"a\", and the reason table has 1")));
+              Contains(HasSubstr("reason bit 1 for node \"a\", but the reason table has 1")));
 }
 
-TEST(Codes, RefusalWithoutAReason) {
+TEST(Codes, ReportsARejectionWithoutAReason) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block,
@@ -182,8 +182,8 @@ TEST(Codes, RefusalWithoutAReason) {
               Contains(HasSubstr("Unschedulable for node \"a\" has no reason")));
 }
 
-TEST(Codes, PreFilterRefusesWithoutAReason) {
-  Parts parts = SoundFilter();
+TEST(Codes, ReportsAPreFilterRejectionWithoutAReason) {
+  Parts parts = CorrectFilter();
   parts.pre_filter = {sizeof(berth_pre_filter), 0,
                       [](void*, const berth_cycle*, const berth_nodes*, berth_pre_filter_out*,
                          berth_status*) noexcept -> berth_code { return BERTH_UNSCHEDULABLE; },
@@ -192,8 +192,8 @@ TEST(Codes, PreFilterRefusesWithoutAReason) {
               Contains(HasSubstr("PreFilter returns Unschedulable without a reason")));
 }
 
-TEST(Codes, ScoreBeyondAHundred) {
-  Parts parts = SoundScore();
+TEST(Codes, ReportsAScoreAbove100) {
+  Parts parts = CorrectScore();
   parts.score.normalize_mode = BERTH_NORMALIZE_NONE;
   EXPECT_THAT(ScoreFindings(parts),
               Contains(HasSubstr("node \"a\" has 0 after normalisation")).Times(0));
@@ -202,10 +202,10 @@ TEST(Codes, ScoreBeyondAHundred) {
       Contains(HasSubstr("node \"b\" has 1400 after normalisation, but only 0..100 is allowed")));
 }
 
-TEST(Blocks, AnsweringByIndex) {
+TEST(Blocks, ReportsDependenceOnTheBlockIndex) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, i % 2 == 1); });
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, i % 2 == 1); });
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
@@ -213,39 +213,39 @@ TEST(Blocks, AnsweringByIndex) {
                              HasSubstr("kBlocks"))));
 }
 
-TEST(Blocks, TakingColumnsForDense) {
+TEST(Blocks, ReportsIgnoringTheStride) {
   const auto parts = WithFilter([](void*, const berth_cycle* cycle, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     const auto* alloc = static_cast<const int64_t*>(block->columns[0].data);
     EachSelected(block,
-                 [&](uint32_t i) { Refuse(out, i, cycle->pod->request->milli_cpu > alloc[i]); });
+                 [&](uint32_t i) { Reject(out, i, cycle->pod->request->milli_cpu > alloc[i]); });
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("kBlocks")));
 }
 
-TEST(Blocks, LookingAtWhatIsNotSelected) {
+TEST(Blocks, ReportsReadingUnselectedNodes) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {
     int64_t least = INT64_MAX;
     for (uint32_t i = 0; i < block->count; ++i) {
       least = std::min(least, Cell<int64_t>(block, 0, i));
     }
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, least < 0); });
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, least < 0); });
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(FilterFindings(parts),
               Contains(AllOf(HasSubstr("every second selected"), HasSubstr("kBlocks"))));
 }
 
-TEST(Concurrency, MindingOtherBlocks) {
+TEST(Concurrency, ReportsDependenceOnOtherBlocks) {
   static std::atomic<int> inside{0};
   Parts parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                               berth_filter_out* out, berth_status*) noexcept -> berth_code {
     bool met = ++inside > 1;
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
     while (!met && block->count == 64 && std::chrono::steady_clock::now() < until) met = inside > 1;
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, met); });
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, met); });
     --inside;
     return BERTH_SUCCESS;
   });
@@ -255,7 +255,7 @@ TEST(Concurrency, MindingOtherBlocks) {
   EXPECT_THAT(FilterFindings(parts), IsEmpty());
 }
 
-TEST(Repeat, AnsweringByTurns) {
+TEST(Repeat, ReportsChangingResults) {
   static int turn = 0;
   const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
                                   berth_status*) noexcept -> berth_code {
@@ -269,13 +269,13 @@ TEST(Repeat, AnsweringByTurns) {
               Contains(AllOf(HasSubstr("called again"), HasSubstr("kRepeat"))));
 }
 
-TEST(Threads, BindingAColumnInFilter) {
+TEST(Threads, ReportsColumnBindingInFilter) {
   static const berth_columns* columns = nullptr;
   Parts parts = WithFilter([](void*, const berth_cycle* cycle, const berth_block* block,
                               berth_filter_out* out, berth_status*) noexcept -> berth_code {
     uint32_t index = 0;
     columns->bind(SampleLibrary::host(), cycle, ToAbi("alloc.pods"), &index);
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, false); });
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, false); });
     return BERTH_SUCCESS;
   });
   parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
@@ -291,8 +291,8 @@ TEST(Threads, BindingAColumnInFilter) {
           "[kThreads]"));
 }
 
-TEST(Threads, LookingForAServiceLater) {
-  Parts parts = SoundState();
+TEST(Threads, ReportsGetServiceAfterCreate) {
+  Parts parts = CorrectState();
   parts.pre_filter.pre_filter = [](void*, const berth_cycle*, const berth_nodes*,
                                    berth_pre_filter_out*, berth_status*) noexcept -> berth_code {
     SampleLibrary::Service(BERTH_SERVICE_LOG);
@@ -302,29 +302,29 @@ TEST(Threads, LookingForAServiceLater) {
               Contains(HasSubstr("calls get_service from PreFilter [cycle]")));
 }
 
-TEST(Shape, ColumnsOfAnotherType) {
-  Parts parts = SoundFilter();
+TEST(Shape, ReportsAColumnOfAnotherType) {
+  Parts parts = CorrectFilter();
   parts.columns[1].type = BERTH_TYPE_U32;
   EXPECT_THAT(FilterFindings(parts),
               Contains(HasSubstr("column \"req.cpu\" has another type in the catalogue")));
 }
 
-TEST(Shape, PointsThatAreNotNamed) {
-  Parts parts = SoundFilter();
+TEST(Shape, ReportsPointsThatAreNotNamed) {
+  Parts parts = CorrectFilter();
   parts.hidden_points = {BERTH_POINT_FILTER};
   EXPECT_THAT(FilterFindings(parts),
               Contains(HasSubstr(
                   "get_point returns berth.filter/1, which berth_plugin_info does not name")));
 }
 
-TEST(Shape, OneOfAddPodAndRemovePod) {
-  Parts parts = SoundState();
+TEST(Shape, ReportsAddPodWithoutRemovePod) {
+  Parts parts = CorrectState();
   parts.pre_filter.remove_pod = nullptr;
   EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("one of AddPod and RemovePod")));
 }
 
 TEST(Without, SwitchesOneCheckOff) {
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.filter.dependence = &kOnNode;
   Scenario scenario = ThreeNodes();
   scenario.without = {Check::kDependence};
@@ -333,7 +333,7 @@ TEST(Without, SwitchesOneCheckOff) {
   EXPECT_THAT(FilterFindings(parts, scenario), Not(IsEmpty()));
 }
 
-TEST(Observer, HearsOfEveryCallAndItsEnd) {
+TEST(Observer, IsNotifiedOfTheBeginAndEndOfEveryCall) {
   struct Counter final : CallObserver {
     void OnBegin(const char* function) override { ++begun[function]; }
     void OnEnd(const char* function) override { ++ended[function]; }
@@ -343,7 +343,7 @@ TEST(Observer, HearsOfEveryCallAndItsEnd) {
   Scenario scenario = ThreeNodes();
   scenario.observer = &counter;
   scenario.without = {Check::kConcurrency};
-  EXPECT_THAT(FilterFindings(SoundFilter(), scenario), IsEmpty());
+  EXPECT_THAT(FilterFindings(CorrectFilter(), scenario), IsEmpty());
   EXPECT_GT(counter.begun["Filter"], 0);
   EXPECT_GT(counter.begun["create"], 0);
   EXPECT_EQ(counter.begun, counter.ended);

@@ -1,5 +1,5 @@
-// One plugin in C and in C++, by each compiler and standard library that is here, loaded as the
-// host loads it.
+// Tests one plugin in C and in C++, built by each available compiler and standard library, and
+// loaded as the host loads it.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Those that were built: BERTH_TEST_PLUGINS is the folder.
+// Returns the libraries that were built, in the folder BERTH_TEST_PLUGINS.
 std::vector<std::string> Libraries() {
   std::vector<std::string> paths;
   for (const auto& file : std::filesystem::directory_iterator(BERTH_TEST_PLUGINS)) {
@@ -46,9 +46,9 @@ TEST_P(LibraryTest, Filter) {
     int64_t cpu_milli;
     std::vector<std::string> fitting;
   } cases[] = {
-      {"leaves the headroom exactly", 400, {"a", "b"}},
-      {"one milli over", 401, {"b"}},
-      {"fits nowhere", 1801, {}},
+      {"leaves exactly the headroom on a", 400, {"a", "b"}},
+      {"one thousandth more", 401, {"b"}},
+      {"fits on no node", 1801, {}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -57,7 +57,7 @@ TEST_P(LibraryTest, Filter) {
   EXPECT_EQ(plugin.Filter(MakePod("p")).On("c"), Unschedulable("Insufficient cpu headroom"));
 }
 
-TEST_P(LibraryTest, FilterKeepsHalfACoreByDefault) {
+TEST_P(LibraryTest, FilterKeeps500MilliCpuFreeByDefault) {
   auto plugin = PluginUnderTest::FromLibrary(GetParam(), ThreeNodes({}));
   EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(100)).Fitting(),
             (std::vector<std::string>{"a", "b"}));
@@ -79,7 +79,7 @@ TEST_P(LibraryTest, Arguments) {
   EXPECT_THAT(answer.reasons[0], HasSubstr("/cpuMilli: expected"));
 }
 
-TEST_P(LibraryTest, ExceptionsStayInside) {
+TEST_P(LibraryTest, ExceptionsDoNotLeaveTheLibrary) {
   if (GetParam().find("libc_") != std::string::npos) GTEST_SKIP() << "C has none";
   auto plugin = PluginUnderTest::FromLibrary(GetParam(), ThreeNodes({}));
   const FilterResult result = plugin.Filter(MakePod("throws"));
@@ -88,8 +88,7 @@ TEST_P(LibraryTest, ExceptionsStayInside) {
   EXPECT_THAT(result.pre_filter.reasons[0], HasSubstr("as asked"));
 }
 
-// A library name of "cpp_clang_libcxx" is a promise: it must not have been built against libstdc++
-// by mistake.
+// The library "cpp_clang_libcxx" must have been built against libc++, not against libstdc++.
 TEST_P(LibraryTest, UsesTheStandardLibraryOfItsName) {
   void* const handle = dlopen(GetParam().c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(handle, nullptr) << dlerror();

@@ -67,7 +67,7 @@ berth_code FilterByCpu(void*, const berth_cycle* cycle, const berth_block* block
                        berth_filter_out* out, berth_status*) noexcept {
   EachSelected(block, [&](uint32_t i) {
     const int64_t free = Cell<int64_t>(block, 0, i) - Cell<int64_t>(block, 1, i);
-    Refuse(out, i, cycle->pod->request->milli_cpu > free);
+    Reject(out, i, cycle->pod->request->milli_cpu > free);
   });
   return BERTH_SUCCESS;
 }
@@ -81,7 +81,7 @@ berth_code ScoreByCpu(void*, const berth_cycle* cycle, const berth_block* block,
   return BERTH_SUCCESS;
 }
 
-// The slot of SoundState: pods with the pod's own name prefix "app-", over all nodes.
+// The slot of CorrectState: the number of pods with a priority above 0, over all nodes.
 struct Count {
   int64_t* pods;
 };
@@ -111,7 +111,7 @@ berth_code ChangeCount(void*, const berth_cycle* cycle, const berth_pod* pod, co
 berth_code FilterByCount(void*, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status*) noexcept {
   const int64_t pods = *static_cast<const Count*>(cycle->slots[0])->pods;
-  EachSelected(block, [&](uint32_t i) { Refuse(out, i, pods >= 2); });
+  EachSelected(block, [&](uint32_t i) { Reject(out, i, pods >= 2); });
   return BERTH_SUCCESS;
 }
 
@@ -187,7 +187,7 @@ std::vector<std::string> Findings(const Parts& parts, Scenario scenario,
   return findings;
 }
 
-Parts SoundFilter() {
+Parts CorrectFilter() {
   Parts parts;
   parts.columns = {{sizeof(berth_column_request), 0, "alloc.cpu", BERTH_TYPE_I64, 0},
                    {sizeof(berth_column_request), 0, "req.cpu", BERTH_TYPE_I64, 0}};
@@ -195,15 +195,15 @@ Parts SoundFilter() {
   return parts;
 }
 
-Parts SoundScore() {
-  Parts parts = SoundFilter();
+Parts CorrectScore() {
+  Parts parts = CorrectFilter();
   parts.filter = {};
   parts.score = {sizeof(berth_score), 0,      BERTH_NORMALIZE_MIN_MAX, 0, &kOnRequests,
                  &ScoreByCpu,         nullptr};
   return parts;
 }
 
-Parts SoundState() {
+Parts CorrectState() {
   Parts parts;
   parts.slots = {{sizeof(berth_slot), sizeof(Count), alignof(Count), 0, "sample.count/1",
                   [](void* at) noexcept { static_cast<Count*>(at)->pods = new int64_t(0); },
@@ -238,7 +238,7 @@ std::vector<std::string> ScoreFindings(const Parts& parts) {
 Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
                                       berth_filter_out*, berth_status*) noexcept,
                  const berth_dependence* dependence) {
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.filter.filter = filter;
   parts.filter.dependence = dependence;
   return parts;
@@ -247,7 +247,7 @@ Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_blo
 Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
                                     berth_status*) noexcept,
                 const berth_dependence* dependence) {
-  Parts parts = SoundScore();
+  Parts parts = CorrectScore();
   parts.score.score = score;
   parts.score.dependence = dependence;
   return parts;

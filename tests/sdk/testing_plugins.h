@@ -1,4 +1,4 @@
-// Small plugins, sound and broken, written against abi.h alone: what the test kit is tested on.
+// Small plugins, correct and broken, written against abi.h only, to test the test kit.
 #ifndef BERTH_TESTS_SDK_TESTING_PLUGINS_H_
 #define BERTH_TESTS_SDK_TESTING_PLUGINS_H_
 
@@ -14,7 +14,7 @@
 
 namespace berth::testing {
 
-// What one plugin is made of. What is not set is absent.
+// The parts of one plugin. A part that is not set is absent.
 struct Parts {
   uint32_t flags = 0;  // berth_plugin_info.flags
   std::vector<berth_column_request> columns;
@@ -32,10 +32,11 @@ struct Parts {
   berth_pre_enqueue pre_enqueue{};
   berth_code (*create)(const berth_host*, const berth_value*, berth_status*) = nullptr;
   std::vector<const char*> kinds;
-  std::vector<std::string_view> hidden_points;  // given by get_point and not named
+  // returned by get_point, but not named in berth_plugin_info
+  std::vector<std::string_view> hidden_points;
 };
 
-// The plugin "Sample" made of `parts`, as a library. One at a time.
+// A library with the plugin "Sample", which consists of `parts`. Only one may exist at a time.
 class SampleLibrary {
  public:
   explicit SampleLibrary(Parts parts);
@@ -44,7 +45,7 @@ class SampleLibrary {
   SampleLibrary& operator=(const SampleLibrary&) = delete;
 
   const berth_entry& entry() const { return entry_; }
-  // The service struct `id`, for the plugin's functions.
+  // Returns the service struct `id`, for the plugin's functions.
   static const void* Service(const char* id);
   static const berth_host* host();
 
@@ -57,11 +58,11 @@ class SampleLibrary {
   berth_entry entry_{};
 };
 
-// What the kit finds wrong with the plugin during `use`.
+// Returns the violations that the kit reports during `use`.
 std::vector<std::string> Findings(const Parts& parts, Scenario scenario,
                                   const std::function<void(PluginUnderTest&)>& use);
 
-// Cell `i` of column `column`.
+// Returns cell `i` of column `column`.
 template <class T>
 T Cell(const berth_block* block, uint32_t column, uint32_t i) {
   T value;
@@ -77,32 +78,33 @@ void EachSelected(const berth_block* block, One one) {
     one(block->selected != nullptr ? block->selected[k] : k);
 }
 
-inline void Refuse(berth_filter_out* out, uint32_t i, bool refuse) {
-  out->codes[i] = refuse ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
-  out->reasons[i] = refuse ? 1 : 0;
+inline void Reject(berth_filter_out* out, uint32_t i, bool reject) {
+  out->codes[i] = reject ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+  out->reasons[i] = reject ? 1 : 0;
 }
 
-// Room for the pod's cpu: declared, per node, sound.
-Parts SoundFilter();
-// Free cpu, the more the better.
-Parts SoundScore();
-// Counts the pods of each app over all nodes in a slot, with AddPod and RemovePod: at most two.
-Parts SoundState();
+// Accepts nodes with enough free cpu for the pod. Declared, per node, correct.
+Parts CorrectFilter();
+// Scores a node by its free cpu.
+Parts CorrectScore();
+// Counts the pods with a priority above 0 over all nodes in a slot, with AddPod and RemovePod.
+// Rejects every node when there are two or more.
+Parts CorrectState();
 
-// Depends on the pod's requests, and on the node, or also on the pods there.
+// Dependence on the pod's requests, and on the node, or on the node and its pods.
 inline constexpr berth_dependence kOnNode{sizeof(berth_dependence), BERTH_DEPENDS_NODE,
                                           BERTH_PART(REQUESTS), nullptr, nullptr};
 inline constexpr berth_dependence kOnNodePods{sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
                                               BERTH_PART(REQUESTS), nullptr, nullptr};
 
-// "a" has 600 m of cpu free, "b" 2000 m, "c" 50 m beside the pod "old" of priority 1.
+// "a" has 600 m of cpu free, "b" 2000 m, and "c" 50 m, with the pod "old" of priority 1.
 Scenario ThreeNodes();
-// Asks for 600 m of cpu.
+// A pod that requests 600 m of cpu.
 PodSpec SmallPod();
 std::vector<std::string> FilterFindings(const Parts& parts, Scenario scenario = ThreeNodes());
 std::vector<std::string> ScoreFindings(const Parts& parts);
 
-// SoundFilter with another Filter, and SoundScore with another Score.
+// CorrectFilter with another Filter, and CorrectScore with another Score.
 Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
                                       berth_filter_out*, berth_status*) noexcept,
                  const berth_dependence* dependence = nullptr);

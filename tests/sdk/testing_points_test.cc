@@ -1,4 +1,4 @@
-// Points outside the blocks, and the services.
+// Tests the kit at the points that are not called per block, and its services.
 #include <map>
 #include <string>
 #include <utility>
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Found by create() below, for the functions of the sample plugins.
+// The services that create() found, for the functions of the sample plugins.
 struct Found {
   const berth_host* host = nullptr;
   const berth_log* log = nullptr;
@@ -79,7 +79,7 @@ TEST(QueueSort, OrdersByKey) {
   EXPECT_FALSE(plugin.Less({MakePod("low").Priority(1)}, {MakePod("high").Priority(9)}));
 }
 
-TEST(QueueSort, MustBeStrict) {
+TEST(QueueSort, ReportsAnOrderThatIsNotStrict) {
   Parts parts;
   parts.queue_sort = {
       sizeof(berth_queue_sort), 0, nullptr,
@@ -88,7 +88,7 @@ TEST(QueueSort, MustBeStrict) {
               Contains(HasSubstr("QueueSort orders a pod before itself")));
 }
 
-TEST(Hint, GoesByInterest) {
+TEST(Hint, IsCalledOnlyForRegisteredEvents) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, 0},
       {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, nullptr, 0, 0, 0}};
@@ -126,7 +126,7 @@ Parts WithHint(const berth_event_interest (&interests)[2],
   return parts;
 }
 
-TEST(Hint, HearsOfPodsThatWaitByTheirNameAlone) {
+TEST(Hint, OnlyUnscheduledPodCoversPodsWithoutANode) {
   for (const uint32_t resource : {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_RESOURCE_POD_ANY,
                                   BERTH_RESOURCE_ASSIGNED_POD, BERTH_RESOURCE_WILDCARD}) {
     const berth_event_interest interests[] = {
@@ -142,7 +142,7 @@ TEST(Hint, HearsOfPodsThatWaitByTheirNameAlone) {
   }
 }
 
-TEST(Hint, IsToldWhichPodItIs) {
+TEST(Hint, ReceivesTheExactPodResource) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE, nullptr, 1, 0, 0},
       {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_DELETE, nullptr, 0, 0, 0}};
@@ -168,7 +168,7 @@ TEST(Hint, IsToldWhichPodItIs) {
   EXPECT_EQ(hint(BERTH_ACTION_DELETE, MakePod("q")), uint32_t{BERTH_HINT_SKIP});
 }
 
-TEST(Hint, AnUpdateThatIsNoneInParticularIsForThoseWhoAskedForEvery) {
+TEST(Hint, AnUnspecifiedUpdateNeedsAnInterestInEveryUpdate) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, nullptr, 0, 0, 0},
       {BERTH_RESOURCE_PVC, BERTH_ACTION_UPDATE, nullptr, 0, 0, 0}};
@@ -182,12 +182,12 @@ TEST(Hint, AnUpdateThatIsNoneInParticularIsForThoseWhoAskedForEvery) {
       uint32_t{BERTH_HINT_QUEUE});
 }
 
-// Queues pods with a label, and says that it looks at tolerations.
+// Requeues pods with a label, but declares that it reads tolerations.
 uint32_t HintByLabels(void*, const berth_queued* queued, const berth_event*) noexcept {
   return queued->pod->meta->labels.count != 0 ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;
 }
 
-TEST(Hint, LooksAtWhatItDeclares) {
+TEST(Hint, ReportsUndeclaredPartsOfThePod) {
   static const berth_event_interest kTolerations[] = {
       {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, BERTH_PART(TOLERATIONS)},
       {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE, nullptr, 1, 0, BERTH_PART(TOLERATIONS)}};
@@ -214,13 +214,13 @@ TEST(Hint, LooksAtWhatItDeclares) {
   EXPECT_THAT(FindingsOf(WithHint(kTolerations, &HintByLabels), gone("q")),
               ElementsAre(HasSubstr("the hint of interest 1")));
   EXPECT_THAT(FindingsOf(WithHint(kTolerations, &HintByLabels), gone("p")), IsEmpty())
-      << "of the pod itself it is always asked";
+      << "for the pod itself the hint is always called";
   EXPECT_THAT(FindingsOf(WithHint(kLabels, &HintByLabels), node_added), IsEmpty());
   EXPECT_THAT(FindingsOf(WithHint(kLabels, &HintByLabels), gone("q")), IsEmpty())
-      << "nothing is declared: it is asked about each pod";
+      << "without declared parts the hint is called for each pod";
 }
 
-TEST(Hint, GetsObjects) {
+TEST(Hint, ReceivesObjects) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_PVC, BERTH_ACTION_UPDATE, nullptr, 1, 0, 0}};
   Parts parts;
@@ -256,7 +256,7 @@ TEST(Hint, GetsObjects) {
   EXPECT_EQ(hint(bound, open), uint32_t{BERTH_HINT_SKIP});
 }
 
-TEST(PreEnqueue, AnswersAStatus) {
+TEST(PreEnqueue, ReturnsAStatus) {
   Parts parts;
   parts.pre_enqueue = {
       sizeof(berth_pre_enqueue), 0,
@@ -271,7 +271,7 @@ TEST(PreEnqueue, AnswersAStatus) {
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p").Gate("g")), Unresolvable("gated"));
 }
 
-TEST(Permit, WaitsForAWhile) {
+TEST(Permit, ReturnsWaitWithATimeout) {
   Parts parts;
   parts.permit = {sizeof(berth_permit), 0,
                   [](void*, const berth_cycle* cycle, const berth_target*, int64_t* timeout_ns,
@@ -288,7 +288,7 @@ TEST(Permit, WaitsForAWhile) {
               Contains(HasSubstr("Permit returns Wait with a timeout of 0 ns")));
 }
 
-TEST(Bind, MayBeCompletedLaterAndOnce) {
+TEST(Bind, CompletesLaterAndOnlyOnce) {
   static berth_done* pending = nullptr;
   Parts parts;
   parts.create = &FindServices;
@@ -309,7 +309,7 @@ TEST(Bind, MayBeCompletedLaterAndOnce) {
   EXPECT_THAT(findings, Contains(HasSubstr("completes a call twice")));
 }
 
-TEST(Bind, OnAPoolThreadHasFewerServices) {
+TEST(Bind, OnAPoolThreadMayCallOnlyAnyServices) {
   Parts parts;
   parts.create = &FindServices;
   parts.bind = {sizeof(berth_bind), 0,
@@ -326,8 +326,8 @@ TEST(Bind, OnAPoolThreadHasFewerServices) {
               Contains(HasSubstr("calls timer.start from Bind [bind] on a pool thread")));
 }
 
-TEST(Services, AreRecorded) {
-  Parts parts = SoundFilter();
+TEST(Services, RecordLogAndMetrics) {
+  Parts parts = CorrectFilter();
   parts.create = &FindServices;
   parts.pre_filter = {sizeof(berth_pre_filter), 0,
                       [](void*, const berth_cycle*, const berth_nodes*, berth_pre_filter_out*,
@@ -356,7 +356,7 @@ TEST(Services, AreRecorded) {
 TEST(Services, TimersFollowTheVirtualClock) {
   static std::vector<int64_t> fired;
   fired.clear();
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
     FindServices(host, args, status);
     const auto fire = [](void*) { fired.push_back(found.timer->now_ns(found.host)); };
@@ -379,10 +379,10 @@ TEST(Services, TimersFollowTheVirtualClock) {
   EXPECT_THAT(fired, ElementsAre(10, 20));
 }
 
-TEST(Services, ObjectsAreThoseOfTheTest) {
+TEST(Services, ProvideTheObjectsOfTheTest) {
   static std::vector<std::string> seen;
   seen.clear();
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.kinds = {"v1/PersistentVolumeClaim"};
   parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
     FindServices(host, args, status);
@@ -412,7 +412,7 @@ TEST(Services, ObjectsAreThoseOfTheTest) {
 }
 
 TEST(Services, ObjectsMustBeDeclaredAndReleased) {
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.create = &FindServices;
   parts.kinds = {"v1/Kept"};
   parts.pre_filter = {sizeof(berth_pre_filter), 0,
@@ -435,7 +435,7 @@ TEST(Services, ObjectsMustBeDeclaredAndReleased) {
 }
 
 TEST(Services, ArgumentsAreReadInCreate) {
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
     FindServices(host, args, status);
     const berth_value* value = found.values->get(args, ToAbi("cpuMilli"));
@@ -452,11 +452,11 @@ TEST(Services, ArgumentsAreReadInCreate) {
   EXPECT_EQ(PluginUnderTest::Create(library.entry(), {}).code, BERTH_BAD_ARGUMENT);
 }
 
-TEST(Services, MayBeTheTestsOwn) {
+TEST(Services, CanBeReplacedByTheTest) {
   static const berth_activate kActivate{sizeof(berth_activate), 0, nullptr};
   static berth_code answers[3];
   static const void* given = nullptr;
-  Parts parts = SoundFilter();
+  Parts parts = CorrectFilter();
   parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
     const void* service = nullptr;
     answers[0] = host->get_service(host, BERTH_SERVICE_ACTIVATE, &given);

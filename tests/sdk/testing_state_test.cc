@@ -1,4 +1,4 @@
-// Broken promises about state and dependence: what a plugin remembers, and what it goes by.
+// Tests that the kit reports violations of the rules for cycle state and declared dependence.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,8 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(WhatIf, StateWithoutAddPod) {
-  Parts parts = SoundState();
+TEST(WhatIf, ReportsStateWithoutAddPod) {
+  Parts parts = CorrectState();
   parts.pre_filter.add_pod = nullptr;
   parts.pre_filter.remove_pod = nullptr;
   const auto findings = Findings(parts, ThreeNodes(), [](PluginUnderTest& plugin) {
@@ -32,8 +32,8 @@ TEST(WhatIf, StateWithoutAddPod) {
               Contains(AllOf(HasSubstr("after RemovePod of second"), HasSubstr("kWhatIf"))));
 }
 
-TEST(WhatIf, AddPodThatDoesNothing) {
-  Parts parts = SoundState();
+TEST(WhatIf, ReportsAnAddPodThatDoesNothing) {
+  Parts parts = CorrectState();
   parts.pre_filter.add_pod = [](void*, const berth_cycle*, const berth_pod*, const berth_block*,
                                 uint32_t,
                                 berth_status*) noexcept -> berth_code { return BERTH_SUCCESS; };
@@ -41,16 +41,16 @@ TEST(WhatIf, AddPodThatDoesNothing) {
       parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
   EXPECT_THAT(findings,
               Contains(HasSubstr(
-                  "node \"a\": after AddPod of web-twin Success, where the cluster is really "
-                  "so Unschedulable: \"no room\"")));
+                  "node \"a\": after AddPod of web-twin it returns Success, but in a cluster with "
+                  "this change it returns Unschedulable: \"no room\"")));
 }
 
-TEST(Dependence, OnLabelsThatAreNotDeclared) {
+TEST(Dependence, ReportsUndeclaredLabels) {
   const auto parts = WithFilter(
       [](void*, const berth_cycle* cycle, const berth_block* block, berth_filter_out* out,
          berth_status*) noexcept -> berth_code {
         EachSelected(block,
-                     [&](uint32_t i) { Refuse(out, i, cycle->pod->meta->labels.count > 1); });
+                     [&](uint32_t i) { Reject(out, i, cycle->pod->meta->labels.count > 1); });
         return BERTH_SUCCESS;
       },
       &kOnNodePods);
@@ -61,13 +61,13 @@ TEST(Dependence, OnLabelsThatAreNotDeclared) {
                 HasSubstr("node \"a\": Success, then Unschedulable: \"no room\""))));
 }
 
-TEST(Dependence, OnAPartThatAnotherPodOfTheTestHas) {
+TEST(Dependence, ReportsAPartThatOnlyAnotherPodHas) {
   const auto parts = WithFilter(
       [](void*, const berth_cycle* cycle, const berth_block* block, berth_filter_out* out,
          berth_status*) noexcept -> berth_code {
         const berth_array& gates = cycle->pod->scheduling_gates;
         const bool held = gates.count != 0 && FromAbi(*BERTH_AT(berth_str, gates, 0)) == "hold";
-        EachSelected(block, [&](uint32_t i) { Refuse(out, i, held); });
+        EachSelected(block, [&](uint32_t i) { Reject(out, i, held); });
         return BERTH_SUCCESS;
       },
       &kOnNodePods);
@@ -80,23 +80,23 @@ TEST(Dependence, OnAPartThatAnotherPodOfTheTestHas) {
                                        HasSubstr("as in pod default/held"))));
 }
 
-TEST(Dependence, OnPodsWhereOnlyTheNodeIsDeclared) {
-  Parts parts = SoundFilter();
+TEST(Dependence, ReportsPodsWhenOnlyTheNodeIsDeclared) {
+  Parts parts = CorrectFilter();
   parts.filter.dependence = &kOnNode;
   EXPECT_THAT(FilterFindings(parts), Contains(AllOf(HasSubstr("depends on the pods on nodes, which "
                                                               "dependence.cluster does not name"),
                                                     HasSubstr("kDependence"))));
 }
 
-TEST(Dependence, OnPodsOfOtherNodes) {
-  Parts parts = SoundState();
+TEST(Dependence, ReportsPodsOfOtherNodes) {
+  Parts parts = CorrectState();
   parts.filter.dependence = &kOnNodePods;
   const auto findings = Findings(
       parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
   EXPECT_THAT(findings, Contains(HasSubstr("depends on the pods on other nodes")));
 }
 
-TEST(Dependence, OfAScore) {
+TEST(Dependence, IsCheckedForScore) {
   const auto parts = WithScore(
       [](void*, const berth_cycle* cycle, const berth_block* block, int64_t* out,
          berth_status*) noexcept -> berth_code {
@@ -109,7 +109,7 @@ TEST(Dependence, OfAScore) {
               ElementsAre(HasSubstr("Score of pod default/web depends on the pod's IDENTITY")));
 }
 
-TEST(Dependence, WhatASignatureCoversIsDeclared) {
+TEST(Dependence, AcceptsWhatTheSignatureCovers) {
   constexpr auto kNameLength = [](void*, const berth_cycle* cycle, const berth_block* block,
                                   int64_t* out, berth_status*) noexcept -> berth_code {
     EachSelected(block,
@@ -126,7 +126,7 @@ TEST(Dependence, WhatASignatureCoversIsDeclared) {
   EXPECT_THAT(ScoreFindings(WithScore(kNameLength, &kSigned)), IsEmpty());
 }
 
-TEST(Dependence, ASignatureMayCoverWhatPreFilterFoundOut) {
+TEST(Dependence, AcceptsASignatureOfThePreFilterState) {
   static constexpr berth_dependence kSigned{
       sizeof(berth_dependence), BERTH_DEPENDS_NODE, 0,
       [](void*, const berth_cycle* cycle, uint64_t* signature) noexcept -> berth_code {
@@ -134,22 +134,22 @@ TEST(Dependence, ASignatureMayCoverWhatPreFilterFoundOut) {
         return BERTH_SUCCESS;
       },
       nullptr};
-  Parts parts = SoundState();
+  Parts parts = CorrectState();
   parts.filter.dependence = &kSigned;
   const auto findings = Findings(
       parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
   EXPECT_THAT(findings, IsEmpty());
 }
 
-TEST(Slots, WritingThemInFilter) {
-  Parts parts = SoundState();
+TEST(Slots, ReportsAWriteInFilter) {
+  Parts parts = CorrectState();
   parts.slots = {{sizeof(berth_slot), 8, 8, 0, "sample.counter/1", nullptr, nullptr, nullptr}};
   parts.pre_filter = {};
   parts.filter.flags = BERTH_FILTER_SERIAL;
   parts.filter.filter = [](void*, const berth_cycle* cycle, const berth_block* block,
                            berth_filter_out* out, berth_status*) noexcept -> berth_code {
     ++*static_cast<int64_t*>(cycle->slots[0]);
-    EachSelected(block, [&](uint32_t i) { Refuse(out, i, false); });
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, false); });
     return BERTH_SUCCESS;
   };
   EXPECT_THAT(FilterFindings(parts),
@@ -157,8 +157,8 @@ TEST(Slots, WritingThemInFilter) {
                   "slot \"sample.counter/1\": Filter changes it, but cycle state is read-only")));
 }
 
-TEST(Slots, WritingBeyondThem) {
-  Parts parts = SoundState();
+TEST(Slots, ReportsAWriteOutsideTheSlot) {
+  Parts parts = CorrectState();
   parts.slots[0] = {sizeof(berth_slot),
                     8,
                     8,
@@ -168,15 +168,15 @@ TEST(Slots, WritingBeyondThem) {
                     nullptr,
                     nullptr};
   parts.pre_filter = {};
-  parts.filter = SoundFilter().filter;
-  parts.columns = SoundFilter().columns;
+  parts.filter = CorrectFilter().filter;
+  parts.columns = CorrectFilter().columns;
   EXPECT_THAT(FilterFindings(parts), Contains(AllOf(HasSubstr("slot \"sample.small/1\""),
                                                     HasSubstr("writes outside its 8 bytes"))));
 }
 
-TEST(Slots, SharingACloneWithTheOriginal) {
+TEST(Slots, ReportsAShallowClone) {
   using Shared = std::shared_ptr<int64_t>;
-  Parts parts = SoundState();
+  Parts parts = CorrectState();
   parts.slots[0].size = sizeof(Shared);
   parts.slots[0].construct = [](void* at) noexcept { new (at) Shared(new int64_t(0)); };
   parts.slots[0].clone = [](void* to, const void* from) noexcept -> berth_code {
@@ -194,8 +194,8 @@ TEST(Slots, SharingACloneWithTheOriginal) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(Leaks, SlotThatIsNotFreed) {
-  Parts parts = SoundState();
+TEST(Leaks, ReportsASlotThatIsNotFreed) {
+  Parts parts = CorrectState();
   parts.slots[0].destroy = [](void*) noexcept {};
   EXPECT_THAT(FilterFindings(parts),
               Contains(AllOf(
@@ -203,8 +203,8 @@ TEST(Leaks, SlotThatIsNotFreed) {
                   HasSubstr("kLeaks"))));
 }
 
-TEST(Leaks, InstanceThatIsNotFreed) {
-  Parts parts = SoundFilter();
+TEST(Leaks, ReportsAnInstanceThatIsNotFreed) {
+  Parts parts = CorrectFilter();
   parts.create = [](const berth_host*, const berth_value*, berth_status*) {
     static std::vector<std::unique_ptr<int64_t>> kept;
     kept.push_back(std::make_unique<int64_t>(0));

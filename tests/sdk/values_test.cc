@@ -1,4 +1,4 @@
-// Value, over the trees of the test kit; and the objects that tests make.
+// Tests Value, with the trees of the test kit, and the objects that tests create.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Value, AWayThatIsNotThereIsAbsent) {
+TEST(Value, AMissingPathIsAbsent) {
   const ValueSpec tree = internal::JsonReader::Read(
       R"({"spec": {"volumeName": "pv", "accessModes": ["ReadWriteOnce", "ReadOnlyMany"]}})");
   const Value value(&tree);
@@ -36,7 +36,7 @@ TEST(Value, AWayThatIsNotThereIsAbsent) {
   }
 }
 
-TEST(Value, WhatHasAnotherKindIsEmpty) {
+TEST(Value, AValueOfAnotherKindReadsAsEmpty) {
   const ValueSpec tree = internal::JsonReader::Read(R"([true, 7, 0.5, "7", [7], {"a": 7}])");
   const Value value(&tree);
   std::vector<int64_t> ints;
@@ -55,10 +55,10 @@ TEST(Value, WhatHasAnotherKindIsEmpty) {
   EXPECT_THAT(truths, ElementsAre(true, false, false, false, false, false));
 }
 
-TEST(Value, MembersAreReadInTheirOrder) {
+TEST(Value, KeepsTheOrderOfMembers) {
   const ValueSpec tree = internal::JsonReader::Read(R"({"b": 1, "a": 2, "n": null, "b": 3})");
   const Value value(&tree);
-  ASSERT_EQ(value.size(), 2U) << "null is absent, and of b the last counts";
+  ASSERT_EQ(value.size(), 2U) << "null is absent, and the last b counts";
   EXPECT_EQ(value.KeyAt(0), "a");
   EXPECT_EQ(value.KeyAt(1), "b");
   EXPECT_EQ(value.At(1).AsInt(), 3);
@@ -80,7 +80,7 @@ TEST(Value, QuantitiesAreRoundedUpAndBounded) {
   EXPECT_EQ(read("true"), "none");
 }
 
-TEST(MakeObject, IsWholeWhateverTheTestSays) {
+TEST(MakeObject, AddsTypeAndMetadata) {
   Ids ids;
   const ObjectHandle claim(
       MakeObject("v1/PersistentVolumeClaim", "shop", "data", R"({"spec": {"volumeName": "pv"}})")
@@ -97,7 +97,7 @@ TEST(MakeObject, IsWholeWhateverTheTestSays) {
   EXPECT_EQ(value["spec"]["volumeName"].AsString(), "pv");
 }
 
-TEST(MakeObject, IsReadFromItsJson) {
+TEST(MakeObject, ReadsTypeAndMetadataFromJson) {
   Ids ids;
   const ObjectHandle object(MakeObject(R"({
       "apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "spec": {"drivers": [{"name": "d"}]},
@@ -118,7 +118,7 @@ TEST(MakeObject, IsReadFromItsJson) {
   EXPECT_EQ(ValueOf(object.get())["spec"]["drivers"].At(0)["name"].AsString(), "d");
 }
 
-TEST(MakeObjectDeathTest, SaysWhatIsWrong) {
+TEST(MakeObjectDeathTest, ReportsMistakes) {
   Ids ids;
   EXPECT_DEATH(MakeObject(R"({"apiVersion": "v1", "kind": "A"})"), "without metadata.name");
   EXPECT_DEATH(ObjectHandle(MakeObject("v1/A", "", "x", "7"), ids), "\"x\" is not a JSON object");

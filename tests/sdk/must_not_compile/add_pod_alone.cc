@@ -12,7 +12,7 @@ class Sample : public Sampled {
     return berth::Status::Success();
   }
 #ifdef BAD
-  // The State cannot shrink.
+  // Implements no RemovePod.
 #else
   berth::Status RemovePod(berth::Cycle& /*cycle*/, const berth::Pod& /*pod*/,
                           const Node& /*node*/) {

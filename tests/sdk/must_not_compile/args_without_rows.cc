@@ -8,7 +8,7 @@ class Sample : public Filtering {
   };
   explicit Sample(const Args& /*args*/) {}
 #ifdef BAD
-  // No kArgs.
+  // Declares no kArgs.
 #else
   static constexpr auto kArgs =
       berth::ArgRows<Args>(berth::Arg("cpuMilli", &Args::cpu_milli, "Cpu."));

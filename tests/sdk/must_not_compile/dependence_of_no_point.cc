@@ -6,7 +6,7 @@ class Sample : public Filtering {
 #ifdef BAD
   static constexpr berth::Dependence kScoreDependence{.cluster = berth::kNode, .pod_parts = 0};
 #else
-  // Of Filter alone.
+  // Filtering implements only Filter.
 #endif
 };
 BERTH_PLUGIN(Sample)

@@ -7,7 +7,7 @@ class Sample : public Filtering {
     return berth::QueueingHint::kSkip;
   }
 #ifdef BAD
-  // Nothing is registered.
+  // Implements no EventsToRegister.
 #else
   std::vector<berth::EventInterest> EventsToRegister() const { return {}; }
 #endif

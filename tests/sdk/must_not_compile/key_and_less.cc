@@ -11,7 +11,7 @@ class Sample : public Sampled {
     return a.priority > b.priority;
   }
 #else
-  // Key alone.
+  // Implements only Key.
 #endif
 };
 BERTH_PLUGIN(Sample)

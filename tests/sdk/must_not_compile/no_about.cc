@@ -10,7 +10,7 @@ class Sample : public berth::Plugin {
     return berth::kPass;
   }
 #ifdef BAD
-  // It has none.
+  // Declares no kAbout.
 #else
   static constexpr std::string_view kAbout = "A sample.";
 #endif

@@ -10,7 +10,7 @@ class Sample : public berth::Plugin {
     return berth::kPass;
   }
 #ifdef BAD
-  // It has none.
+  // Declares no kVersion.
 #else
   static constexpr std::string_view kVersion = "1.0.0";
 #endif

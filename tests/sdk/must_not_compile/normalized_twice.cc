@@ -11,7 +11,7 @@ class Sample : public Sampled {
 #ifdef BAD
   static constexpr berth::Normalize kNormalize = berth::Normalize::kMax;
 #else
-  // By the method.
+  // Declares no kNormalize.
 #endif
 };
 BERTH_PLUGIN(Sample)

@@ -1,4 +1,4 @@
-// What every snippet's plugin says of itself.
+// The base classes of the plugins in the snippets.
 #ifndef BERTH_TESTS_SDK_MUST_NOT_COMPILE_SAMPLE_H_
 #define BERTH_TESTS_SDK_MUST_NOT_COMPILE_SAMPLE_H_
 

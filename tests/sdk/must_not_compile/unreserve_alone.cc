@@ -5,7 +5,7 @@ class Sample : public Filtering {
  public:
   void Unreserve(const berth::Binding& /*binding*/) {}
 #ifdef BAD
-  // Nothing is reserved.
+  // Implements no Reserve.
 #else
   berth::Status Reserve(berth::Cycle& /*cycle*/, const berth::Target& /*target*/) {
     return berth::Status::Success();

@@ -116,11 +116,11 @@ class WhatIfChecker {
     const Block block(table, clone.columns(), {what.row}, nullptr, {});
     const BlockAnswer got = Evaluate(clone, block, Step::kFilter, "after " + how);
     if (got.call.ok() && got.rows[0] == want) return true;
-    prober_.reporter().Fail(Check::kWhatIf,
-                            Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) +
-                                "\": after " + how + " it returns " +
-                                ToString(got.call.ok() ? got.rows[0].answer : got.call) +
-                                ", but in a cluster with this change " + ToString(want.answer));
+    prober_.reporter().Fail(
+        Check::kWhatIf,
+        Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) + "\": after " + how +
+            " it returns " + ToString(got.call.ok() ? got.rows[0].answer : got.call) +
+            ", but in a cluster with this change it returns " + ToString(want.answer));
     return false;
   }
 
