@@ -15,7 +15,7 @@ namespace {
 using TestColumns =
     Columns<AllocCpu, Label<"zone">, NodeUnschedulable, Taints, Optional<Req<"example.com/gpu">>>;
 
-// A host may know larger values than this header: they lie further apart.
+// A newer host may have larger values than this header, and so a larger stride.
 struct WideCpu {
   int64_t value;
   int64_t more;

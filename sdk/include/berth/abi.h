@@ -5,7 +5,7 @@
  * This file declares everything that crosses the boundary: C11, no dependency but <stddef.h> and
  * <stdint.h>, no implicit padding, 64-bit little-endian. A plugin is a shared object that exports
  * one constant, `berth_entry_v1`, and carries the same facts as JSON in an ELF note, so that the
- * host can check it before any of its code runs. An author in C or Rust needs this file alone; an
+ * host can check it before any of its code runs. An author in C or Rust needs only this file; an
  * author in C++ includes <berth/plugin.h> and does not need to read this file.
  *
  * Version 1 is a draft until every default plugin works on it. From then on it is frozen and only
@@ -132,7 +132,7 @@ enum {
   BERTH_PENDING = 6, /* rejected until an external event occurs; or: completed later */
   /* Codes that are not verdicts. They state why a call has no result. */
   BERTH_CANCELLED = 32,   /* the caller stopped waiting */
-  BERTH_UNSUPPORTED = 33, /* this host knows the id but does not serve it */
+  BERTH_UNSUPPORTED = 33, /* the id is valid, but this host does not serve it */
   BERTH_NOT_FOUND = 34,
   BERTH_BAD_ARGUMENT = 35,
   BERTH_CONFLICT = 36,
@@ -730,7 +730,7 @@ enum {
   BERTH_RESOURCE_CUSTOM,
   BERTH_RESOURCE_WILDCARD,
   BERTH_RESOURCE_ASSIGNED_POD, /* a pod with a node, or a pod whose nomination ended */
-  /* another pod without a node was added; POD_ANY does not include it */
+  /* another pod without a node was added; POD_ANY and WILDCARD do not include it */
   BERTH_RESOURCE_UNSCHEDULED_POD,
   BERTH_RESOURCE_TARGET_POD /* the parked pod itself */
 };
@@ -780,7 +780,8 @@ typedef struct berth_enqueue_extensions {
   uint32_t (*hint)(void* self, const berth_queued* queued, const berth_event* event) BERTH_NOEXCEPT;
 } berth_enqueue_extensions;
 
-/* QueueSort: orders the pods of the active queue. Every profile must use the same one.
+/* QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process, so
+ * every profile must use the same one.
  * Called:    `key` when an entity enters the active queue. The host compares the bytes; the lowest
  *            key is tried first. If `key` is NULL, `less` is called for each comparison instead.
  * Threading: [queue].
@@ -1104,7 +1105,7 @@ struct berth_host {
   void* impl;
   berth_str name; /* "berth" */
   berth_str version;
-  /* Returns SUCCESS and the service; UNSUPPORTED for an id that this host knows but does not serve;
+  /* Returns SUCCESS and the service; UNSUPPORTED for a valid id that this host does not serve;
    * NOT_FOUND otherwise.
    * Threading: [load]. */
   berth_code (*get_service)(const struct berth_host* host, const char* id,
