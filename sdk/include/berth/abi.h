@@ -780,8 +780,8 @@ typedef struct berth_enqueue_extensions {
   uint32_t (*hint)(void* self, const berth_queued* queued, const berth_event* event) BERTH_NOEXCEPT;
 } berth_enqueue_extensions;
 
-/* QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process, so
- * every profile must use the same one.
+/* QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process,
+ * so every profile must use the same one.
  * Called:    `key` when an entity enters the active queue. The host compares the bytes; the lowest
  *            key is tried first. If `key` is NULL, `less` is called for each comparison instead.
  * Threading: [queue].

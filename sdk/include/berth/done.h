@@ -16,7 +16,7 @@ namespace berth {
 // Api::Bind. Any thread may complete it.
 //
 // A Done that is destroyed before it was completed completes the call with BERTH_BUG, so that the
-// binding fails instead of waiting for its deadline.
+// binding fails instead of waiting forever.
 class [[nodiscard]] Done {
  public:
   Done() = default;

@@ -1,5 +1,5 @@
-// QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process, so
-// every profile must use the same one.
+// QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process,
+// so every profile must use the same one.
 //
 //   berth::SortKey Key(const berth::Queued& queued) const;   // the lowest key is tried first; or
 //   bool Less(const berth::Queued& a, const berth::Queued& b) const;
