@@ -5,7 +5,7 @@
 namespace berth::testing {
 namespace {
 
-// An API server that keeps what it was asked to bind, and answers what the test says.
+// A fake berth.api service. It records the last Bind call and returns `answer`.
 struct Server {
   static inline berth_code answer = BERTH_SUCCESS;
   static inline int calls = 0;
@@ -38,24 +38,24 @@ class DefaultBinder : public ::testing::Test {
   PluginUnderTest plugin_;
 };
 
-TEST_F(DefaultBinder, AsksTheServerAndLeavesTheAnswerToIt) {
+TEST_F(DefaultBinder, BindSendsOneRequestAndStaysPending) {
   Placement placement = plugin_.Place(MakePod("web"));
   EXPECT_EQ(placement.Bind("b").code, BERTH_PENDING);
   EXPECT_EQ(Server::calls, 1);
   EXPECT_EQ(Server::pod, "web");
   EXPECT_EQ(Server::node, "b");
   EXPECT_EQ(Server::done, placement.completion().handle());
-  EXPECT_FALSE(placement.completion().completed) << "whoever has the promise completes it";
+  EXPECT_FALSE(placement.completion().completed) << "only the server's answer completes it";
 }
 
-TEST_F(DefaultBinder, ARefusedRequestEndsTheBinding) {
+TEST_F(DefaultBinder, ARejectedRequestFailsTheBinding) {
   Server::answer = BERTH_ERROR;
   Placement placement = plugin_.Place(MakePod("web"));
   EXPECT_EQ(placement.Bind("a"), Error("the host rejected the binding"));
   EXPECT_FALSE(placement.completion().completed);
 }
 
-TEST(DefaultBinderSetup, NeedsAHostThatBinds) {
+TEST(DefaultBinderSetup, FailsToLoadWithoutTheApiService) {
   const Answer answer = PluginUnderTest::Create({.nodes = {}});
   EXPECT_EQ(answer.code, BERTH_UNSUPPORTED);
   ASSERT_EQ(answer.reasons.size(), 1U);

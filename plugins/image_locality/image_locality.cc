@@ -15,7 +15,7 @@ constexpr int64_t kMinThreshold = int64_t{23} << 20;             // bytes
 constexpr int64_t kMaxContainerThreshold = int64_t{1000} << 20;  // bytes
 constexpr int64_t kMaxScore = BERTH_SCORE_MAX;
 
-// As nodes report it: with ":latest" where the reference names no tag.
+// Returns `image` in the form in which nodes report it: with ":latest" if it names no tag.
 std::string NormalName(std::string_view image) {
   const size_t slash = image.rfind('/');
   const size_t colon = image.rfind(':');
@@ -24,7 +24,7 @@ std::string NormalName(std::string_view image) {
   return has_tag ? std::string(image) : std::string(image) + ":latest";
 }
 
-bool Names(const berth_image& image, berth_id wanted) {
+bool HasName(const berth_image& image, berth_id wanted) {
   for (const berth_id name : berth::Span<const berth_id>(image.names)) {
     if (name == wanted) return true;
   }
@@ -36,8 +36,8 @@ class ImageLocality : public berth::Plugin {
   static constexpr std::string_view kName = "ImageLocality";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Prefers nodes that already hold the pod's images, the larger and the wider spread the more.";
-  // How far an image is spread depends on all nodes.
+      "Prefers nodes that already hold the pod's images, weighted by image size and spread.";
+  // kOther: the fraction of nodes that hold an image depends on all nodes.
   static constexpr berth::Dependence kScoreDependence{
       .cluster = berth::kNode | berth::kOther,
       .pod_parts = BERTH_PART(IMAGES) | BERTH_PART(VOLUMES)};
@@ -45,15 +45,16 @@ class ImageLocality : public berth::Plugin {
   using Columns = berth::Columns<berth::Images>;
   using Node = berth::NodeRow<Columns>;
 
+  // An image that the pod uses.
   struct Wanted {
     berth_id name;
-    int64_t times;   // Containers and volumes of the pod that use it.
-    int64_t size;    // As the first node that holds it reports it.
-    int64_t nodes;   // That hold it.
-    int64_t scaled;  // What a node that holds it gets for one use.
+    int64_t times;   // The number of containers and volumes of the pod that use the image.
+    int64_t size;    // Bytes, as reported by the first node that holds the image.
+    int64_t nodes;   // The number of nodes that hold the image.
+    int64_t scaled;  // The bytes that one use adds to the sum of a node that holds the image.
   };
   struct State {
-    bool prepared = false;
+    bool has_pre_scored = false;  // PreScore has run.
     std::vector<Wanted> images;
   };
 
@@ -64,7 +65,7 @@ class ImageLocality : public berth::Plugin {
     State& state = cycle.State<State>();
     std::vector<Wanted>& images = state.images;
     images.clear();
-    state.prepared = true;
+    state.has_pre_scored = true;
     CollectImages(cycle.pod(), images);
     all.ForEach<Columns>([&images](const Node& node) { CountHolder(node, images); });
     for (Wanted& image : images) {
@@ -76,7 +77,7 @@ class ImageLocality : public berth::Plugin {
 
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) throw berth::Error("PreScore has not run: Score needs it");
+    if (!state.has_pre_scored) throw berth::Error("PreScore has not run: Score needs it");
     int64_t sum = 0;
     if (node[berth::Images{}].size() != 0) {
       for (const Wanted& image : state.images) {
@@ -119,7 +120,7 @@ class ImageLocality : public berth::Plugin {
 
   static const berth_image* Holder(const Node& node, berth_id name) {
     for (const berth_image& image : node[berth::Images{}]) {
-      if (Names(image, name)) return &image;
+      if (HasName(image, name)) return &image;
     }
     return nullptr;
   }

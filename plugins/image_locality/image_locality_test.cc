@@ -7,7 +7,7 @@ using Scores = std::map<std::string, int64_t>;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// Four nodes, so that an image on one of them counts a quarter of its size.
+// Returns a plugin on four nodes. An image on two of them counts half of its size.
 PluginUnderTest OnFourNodes() {
   return PluginUnderTest(
       {.nodes = {MakeNode("none"), MakeNode("app").Image("example.com/app:1", 800 * kMiB),
@@ -25,13 +25,13 @@ TEST(ImageLocality, Score) {
     Scores want;
   } cases[] = {
       // 800 MiB on half of the nodes is 400: 100 * (400 - 23) / (1000 - 23).
-      {"an image counts with its size and its spread",
+      {"an image counts its size times its spread",
        MakePod("p").Image("example.com/app:1"),
        {{"none", 0}, {"app", 38}, {"base", 0}, {"both", 38}}},
-      {"a name without a tag is the latest",
+      {"an image name without a tag means :latest",
        MakePod("p").Image("example.com/base"),
        {{"none", 0}, {"app", 0}, {"base", 18}, {"both", 18}}},
-      {"another tag is another image",
+      {"an image with another tag does not match",
        MakePod("p").Image("example.com/app:2"),
        {{"none", 0}, {"app", 0}, {"base", 0}, {"both", 0}}},
   };
@@ -51,36 +51,36 @@ TEST(ImageLocality, ScoreNeedsPreScore) {
   EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call, Error("PreScore has not run: Score needs it"));
 }
 
-TEST(ImageLocality, ImagesOfVolumesCount) {
+TEST(ImageLocality, ImageVolumesCount) {
   PluginUnderTest plugin({.nodes = {MakeNode("n").Image("host:5000/data:latest", 400 * kMiB)}});
   const auto with = [](const std::string& reference) {
     return MakePod("p").Image("other:1").Volume(
         {.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = reference});
   };
-  // All of 400 MiB: 100 * (400 - 23) / (1000 - 23).
-  EXPECT_EQ(plugin.Score(with("host:5000/data")).raw, (Scores{{"n", 38}})) << "the port is no tag";
+  // The whole 400 MiB count: 100 * (400 - 23) / (1000 - 23).
+  EXPECT_EQ(plugin.Score(with("host:5000/data")).raw, (Scores{{"n", 38}})) << "a port is not a tag";
   EXPECT_EQ(plugin.Score(with("host:5000/data:latest")).raw, (Scores{{"n", 38}}));
   EXPECT_EQ(plugin.Score(with("host:5000/data:1")).raw, (Scores{{"n", 0}}));
 }
 
-TEST(ImageLocality, ThresholdsGrowWithTheContainers) {
+TEST(ImageLocality, UpperThresholdGrowsWithTheNumberOfContainers) {
   PluginUnderTest plugin = OnFourNodes();
-  // 400 + 200 MiB of at most 2000: 100 * (600 - 23) / (2000 - 23).
+  // On "both", 400 + 200 MiB of at most 2000: 100 * (600 - 23) / (2000 - 23).
   const ScoreResult result = plugin.Score(
       MakePod("p").Image("example.com/app:1").Container("second").Image("example.com/base:latest"));
   EXPECT_EQ(result.raw, (Scores{{"none", 0}, {"app", 19}, {"base", 8}, {"both", 29}}));
 }
 
-TEST(ImageLocality, SmallAndLargeSumsAreCut) {
+TEST(ImageLocality, SumsAreClampedToTheThresholds) {
   PluginUnderTest plugin({.nodes = {MakeNode("small").Image("small:1", 46 * kMiB),
                                     MakeNode("large").Image("large:1", 4000 * kMiB)}});
   EXPECT_EQ(plugin.Score(MakePod("p").Image("small:1")).raw, (Scores{{"small", 0}, {"large", 0}}))
-      << "23 MiB is the lower end";
+      << "23 MiB is the lower threshold";
   EXPECT_EQ(plugin.Score(MakePod("p").Image("large:1")).raw, (Scores{{"small", 0}, {"large", 100}}))
-      << "1000 MiB for each container is the upper end";
+      << "1000 MiB for each container is the upper threshold";
 }
 
-TEST(ImageLocality, ImagesUsedTwiceCountTwice) {
+TEST(ImageLocality, AnImageUsedTwiceCountsTwice) {
   PluginUnderTest plugin({.nodes = {MakeNode("one").Image("app:1", 1000 * kMiB), MakeNode("two")}});
   // Two uses of 500 MiB: 100 * (1000 - 23) / (2000 - 23).
   const PodSpec pod = MakePod("p").Image("app:1").Container("second").Image("app:1");

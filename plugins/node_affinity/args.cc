@@ -15,6 +15,7 @@ std::string At(const std::string& path, std::size_t index) {
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
+// Checks the number of values for each operator.
 // apimachinery: pkg/labels/selector.go, NewRequirement.
 void CheckCount(const Requirement& requirement, const std::string& path, berth::ArgErrors& errors) {
   const std::size_t count = requirement.values.size();
@@ -58,7 +59,8 @@ void CheckExpression(const Requirement& requirement, const std::string& path,
   }
 }
 
-// Upstream takes any key here; but a node has no other field that could be selected.
+// Accepts only metadata.name. kube-scheduler accepts any key here, but a node has no other field
+// that can be selected.
 // component-helpers: scheduling/corev1/nodeaffinity, nodeSelectorRequirementsAsFieldSelector.
 void CheckField(const Requirement& requirement, const std::string& path, berth::ArgErrors& errors) {
   if (requirement.key != "metadata.name") {

@@ -1,4 +1,4 @@
-// What a profile may say to NodeAffinity.
+// The arguments of NodeAffinity.
 // kube-scheduler: pkg/scheduler/apis/config/types_pluginargs.go,
 // validation/validation_pluginargs.go
 #ifndef BERTH_PLUGINS_NODE_AFFINITY_ARGS_H_
@@ -28,25 +28,29 @@ struct Requirement {
   std::vector<std::string> values;
 
   static constexpr auto kArgs = berth::ArgRows<Requirement>(
-      berth::Arg("key", &Requirement::key, berth::kRequired, "A label's key, or `metadata.name`."),
+      berth::Arg("key", &Requirement::key, berth::kRequired,
+                 "A label key in matchExpressions, `metadata.name` in matchFields."),
       berth::Arg(
           "operator", &Requirement::op, berth::kRequired,
           berth::Names{berth::Name{"In", Operator::kIn}, berth::Name{"NotIn", Operator::kNotIn},
                        berth::Name{"Exists", Operator::kExists},
                        berth::Name{"DoesNotExist", Operator::kDoesNotExist},
                        berth::Name{"Gt", Operator::kGt}, berth::Name{"Lt", Operator::kLt}},
-          "How the value is compared."),
-      berth::Arg("values", &Requirement::values,
-                 "For Exists and DoesNotExist none, for Gt, Lt and fields one."));
+          "How the node's value is compared with `values`."),
+      berth::Arg(
+          "values", &Requirement::values,
+          "The values: none for Exists and DoesNotExist, exactly one for Gt, Lt and matchFields."));
 };
 
 struct Term {
   std::vector<Requirement> expressions;
   std::vector<Requirement> fields;
 
-  static constexpr auto kArgs = berth::ArgRows<Term>(
-      berth::Arg("matchExpressions", &Term::expressions, "Of labels; all of them hold."),
-      berth::Arg("matchFields", &Term::fields, "Of `metadata.name`; all of them hold."));
+  static constexpr auto kArgs =
+      berth::ArgRows<Term>(berth::Arg("matchExpressions", &Term::expressions,
+                                      "Requirements on node labels. All must be met."),
+                           berth::Arg("matchFields", &Term::fields,
+                                      "Requirements on `metadata.name`. All must be met."));
 };
 
 struct NodeSelector {
@@ -54,7 +58,7 @@ struct NodeSelector {
 
   static constexpr auto kArgs = berth::ArgRows<NodeSelector>(
       berth::Arg("nodeSelectorTerms", &NodeSelector::terms, berth::kRequired, berth::Items{1},
-                 "One of them matches; an empty one matches no node."));
+                 "A node must match at least one term. An empty term matches no node."));
 };
 
 struct PreferredTerm {
@@ -63,9 +67,9 @@ struct PreferredTerm {
 
   static constexpr auto kArgs = berth::ArgRows<PreferredTerm>(
       berth::Arg("weight", &PreferredTerm::weight, berth::kRequired, berth::Range{0, 100},
-                 "What a node that matches gets; 0 makes the term idle."),
+                 "Added to the score of a node that matches. A term with weight 0 has no effect."),
       berth::Arg("preference", &PreferredTerm::preference, berth::kRequired,
-                 "As one of nodeSelectorTerms."));
+                 "A term like those of nodeSelectorTerms."));
 };
 
 struct AddedAffinity {
@@ -74,20 +78,20 @@ struct AddedAffinity {
 
   static constexpr auto kArgs = berth::ArgRows<AddedAffinity>(
       berth::Arg("requiredDuringSchedulingIgnoredDuringExecution", &AddedAffinity::required,
-                 "Other nodes are rejected."),
+                 "Nodes that do not match are rejected."),
       berth::Arg("preferredDuringSchedulingIgnoredDuringExecution", &AddedAffinity::preferred,
-                 "Nodes that match are preferred."));
+                 "Preferred terms. A node that matches a term scores higher."));
 };
 
 struct Args {
   AddedAffinity added_affinity;
 };
 
-inline constexpr auto kArgRows =
-    berth::ArgRows<Args>(berth::Arg("addedAffinity", &Args::added_affinity,
-                                    "Node affinity of all pods of the profile, beside their own."));
+inline constexpr auto kArgRows = berth::ArgRows<Args>(berth::Arg(
+    "addedAffinity", &Args::added_affinity,
+    "Node affinity that applies to every pod of the profile, in addition to the pod's own."));
 
-// What the rows cannot say.
+// Checks the rules that kArgRows cannot express and adds every violation to `errors`.
 void Check(const Args& args, berth::ArgErrors& errors);
 
 }  // namespace affinity

@@ -25,7 +25,7 @@ std::string Field(const std::string& requirement) {
   return Required(R"({"matchFields": [)" + requirement + "]}");
 }
 
-TEST(NodeAffinityArgs, Errors) {
+TEST(NodeAffinityArgs, InvalidArgumentsAreReported) {
   const std::string terms = "/addedAffinity/" + kRequired + "/nodeSelectorTerms";
   const std::string expression = terms + "/0/matchExpressions/0";
   const std::string field = terms + "/0/matchFields/0";
@@ -76,7 +76,7 @@ TEST(NodeAffinityArgs, Errors) {
   }
 }
 
-TEST(NodeAffinityArgs, Accepted) {
+TEST(NodeAffinityArgs, ValidArgumentsAreAccepted) {
   for (const std::string& args :
        {std::string("{}"), std::string(R"({"addedAffinity": {}})"), Required("{}"),
         Expression(R"({"key": "example.com/a", "operator": "In", "values": ["", "b"]})"),
@@ -92,7 +92,7 @@ struct Documented {
   static constexpr auto kArgs = affinity::kArgRows;
 };
 
-TEST(NodeAffinityArgs, TheReadmeHasTheTable) {
+TEST(NodeAffinityArgs, ReadmeContainsTheArgumentTable) {
   const auto readme = std::filesystem::path(BERTH_PLUGIN_FOLDER) / "README.md";
   std::ifstream file(readme);
   const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -1,4 +1,5 @@
-// Keeps pods on the nodes that they, or the profile, select, and prefers those that they prefer.
+// NodeAffinity: restricts pods to the nodes that the pod and the profile select, and scores nodes
+// by the preferred terms of both.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go
 #include <algorithm>
 #include <array>
@@ -18,15 +19,15 @@ namespace {
 
 using affinity::BoundTerms;
 using affinity::NodeTerms;
-using affinity::OwnTerms;
+using affinity::ProfileTerms;
 using Requirements = berth::Span<const berth_requirement>;
 
 NodeTerms RequiredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().required_node_terms); }
 NodeTerms PreferredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().preferred_node_terms); }
 bool RequiresTerms(berth::Pod pod) { return pod.affinity().has_required_node_terms != 0; }
 
-// A pair of the pod's nodeSelector.
-struct Equal {
+// One label that the pod's nodeSelector requires.
+struct SelectedLabel {
   berth::ColumnRef<berth_id> column;
   berth_id value;
 };
@@ -36,7 +37,7 @@ class NodeAffinity : public berth::Plugin {
   static constexpr std::string_view kName = "NodeAffinity";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Rejects nodes that nodeSelector and node affinity do not select, and scores the preferred.";
+      "Rejects nodes that nodeSelector or node affinity excludes, and scores preferred nodes.";
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS};
   static constexpr std::array kPodFields{"/spec/affinity/nodeAffinity", "/spec/nodeSelector"};
   static constexpr berth::Reasons kReasons{"node(s) didn't match scheduler-enforced node affinity",
@@ -54,11 +55,11 @@ class NodeAffinity : public berth::Plugin {
   }
 
   struct State {
-    bool filters = false;  // PreFilter has run
-    std::vector<Equal> labels;
+    bool has_pre_filtered = false;  // PreFilter has run.
+    std::vector<SelectedLabel> labels;
     BoundTerms required;
     BoundTerms added_required;
-    bool scores = false;  // PreScore has run
+    bool has_pre_scored = false;  // PreScore has run.
     BoundTerms preferred;
     BoundTerms added_preferred;
   };
@@ -73,7 +74,8 @@ class NodeAffinity : public berth::Plugin {
     }
   }
 
-  // Skips pods that may run anywhere. Where every term names nodes, no other comes into question.
+  // Skips pods that may run on any node. If every required term selects nodes by name, limits the
+  // attempt to these nodes.
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& out) {
     const berth::Pod pod = cycle.pod();
@@ -81,10 +83,10 @@ class NodeAffinity : public berth::Plugin {
       return berth::Status::Skip();
     }
     State& state = cycle.State<State>();
-    state.filters = true;
+    state.has_pre_filtered = true;
     state.labels.clear();
     for (const berth_id_pair& label : pod.node_selector()) {
-      // A key that no label can have has no column either: no node has it.
+      // TryBind: a key that is not a valid label key has no column, and no node has such a label.
       const std::string column = "label:" + std::string(host_.Text(label.key));
       state.labels.push_back({cycle.TryBind<berth_id>(column), label.value});
     }
@@ -102,33 +104,34 @@ class NodeAffinity : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.filters) return FilterUnprepared(cycle.pod(), node.view());
+    if (!state.has_pre_filtered) return FilterWithoutState(cycle.pod(), node.view());
     if (!added_required_.empty() && !state.added_required.MatchAny(node, host_)) {
       return berth::Unresolvable(kEnforced);
     }
     bool selected = true;
-    for (const Equal& label : state.labels) selected &= node.Get(label.column) == label.value;
+    for (const SelectedLabel& label : state.labels)
+      selected &= node.Get(label.column) == label.value;
     if (selected && RequiresTerms(cycle.pod())) selected = state.required.MatchAny(node, host_);
     return berth::UnresolvableIf(!selected, kPodSelection);
   }
 
-  // Skips pods that prefer nothing, where the profile prefers nothing either.
+  // Skips the pod when neither it nor the profile has preferred terms.
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
     const NodeTerms preferred = PreferredTerms(cycle.pod());
     if (preferred.empty() && added_preferred_.empty()) return berth::Status::Skip();
     CheckPreferred(preferred);
     State& state = cycle.State<State>();
-    state.scores = true;
+    state.has_pre_scored = true;
     state.preferred.Bind(preferred, cycle, host_);
     state.added_preferred.Bind(added_preferred_.terms(), cycle, host_);
     return berth::Status::Success();
   }
 
-  // The sum of the weights of the preferred terms that match.
+  // Returns the sum of the weights of the preferred terms that match.
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.scores) {
+    if (!state.has_pre_scored) {
       CheckPreferred(PreferredTerms(cycle.pod()));
       return SumWeights(PreferredTerms(cycle.pod()), node.view()) +
              SumWeights(added_preferred_.terms(), node.view());
@@ -142,8 +145,9 @@ class NodeAffinity : public berth::Plugin {
              .pod_parts = BERTH_PART(NODE_SELECTION)}};
   }
 
-  // A node helps when it is selected now and was not before. Upstream leaves the profile's own
-  // affinity out of what was before, and so misses a label that satisfies only that.
+  // Returns kQueue when the node is selected now and was not before. kube-scheduler ignores
+  // addedAffinity when it evaluates the node before the change, and so misses a new label that only
+  // addedAffinity requires.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_node* const now = berth::NodeIn(event.after);
     const berth_node* const before = berth::NodeIn(event.before);
@@ -154,8 +158,9 @@ class NodeAffinity : public berth::Plugin {
   }
 
  private:
-  // The nodes that terms name by metadata.name, sorted; nothing where a term names none, or there
-  // is no term: then all come into question. Terms that do not parse count too, as upstream.
+  // Returns the nodes that the terms select by metadata.name, sorted. Returns nullopt when there is
+  // no term or a term names no node: then every node is a candidate. Terms that do not parse count
+  // too, as in kube-scheduler.
   std::optional<std::vector<berth_id>> NamedNodes(NodeTerms terms) const {
     if (terms.empty()) return std::nullopt;
     std::vector<berth_id> names;
@@ -172,7 +177,8 @@ class NodeAffinity : public berth::Plugin {
     return names;
   }
 
-  // `names`, sorted, become those that the field allows too.
+  // Reduces `names` (sorted) to those that `field` allows as well. Without a value, `names` becomes
+  // all names that `field` allows.
   static void Intersect(const berth_requirement& field,
                         std::optional<std::vector<berth_id>>& names) {
     const berth::Span<const berth_id> values(field.values);
@@ -201,8 +207,8 @@ class NodeAffinity : public berth::Plugin {
     return IsEnforced(node) && berth::MatchesNodeSelection(pod, node, host_);
   }
 
-  // A profile may take the plugin out of PreFilter alone.
-  berth::Verdict FilterUnprepared(berth::Pod pod, const berth_node& node) const {
+  // Filters without the state of PreFilter: a profile may disable the plugin at PreFilter only.
+  berth::Verdict FilterWithoutState(berth::Pod pod, const berth_node& node) const {
     if (!IsEnforced(node)) return berth::Unresolvable(kEnforced);
     return berth::UnresolvableIf(!berth::MatchesNodeSelection(pod, node, host_), kPodSelection);
   }
@@ -217,8 +223,8 @@ class NodeAffinity : public berth::Plugin {
 
   const berth::Host host_;
   const berth_id name_field_;
-  OwnTerms added_required_;
-  OwnTerms added_preferred_;
+  ProfileTerms added_required_;
+  ProfileTerms added_preferred_;
 };
 
 }  // namespace

@@ -32,49 +32,50 @@ TEST(NodeAffinity, Filter) {
     bool b;
     bool c;
   } cases[] = {
-      {"nodeSelector: the label and the value", MakePod("p").NodeSelector("zone", "z1"), true,
+      {"nodeSelector: label and value must match", MakePod("p").NodeSelector("zone", "z1"), true,
        false, false},
-      {"nodeSelector: all pairs",
+      {"nodeSelector: all labels must match",
        MakePod("p").NodeSelector("zone", "z1").NodeSelector("cores", "8"), true, false, false},
-      {"nodeSelector: not one of two",
+      {"nodeSelector: one of two labels is not enough",
        MakePod("p").NodeSelector("zone", "z1").NodeSelector("cores", "16"), false, false, false},
       {"nodeSelector: an empty value is a value", MakePod("p").NodeSelector("empty", ""), false,
        true, false},
-      {"nodeSelector: a key that nobody has", MakePod("p").NodeSelector("x", "y"), false, false,
+      {"nodeSelector: a key that no node has", MakePod("p").NodeSelector("x", "y"), false, false,
        false},
-      {"nodeSelector: a key that nobody can have", MakePod("p").NodeSelector("", "y"), false, false,
-       false},
-      {"In, of several", Needs({In("zone", {"z1", "z2", "z3"})}), true, true, false},
-      {"In, none of them", Needs({In("zone", {"z3"})}), false, false, false},
-      {"NotIn holds where the label is not there", Needs({NotIn("zone", {"z1"})}), false, true,
+      {"nodeSelector: a key that is not a valid label key", MakePod("p").NodeSelector("", "y"),
+       false, false, false},
+      {"In: one of several values", Needs({In("zone", {"z1", "z2", "z3"})}), true, true, false},
+      {"In: no value matches", Needs({In("zone", {"z3"})}), false, false, false},
+      {"NotIn is met by a node without the label", Needs({NotIn("zone", {"z1"})}), false, true,
        true},
-      {"Exists, with an empty value", Needs({Exists("empty")}), false, true, false},
+      {"Exists: an empty value is enough", Needs({Exists("empty")}), false, true, false},
       {"DoesNotExist", Needs({DoesNotExist("zone")}), false, false, true},
-      {"Gt, what is no number never matches", Needs({Gt("cores", 8)}), false, false, true},
-      {"Gt, one less", Needs({Gt("cores", 7)}), true, false, true},
-      {"Lt", Needs({Lt("cores", 16)}), true, false, false},
-      {"Lt, one more", Needs({Lt("cores", 17)}), true, false, true},
-      {"Gt, not there", Needs({Gt("x", -1)}), false, false, false},
-      {"requirements of a term are joined by and", Needs({Exists("zone"), NotIn("zone", {"z2"})}),
-       true, false, false},
-      {"terms are joined by or", Needs({In("zone", {"z1"})}).NodeAffinity({Exists("disk")}), true,
-       false, true},
-      {"an empty term matches nothing", Needs({}), false, false, false},
-      {"beside another it does not matter", Needs({}).NodeAffinity({Exists("disk")}), false, false,
+      {"Gt: a value that is not an integer never matches", Needs({Gt("cores", 8)}), false, false,
        true},
-      {"a term that does not parse is passed over",
+      {"Gt: the value above the bound matches", Needs({Gt("cores", 7)}), true, false, true},
+      {"Lt", Needs({Lt("cores", 16)}), true, false, false},
+      {"Lt: the value below the bound matches", Needs({Lt("cores", 17)}), true, false, true},
+      {"Gt: a node without the label never matches", Needs({Gt("x", -1)}), false, false, false},
+      {"all requirements of a term must be met", Needs({Exists("zone"), NotIn("zone", {"z2"})}),
+       true, false, false},
+      {"one matching term is enough", Needs({In("zone", {"z1"})}).NodeAffinity({Exists("disk")}),
+       true, false, true},
+      {"an empty term matches nothing", Needs({}), false, false, false},
+      {"an empty term does not affect another term", Needs({}).NodeAffinity({Exists("disk")}),
+       false, false, true},
+      {"a term that does not parse does not affect another term",
        MakePod("p")
            .NodeAffinity(NodeTermSpec{{Exists("zone")}, {}, 0, true})
            .NodeAffinity({Exists("disk")}),
        false, false, true},
-      {"alone it matches nothing",
+      {"a term that does not parse matches nothing",
        MakePod("p").NodeAffinity(NodeTermSpec{{Exists("zone")}, {}, 0, true}), false, false, false},
-      {"nodeSelector and affinity, both", Needs({Exists("zone")}).NodeSelector("cores", "8"), true,
-       false, false},
-      {"a name that is not wanted",
+      {"nodeSelector and affinity must both match",
+       Needs({Exists("zone")}).NodeSelector("cores", "8"), true, false, false},
+      {"a node name can be excluded",
        MakePod("p").NodeAffinity(NodeTermSpec{{}, {NotIn("metadata.name", {"b"})}}), true, false,
        true},
-      {"labels and a name that is not wanted",
+      {"labels and an excluded node name in one term",
        MakePod("p").NodeAffinity(NodeTermSpec{{Exists("zone")}, {NotIn("metadata.name", {"b"})}}),
        true, false, false},
   };
@@ -97,7 +98,7 @@ TEST(NodeAffinity, APodThatMayRunAnywhereIsSkipped) {
             Answer{BERTH_SKIP});
 }
 
-TEST(NodeAffinity, ARequirementWithoutTermsIsMetByNoNode) {
+TEST(NodeAffinity, RequiredAffinityWithoutTermsMatchesNoNode) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   PodSpec pod = MakePod("p");
   pod.required_node_terms.emplace();
@@ -105,7 +106,7 @@ TEST(NodeAffinity, ARequirementWithoutTermsIsMetByNoNode) {
   EXPECT_EQ(plugin.Filter(pod).On("a"), Unresolvable(kSelection));
 }
 
-TEST(NodeAffinity, NamesOfNodes) {
+TEST(NodeAffinity, TermsThatSelectNodesByNameLimitTheAttempt) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   using Names = std::vector<std::string>;
   const NodeTermSpec zone_of_a{{In("zone", {"z1"})}, {In("metadata.name", {"a"})}};
@@ -116,29 +117,29 @@ TEST(NodeAffinity, NamesOfNodes) {
     PodSpec pod;
     std::optional<Names> names;
   } cases[] = {
-      {"one", MakePod("p").NodeAffinity(Named("a")), Names{"a"}},
-      {"one of each term", MakePod("p").NodeAffinity(Named("b")).NodeAffinity(Named("a")),
+      {"one node", MakePod("p").NodeAffinity(Named("a")), Names{"a"}},
+      {"one node from each term", MakePod("p").NodeAffinity(Named("b")).NodeAffinity(Named("a")),
        Names{"a", "b"}},
-      {"the same twice", MakePod("p").NodeAffinity(Named("a")).NodeAffinity(Named("a")),
+      {"the same node in two terms", MakePod("p").NodeAffinity(Named("a")).NodeAffinity(Named("a")),
        Names{"a"}},
-      {"one that there is not", MakePod("p").NodeAffinity(Named("x")), Names{"x"}},
-      {"beside labels", MakePod("p").NodeAffinity(zone_of_a), Names{"a"}},
-      {"a term without a name widens it to all",
+      {"a node that does not exist", MakePod("p").NodeAffinity(Named("x")), Names{"x"}},
+      {"a node name and labels in one term", MakePod("p").NodeAffinity(zone_of_a), Names{"a"}},
+      {"a term without a name makes every node a candidate",
        MakePod("p").NodeAffinity(Named("a")).NodeAffinity({Exists("zone")}), std::nullopt},
-      {"so does one that names what it does not want",
+      {"a term that only excludes a name makes every node a candidate",
        MakePod("p")
            .NodeAffinity(Named("a"))
            .NodeAffinity(NodeTermSpec{{}, {NotIn("metadata.name", {"b"})}}),
        std::nullopt},
-      {"a term that contradicts itself names nothing",
+      {"a term that requires two names selects no node",
        MakePod("p")
            .NodeAffinity(NodeTermSpec{{}, {In("metadata.name", {"a"}), In("metadata.name", {"b"})}})
            .NodeAffinity(Named("c")),
        Names{"c"}},
-      {"another field names no node",
+      {"a field other than metadata.name does not limit the nodes",
        MakePod("p").NodeAffinity(NodeTermSpec{{}, {In("metadata.uid", {"a"})}, 0, true}),
        std::nullopt},
-      {"a term that does not parse names its nodes too", MakePod("p").NodeAffinity(unreadable),
+      {"the node names of a term that does not parse count", MakePod("p").NodeAffinity(unreadable),
        Names{"a", "b"}},
   };
   for (const auto& c : cases) {
@@ -152,7 +153,7 @@ TEST(NodeAffinity, NamesOfNodes) {
   EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(unreadable)).On("a"), Unresolvable(kSelection));
 }
 
-TEST(NodeAffinity, TermsThatAllContradictThemselves) {
+TEST(NodeAffinity, TermsThatSelectNoNodeByNameConflict) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   const NodeTermSpec conflict{{}, {In("metadata.name", {"a"}), In("metadata.name", {"b"})}};
   EXPECT_EQ(plugin.Filter(MakePod("p").NodeAffinity(conflict).NodeAffinity(conflict)).pre_filter,
@@ -180,20 +181,20 @@ TEST(NodeAffinity, AddedAffinity) {
     PodSpec pod;
     std::vector<Answer> want;  // of a, b, c, d
   } cases[] = {
-      {"it holds for a pod without affinity",
+      {"added affinity applies to a pod without affinity",
        MakePod("p"),
        {Success(), Success(), enforced, Success()}},
-      {"beside the pod's own",
+      {"added affinity and the pod's own affinity must both match",
        Needs({Exists("cores")}),
        {Success(), Success(), enforced, selection}},
-      {"and is told first",
+      {"added affinity is the reason if both reject the node",
        MakePod("p").NodeSelector("zone", "z1"),
        {Success(), selection, enforced, selection}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     const FilterResult result = plugin.Filter(c.pod);
-    EXPECT_EQ(result.only_nodes, std::nullopt) << "only the pod's own terms name nodes";
+    EXPECT_EQ(result.only_nodes, std::nullopt) << "only the pod's own terms can limit the nodes";
     EXPECT_EQ(result.On("a"), c.want[0]);
     EXPECT_EQ(result.On("b"), c.want[1]);
     EXPECT_EQ(result.On("c"), c.want[2]);
@@ -217,19 +218,19 @@ TEST(NodeAffinity, Score) {
     Scores raw;
     Scores normalized;
   } cases[] = {
-      {"the weight of what matches",
+      {"the weight of the matching term",
        prefers(7, {Exists("zone")}),
        {{"a", 7}, {"b", 7}, {"c", 0}},
        {{"a", 100}, {"b", 100}, {"c", 0}}},
-      {"weights add up, and shares of the highest are cut",
+      {"weights add up, and normalised scores are truncated",
        prefers(20, {Exists("zone")}).PreferredNodeAffinity(9, {Gt("cores", 7)}),
        {{"a", 29}, {"b", 20}, {"c", 9}},
        {{"a", 100}, {"b", 68}, {"c", 31}}},
-      {"all requirements of a term",
+      {"all requirements of a preferred term must be met",
        prefers(1, {Exists("zone"), Lt("cores", 9)}),
        {{"a", 1}, {"b", 0}, {"c", 0}},
        {{"a", 100}, {"b", 0}, {"c", 0}}},
-      {"where nothing matches, all stay 0",
+      {"all nodes score 0 if no term matches",
        prefers(50, {Exists("x")}),
        {{"a", 0}, {"b", 0}, {"c", 0}},
        {{"a", 0}, {"b", 0}, {"c", 0}}},
@@ -248,18 +249,18 @@ TEST(NodeAffinity, Score) {
   EXPECT_TRUE(plugin.Score(MakePod("p").NodeSelector("zone", "z1")).skipped);
 }
 
-TEST(NodeAffinity, APreferredTermThatDoesNotParseFailsTheCycle) {
+TEST(NodeAffinity, APreferredTermThatDoesNotParseIsAnError) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   PodSpec pod = MakePod("p");
   pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 0, true});
-  EXPECT_EQ(plugin.Score(pod).pre_score, Success()) << "of weight 0, it is not looked at";
+  EXPECT_EQ(plugin.Score(pod).pre_score, Success()) << "a term with weight 0 is ignored";
   pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 1, true});
   EXPECT_EQ(plugin.Score(pod).pre_score,
             Error("a preferred node affinity term of the pod does not parse"));
 }
 
-// A profile may take the plugin out of PreFilter or PreScore alone.
-TEST(NodeAffinity, WithoutPreparationAnswersAreTheSame) {
+// A profile may disable the plugin at PreFilter or PreScore only.
+TEST(NodeAffinity, ResultsAreTheSameWithoutPreFilterAndPreScore) {
   PluginUnderTest plugin({.nodes = ThreeNodes(), .args = kAdded});
   const PodHandle pod(Needs({Exists("cores")})
                           .NodeSelector("zone", "z1")
@@ -292,14 +293,14 @@ TEST(NodeAffinity, NodeEvents) {
   const NodeSpec other = MakeNode("a").Label("zone", "z2");
   const PodSpec pod = MakePod("p").NodeSelector("zone", "z1");
   EXPECT_EQ(NodeHint(plugin, pod, {}, zone), kQueue) << "a new node that matches";
-  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "a new node that does not";
-  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "it got the label";
-  EXPECT_EQ(NodeHint(plugin, pod, {other}, zone), kQueue) << "it got the value";
-  EXPECT_EQ(NodeHint(plugin, pod, {zone}, other), kSkip) << "it lost the value";
-  EXPECT_EQ(NodeHint(plugin, pod, {zone}, zone), kSkip) << "it matched before";
+  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "a new node that does not match";
+  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "the label was added";
+  EXPECT_EQ(NodeHint(plugin, pod, {other}, zone), kQueue) << "the label got the value";
+  EXPECT_EQ(NodeHint(plugin, pod, {zone}, other), kSkip) << "the label lost the value";
+  EXPECT_EQ(NodeHint(plugin, pod, {zone}, zone), kSkip) << "the node matched before";
   const PodSpec named = MakePod("p").NodeAffinity(Named("a"));
-  EXPECT_EQ(NodeHint(plugin, named, {}, plain), kQueue) << "the node that was named";
-  EXPECT_EQ(NodeHint(plugin, named, {}, MakeNode("b")), kSkip) << "another one";
+  EXPECT_EQ(NodeHint(plugin, named, {}, plain), kQueue) << "the named node";
+  EXPECT_EQ(NodeHint(plugin, named, {}, MakeNode("b")), kSkip) << "another node";
 }
 
 TEST(NodeAffinity, NodeEventsWithAddedAffinity) {
@@ -307,9 +308,9 @@ TEST(NodeAffinity, NodeEventsWithAddedAffinity) {
   const NodeSpec plain = MakeNode("a").Label("disk", "ssd");
   const NodeSpec zone = MakeNode("a").Label("disk", "ssd").Label("zone", "z1");
   const PodSpec pod = MakePod("p").NodeSelector("disk", "ssd");
-  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "the pod's selection is not all";
+  EXPECT_EQ(NodeHint(plugin, pod, {}, plain), kSkip) << "the added affinity does not match";
   EXPECT_EQ(NodeHint(plugin, pod, {}, zone), kQueue);
-  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "what the profile adds matches now";
+  EXPECT_EQ(NodeHint(plugin, pod, {plain}, zone), kQueue) << "the added affinity matches now";
   EXPECT_EQ(NodeHint(plugin, pod, {zone}, plain), kSkip);
 }
 

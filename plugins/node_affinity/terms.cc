@@ -12,11 +12,12 @@ berth_array ArrayOf(const std::vector<T>& items) {
 
 }  // namespace
 
-void OwnTerms::Add(const Term& term, int32_t weight, const berth::Host& host) {
-  terms_.push_back({0, weight, Keep(term.expressions, host), Keep(term.fields, host)});
+void ProfileTerms::Add(const Term& term, int32_t weight, const berth::Host& host) {
+  terms_.push_back({0, weight, Store(term.expressions, host), Store(term.fields, host)});
 }
 
-berth_array OwnTerms::Keep(const std::vector<Requirement>& requirements, const berth::Host& host) {
+berth_array ProfileTerms::Store(const std::vector<Requirement>& requirements,
+                                const berth::Host& host) {
   std::vector<berth_requirement>& kept = requirements_.emplace_back();
   for (const Requirement& requirement : requirements) {
     std::vector<berth_id>& values = values_.emplace_back();
@@ -32,7 +33,7 @@ berth_array OwnTerms::Keep(const std::vector<Requirement>& requirements, const b
 
 void BoundTerms::Bind(NodeTerms terms, berth::Cycle& cycle, const berth::Host& host) {
   tests_.clear();
-  parts_.clear();
+  bound_.clear();
   for (const berth_node_term& term : terms) {
     const uint32_t count = term.expressions.count + term.fields.count;
     if (count == 0 || (term.flags & BERTH_SELECTOR_INVALID) != 0) continue;
@@ -43,7 +44,7 @@ void BoundTerms::Bind(NodeTerms terms, berth::Cycle& cycle, const berth::Host& h
       const std::string column = "label:" + std::string(host.Text(label.key));
       tests_.push_back({cycle.Bind<berth_id>(column), &label});
     }
-    parts_.push_back({count, term.weight});
+    bound_.push_back({count, term.weight});
   }
 }
 

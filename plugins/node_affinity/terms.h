@@ -1,4 +1,4 @@
-// Node selector terms: those of the profile, and any as tests on columns.
+// Node selector terms: the terms of a profile, and terms that are evaluated on columns.
 #ifndef BERTH_PLUGINS_NODE_AFFINITY_TERMS_H_
 #define BERTH_PLUGINS_NODE_AFFINITY_TERMS_H_
 
@@ -15,56 +15,57 @@ namespace affinity {
 
 using NodeTerms = berth::Span<const berth_node_term>;
 
-// The terms of a profile in the form in which pods have theirs.
-class OwnTerms {
+// The terms of a profile, in the same form as the terms of a pod.
+class ProfileTerms {
  public:
-  OwnTerms() = default;
-  OwnTerms(const OwnTerms&) = delete;
-  OwnTerms& operator=(const OwnTerms&) = delete;
+  ProfileTerms() = default;
+  ProfileTerms(const ProfileTerms&) = delete;
+  ProfileTerms& operator=(const ProfileTerms&) = delete;
 
-  // REQUIRES: Check() found no error. The ids live as long as the instance of `host`.
+  // Adds `term`. Its interned ids live as long as the plugin instance of `host`.
+  // REQUIRES: Check() reported no error for `term`.
   void Add(const Term& term, int32_t weight, const berth::Host& host);
 
   NodeTerms terms() const { return NodeTerms(std::span(terms_)); }
   bool empty() const { return terms_.empty(); }
 
  private:
-  berth_array Keep(const std::vector<Requirement>& requirements, const berth::Host& host);
+  berth_array Store(const std::vector<Requirement>& requirements, const berth::Host& host);
 
   std::vector<berth_node_term> terms_;
-  // What the terms point to; stays where it is.
+  // The arrays that terms_ points to. A deque does not move its elements when it grows.
   std::deque<std::vector<berth_requirement>> requirements_;
   std::deque<std::vector<berth_id>> values_;
 };
 
-// Terms as tests on columns: what berth::Matches says of one node object, for many nodes.
+// Evaluates terms on columns, with the same results as berth::Matches has for one node object.
 //
-// Lifetime: that of the terms, and of the cycle in which they were bound.
+// Lifetime: valid while the terms live and during the cycle in which they were bound.
 class BoundTerms {
  public:
-  // Binds a column for each key. Terms that match no node, being empty or unreadable, are left out.
-  // Errors: those of Cycle::Bind.
+  // Binds a column for each key. Leaves out empty terms and terms that do not parse: they match no
+  // node. Errors: those of Cycle::Bind.
   void Bind(NodeTerms terms, berth::Cycle& cycle, const berth::Host& host);
 
-  // One of them matches.
+  // Returns whether at least one term matches `node`.
   template <class Node>
   bool MatchAny(const Node& node, const berth::Host& host) const {
     const Test* test = tests_.data();
-    for (const Part& part : parts_) {
-      if (AllHold(test, part.tests, node, host)) return true;
-      test += part.tests;
+    for (const BoundTerm& term : bound_) {
+      if (AllHold(test, term.tests, node, host)) return true;
+      test += term.tests;
     }
     return false;
   }
 
-  // The sum of the weights of those that match.
+  // Returns the sum of the weights of the terms that match `node`.
   template <class Node>
   int64_t SumWeights(const Node& node, const berth::Host& host) const {
     int64_t sum = 0;
     const Test* test = tests_.data();
-    for (const Part& part : parts_) {
-      if (AllHold(test, part.tests, node, host)) sum += part.weight;
-      test += part.tests;
+    for (const BoundTerm& term : bound_) {
+      if (AllHold(test, term.tests, node, host)) sum += term.weight;
+      test += term.tests;
     }
     return sum;
   }
@@ -74,8 +75,8 @@ class BoundTerms {
     berth::ColumnRef<berth_id> column;
     const berth_requirement* requirement;
   };
-  // One term: its weight, and how many of the tests are its own.
-  struct Part {
+  // One term: its weight, and the number of consecutive entries of tests_ that belong to it.
+  struct BoundTerm {
     uint32_t tests;
     int32_t weight;
   };
@@ -89,7 +90,7 @@ class BoundTerms {
   }
 
   std::vector<Test> tests_;
-  std::vector<Part> parts_;
+  std::vector<BoundTerm> bound_;
 };
 
 }  // namespace affinity

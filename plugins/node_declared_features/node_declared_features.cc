@@ -1,4 +1,4 @@
-// Keeps pods off nodes whose kubelet does not declare a feature that the pod needs.
+// NodeDeclaredFeatures: rejects nodes whose kubelet does not declare a feature that the pod needs.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go,
 // component-helpers: nodedeclaredfeatures/features
 #include <algorithm>
@@ -26,8 +26,8 @@ bool MapsUsersOnHostNetwork(berth::Pod pod) {
   return (pod->flags & kBoth) == kBoth;
 }
 
-// What kube-scheduler 1.36 infers from a pod that is to be scheduled. None of them has a version
-// from which on every kubelet has it.
+// A feature that kube-scheduler 1.36 infers from the spec of a pending pod. For none of the
+// features exists a version from which on every kubelet has it.
 struct Feature {
   std::string_view name;
   bool (*is_needed)(berth::Pod pod);
@@ -37,7 +37,7 @@ constexpr std::array kFeatures{
     Feature{"UserNamespacesHostNetworkSupport", &MapsUsersOnHostNetwork},
 };
 
-// Bit i stands for kFeatures[i].
+// Returns the features that the pod needs. Bit i stands for kFeatures[i].
 uint64_t FeaturesOf(berth::Pod pod) {
   uint64_t features = 0;
   for (std::size_t i = 0; i < kFeatures.size(); ++i) {
@@ -55,13 +55,13 @@ class NodeDeclaredFeatures : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
   static constexpr berth::Reasons kReasons{"node(s) didn't match Pod's required features"};
   enum Reason : int { kLacksFeature };
-  // Of the pod nothing but Sign().
+  // The result depends on the pod only through Sign().
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode, .pod_parts = 0};
   using Columns = berth::Columns<berth::Features>;
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    std::size_t count = 0;  // 0: PreFilter has not run
+    std::size_t count = 0;  // The length of `needed`. 0 means that PreFilter has not run.
     std::array<berth_id, kFeatures.size()> needed = {};
   };
 
@@ -104,7 +104,7 @@ class NodeDeclaredFeatures : public berth::Plugin {
              .pod_parts = BERTH_PART(CONTAINERS) | BERTH_PART(RUNTIME)}};
   }
 
-  // A change of the pod itself helps when it needs other features than before.
+  // Returns kSkip only for an update of the pod that does not change the features that it needs.
   berth::QueueingHint Hint(const berth::Queued& /*queued*/, const berth::Event& event) {
     const berth_pod* const before = berth::PodIn(event.before);
     const berth_pod* const now = berth::PodIn(event.after);

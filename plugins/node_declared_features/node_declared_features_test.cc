@@ -23,12 +23,13 @@ TEST(NodeDeclaredFeatures, Filter) {
     Answer on_restart;
     Answer on_users;
   } cases[] = {
-      {"a container that restarts all", Restarts(), yes, no},
-      {"so does an init container", MakePod("p").Container("c").InitContainer("i").RestartsAll(),
-       yes, no},
-      {"so does a sidecar", MakePod("p").Container("c").Sidecar("s").RestartsAll(), yes, no},
-      {"users mapped on the host's network", MapsUsers(), no, yes},
-      {"both", Restarts().HostNetwork().HostUsersFalse(), no, no},
+      {"a container with the action RestartAllContainers", Restarts(), yes, no},
+      {"an init container with this action",
+       MakePod("p").Container("c").InitContainer("i").RestartsAll(), yes, no},
+      {"a sidecar with this action", MakePod("p").Container("c").Sidecar("s").RestartsAll(), yes,
+       no},
+      {"host network with a user namespace", MapsUsers(), no, yes},
+      {"both features", Restarts().HostNetwork().HostUsersFalse(), no, no},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -41,7 +42,7 @@ TEST(NodeDeclaredFeatures, Filter) {
   }
 }
 
-TEST(NodeDeclaredFeatures, APodThatNeedsNoneIsSkipped) {
+TEST(NodeDeclaredFeatures, APodThatNeedsNoFeatureIsSkipped) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}});
   for (const PodSpec& pod :
        {MakePod("p").Container("c"), MakePod("p").HostNetwork(), MakePod("p").HostUsersFalse(),
@@ -82,9 +83,9 @@ TEST(NodeDeclaredFeatures, PodEvents) {
   };
   const PodSpec pod = MapsUsers();
   EXPECT_EQ(hint(pod, MakePod(pod.name).HostNetwork()), uint32_t{BERTH_HINT_QUEUE})
-      << "it needs the feature no more";
+      << "the pod no longer needs the feature";
   EXPECT_EQ(hint(pod, MapsUsers().Label("a", "b")), uint32_t{BERTH_HINT_SKIP})
-      << "it needs the same";
+      << "the pod needs the same features";
   EXPECT_EQ(hint(pod, MakePod("another")), uint32_t{BERTH_HINT_SKIP}) << "another pod";
 }
 

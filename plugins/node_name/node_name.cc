@@ -1,4 +1,4 @@
-// A pod that names its node runs there or nowhere.
+// NodeName: rejects every node except the one that the pod names in spec.nodeName.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodename/node_name.go
 #include <array>
 #include <string_view>
@@ -12,7 +12,8 @@ class NodeName : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "NodeName";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Keeps a pod that names its node off all other nodes.";
+  static constexpr std::string_view kAbout =
+      "Rejects every node except the one that the pod names.";
   static constexpr std::array kPodFields{"/spec/nodeName"};
   static constexpr berth::Reasons kReasons{"node(s) didn't match the requested node name"};
   enum Reason : int { kOtherNode };

@@ -14,9 +14,9 @@ TEST(NodeName, Filter) {
     Answer on_b;
   } cases[] = {
       {"a pod without a node name may run anywhere", MakePod("p"), Success(), Success()},
-      {"a pod runs on the node that it names, and on no other", MakePod("p").NodeName("a"),
-       Success(), Unresolvable(kOther)},
-      {"a pod that names a node that is not there runs nowhere", MakePod("p").NodeName("c"),
+      {"a pod may run only on the node that it names", MakePod("p").NodeName("a"), Success(),
+       Unresolvable(kOther)},
+      {"a pod that names a missing node is rejected by all nodes", MakePod("p").NodeName("c"),
        Unresolvable(kOther), Unresolvable(kOther)},
   };
   for (const auto& c : cases) {
@@ -27,7 +27,7 @@ TEST(NodeName, Filter) {
   }
 }
 
-TEST(NodeName, EveryNewNodeQueuesThePod) {
+TEST(NodeName, AnAddedNodeRequeuesThePod) {
   PluginUnderTest plugin({.nodes = {}});
   const PodSpec pod = MakePod("p").NodeName("a");
   EXPECT_EQ(plugin.Hint(pod, {.resource = BERTH_RESOURCE_NODE,

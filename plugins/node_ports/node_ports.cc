@@ -1,4 +1,4 @@
-// Keeps pods off nodes whose host ports they want and others have.
+// NodePorts: rejects nodes on which a host port that the pod requests is in use.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodeports/node_ports.go
 #include <algorithm>
 #include <array>
@@ -13,7 +13,8 @@ namespace {
 
 using Ports = berth::Span<const berth_port>;
 
-// How columns spell it. Of one that this version does not know there is none: the cycle fails.
+// Returns the protocol's name in column names. For a protocol that this version does not know, the
+// name refers to no column, so that binding the column fails the cycle.
 const char* NameOf(uint32_t protocol) {
   switch (protocol) {
     case BERTH_PROTOCOL_TCP: return "TCP";
@@ -28,7 +29,7 @@ class NodePorts : public berth::Plugin {
   static constexpr std::string_view kName = "NodePorts";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Rejects nodes where a host port that the pod wants is in use.";
+      "Rejects nodes on which a host port that the pod requests is in use.";
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS};
   static constexpr std::array kPodFields{"/spec/containers/ports/hostPort"};
   static constexpr berth::Reasons kReasons{
@@ -39,21 +40,21 @@ class NodePorts : public berth::Plugin {
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool filters = false;  // PreFilter has run
-    // Uses on a node that are in the way, for each port that the pod wants.
+    bool has_pre_filtered = false;  // PreFilter has run.
+    // One column for each requested port: the number of conflicting ports in use on the node.
     std::vector<berth::ColumnRef<int64_t>> uses;
   };
 
   explicit NodePorts(const berth::Host& host)
       : host_(host), every_address_(host.Intern("0.0.0.0")) {}
 
-  // Skips pods that want no port of the host.
+  // Skips pods that request no host port.
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     const Ports ports = cycle.pod().host_ports();
     if (ports.empty()) return berth::Status::Skip();
     State& state = cycle.State<State>();
-    state.filters = true;
+    state.has_pre_filtered = true;
     state.uses.clear();
     for (const berth_port& port : ports) {
       state.uses.push_back(cycle.Bind<int64_t>(ColumnOf(port)));
@@ -63,7 +64,7 @@ class NodePorts : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.filters) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.has_pre_filtered) throw berth::Error("PreFilter has not run: Filter needs it");
     bool in_use = false;
     for (const berth::ColumnRef<int64_t> uses : state.uses) in_use |= node.Get(uses) != 0;
     return berth::UnschedulableIf(in_use, kNotFree);
@@ -76,7 +77,7 @@ class NodePorts : public berth::Plugin {
             {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true}};
   }
 
-  // A pod that went helps when it was on a node, or nominated to one, and had a wanted port.
+  // A deleted pod helps if it was on a node, or nominated to one, and used a port that conflicts.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_pod* const gone = berth::PodIn(event.before);
     if (gone == nullptr) return berth::QueueingHint::kQueue;
@@ -87,22 +88,22 @@ class NodePorts : public berth::Plugin {
   }
 
  private:
-  // "::" is an address like any other.
-  bool IsAtAll(const berth_port& port) const {
+  // Returns whether the port is requested on all addresses. "::" is treated as a single address.
+  bool IsOnAllAddresses(const berth_port& port) const {
     return port.host_ip == BERTH_ID_NONE || port.host_ip == every_address_;
   }
 
   std::string ColumnOf(const berth_port& port) const {
     std::string column =
         "hostport:" + std::string(NameOf(port.protocol)) + "/" + std::to_string(port.host_port);
-    if (!IsAtAll(port)) column.append("/").append(host_.Text(port.host_ip));
+    if (!IsOnAllAddresses(port)) column.append("/").append(host_.Text(port.host_ip));
     return column;
   }
 
   // kube-scheduler: HostPortInfo.CheckConflict.
   bool Conflict(const berth_port& a, const berth_port& b) const {
     if (a.protocol != b.protocol || a.host_port != b.host_port) return false;
-    return IsAtAll(a) || IsAtAll(b) || a.host_ip == b.host_ip;
+    return IsOnAllAddresses(a) || IsOnAllAddresses(b) || a.host_ip == b.host_ip;
   }
 
   bool AnyConflict(Ports wanted, Ports used) const {

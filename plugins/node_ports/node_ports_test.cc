@@ -34,16 +34,16 @@ TEST(NodePorts, Filter) {
     Answer on_udp;
     Answer on_sctp;
   } cases[] = {
-      {"at all addresses", Wants(80), no, no, no, yes, yes},
-      {"at 0.0.0.0, which is all", Wants(80, kTcp, "0.0.0.0"), no, no, no, yes, yes},
-      {"at the address that is taken", Wants(80, kTcp, "10.0.0.1"), no, no, yes, yes, yes},
-      {"at another", Wants(80, kTcp, "10.0.0.2"), no, yes, yes, yes, yes},
-      {":: is an address like any other", Wants(80, kTcp, "::"), no, yes, no, yes, yes},
-      {"another number", Wants(81), yes, yes, yes, yes, yes},
-      {"of UDP", Wants(80, kUdp), yes, yes, yes, no, yes},
-      {"of SCTP", Wants(80, kSctp, "10.0.0.1"), yes, yes, yes, yes, no},
-      {"one of two is enough", Wants(81).HostPort(80, kUdp), yes, yes, yes, no, yes},
-      {"a pod is not in its own way", Wants(81).HostPort(81), yes, yes, yes, yes, yes},
+      {"on all addresses", Wants(80), no, no, no, yes, yes},
+      {"on 0.0.0.0, which means all addresses", Wants(80, kTcp, "0.0.0.0"), no, no, no, yes, yes},
+      {"on the address that is in use", Wants(80, kTcp, "10.0.0.1"), no, no, yes, yes, yes},
+      {"on another address", Wants(80, kTcp, "10.0.0.2"), no, yes, yes, yes, yes},
+      {":: is a single address", Wants(80, kTcp, "::"), no, yes, no, yes, yes},
+      {"another port number", Wants(81), yes, yes, yes, yes, yes},
+      {"a UDP port", Wants(80, kUdp), yes, yes, yes, no, yes},
+      {"an SCTP port", Wants(80, kSctp, "10.0.0.1"), yes, yes, yes, yes, no},
+      {"one conflict of two ports is enough", Wants(81).HostPort(80, kUdp), yes, yes, yes, no, yes},
+      {"a pod does not conflict with itself", Wants(81).HostPort(81), yes, yes, yes, yes, yes},
       {"sidecars count", MakePod("p").Container("c").Sidecar("s").HostPort(80), no, no, no, yes,
        yes},
   };
@@ -52,7 +52,7 @@ TEST(NodePorts, Filter) {
     const FilterResult result = plugin.Filter(c.pod);
     EXPECT_EQ(result.pre_filter, Success());
     EXPECT_EQ(result.On("free"), yes);
-    EXPECT_EQ(result.On("plain"), yes) << "a container's port is none of the host's";
+    EXPECT_EQ(result.On("plain"), yes) << "a container port without hostPort does not count";
     EXPECT_EQ(result.On("all"), c.on_all);
     EXPECT_EQ(result.On("zero"), c.on_all);
     EXPECT_EQ(result.On("one"), c.on_one);
@@ -67,10 +67,10 @@ TEST(NodePorts, APodWithoutHostPortsIsSkipped) {
   EXPECT_EQ(plugin.Filter(MakePod("p").Port({80, 0})).pre_filter, Answer{BERTH_SKIP});
   EXPECT_EQ(plugin.Filter(MakePod("p").Container("c").InitContainer("i").HostPort(80)).pre_filter,
             Answer{BERTH_SKIP})
-      << "an init container is gone when the containers run";
+      << "an init container ends before the containers start";
 }
 
-TEST(NodePorts, AnUnknownProtocolFailsTheCycle) {
+TEST(NodePorts, AnUnknownProtocolIsAnError) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}});
   EXPECT_EQ(plugin.Filter(Wants(80, 77)).pre_filter,
             Error("the host has no column \"hostport:an unknown protocol/80\" of this type"));
@@ -95,16 +95,18 @@ TEST(NodePorts, PodEvents) {
   const auto old = [](int32_t port, const std::string& ip = "") {
     return MakePod("old").HostPort(port, kTcp, ip);
   };
-  EXPECT_EQ(hint(old(80).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "it had the port";
-  EXPECT_EQ(hint(old(443).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "or the other one";
-  EXPECT_EQ(hint(old(80).Nominated("a")), uint32_t{BERTH_HINT_QUEUE}) << "a node was kept for it";
+  EXPECT_EQ(hint(old(80).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "it used the port";
+  EXPECT_EQ(hint(old(443).NodeName("a")), uint32_t{BERTH_HINT_QUEUE}) << "it used the other port";
+  EXPECT_EQ(hint(old(80).Nominated("a")), uint32_t{BERTH_HINT_QUEUE})
+      << "it was nominated to a node";
   EXPECT_EQ(hint(old(80)), uint32_t{BERTH_HINT_SKIP}) << "it was pending";
-  EXPECT_EQ(hint(old(80, "10.0.0.2").NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "elsewhere";
+  EXPECT_EQ(hint(old(80, "10.0.0.2").NodeName("a")), uint32_t{BERTH_HINT_SKIP})
+      << "another address";
   EXPECT_EQ(hint(old(8080).NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "another port";
   EXPECT_EQ(hint(MakePod("old").NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "no port";
 }
 
-TEST(NodePorts, EveryNewNodeQueuesThePod) {
+TEST(NodePorts, AnAddedNodeRequeuesThePod) {
   PluginUnderTest plugin({.nodes = {}});
   EXPECT_EQ(plugin.Hint(Wants(80), {.resource = BERTH_RESOURCE_NODE,
                                     .action = BERTH_ACTION_ADD,

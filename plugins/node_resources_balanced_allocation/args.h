@@ -1,4 +1,4 @@
-// What a profile may say to NodeResourcesBalancedAllocation.
+// The arguments of NodeResourcesBalancedAllocation.
 // kube-scheduler: pkg/scheduler/apis/config/types_pluginargs.go,
 // validation/validation_pluginargs.go
 #ifndef BERTH_PLUGINS_NODE_RESOURCES_BALANCED_ALLOCATION_ARGS_H_
@@ -19,9 +19,9 @@ struct Resource {
   int64_t weight = 1;
 
   static constexpr auto kArgs = berth::ArgRows<Resource>(
-      berth::Arg("name", &Resource::name, berth::kRequired, "A resource, such as cpu."),
+      berth::Arg("name", &Resource::name, berth::kRequired, "The resource's name, such as cpu."),
       berth::Arg("weight", &Resource::weight,
-                 "Must be 1, and 0 stands for 1: all resources count alike."));
+                 "Must be 1 (or 0, which means 1): all resources have the same weight."));
 };
 
 struct Args {
@@ -30,9 +30,9 @@ struct Args {
 
 inline constexpr auto kArgRows = berth::ArgRows<Args>(
     berth::Arg("resources", &Args::resources,
-               "The resources to use evenly, each once; none stands for cpu and memory."));
+               "The resources to balance. An empty list means cpu and memory."));
 
-// What the rows cannot say.
+// Checks the rules that kArgRows cannot express and adds every violation to `errors`.
 inline void Check(const Args& args, berth::ArgErrors& errors) {
   for (std::size_t i = 0; i < args.resources.size(); ++i) {
     const Resource& resource = args.resources[i];

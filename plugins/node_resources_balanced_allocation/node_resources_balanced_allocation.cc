@@ -1,4 +1,5 @@
-// Prefers nodes whose resources the pod would make more evenly used.
+// NodeResourcesBalancedAllocation: prefers nodes on which the pod makes the use of resources more
+// even.
 // kube-scheduler: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go
 #include <array>
 #include <cmath>
@@ -16,9 +17,9 @@ namespace {
 
 using Column = berth::ColumnRef<int64_t>;
 
-// One of the resources that are weighed against each other.
+// One of the resources to balance.
 struct Share {
-  int64_t amount;  // what the pod requests
+  int64_t amount;  // What the pod requests.
   Column allocatable;
   Column requested;
 };
@@ -28,14 +29,16 @@ double Fraction(int64_t used, int64_t capacity) {
   return fraction > 1 ? 1 : fraction;
 }
 
-// 50, one resource full and the other empty, to 100, all used alike. The order of operations is
-// upstream's: the result is cut to an integer, and another order would cut elsewhere.
+// Returns 50 (of two resources, one is full and the other empty) to 100 (all used fractions are
+// equal). The order of operations is that of kube-scheduler: the result is truncated to an integer,
+// and another order could give another integer.
 int64_t Balance(double deviation) {
   return static_cast<int64_t>((1 - deviation) * static_cast<double>(BERTH_SCORE_MAX));
 }
 double Deviation(double a, double b) { return std::fabs((a - b) / 2); }
 
-// 50 where the pod unbalances the node most, 75 where it changes nothing, 100 where it helps most.
+// Returns the score: 50 if the pod makes the balance worse by the maximum, 75 if it changes
+// nothing, 100 if it improves the balance by the maximum.
 int64_t Improvement(int64_t with_pod, int64_t without_pod) {
   constexpr int64_t kHalf = BERTH_SCORE_MAX / 2;
   return kHalf + (kHalf + with_pod - without_pod) / 2;
@@ -46,7 +49,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   static constexpr std::string_view kName = "NodeResourcesBalancedAllocation";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Prefers nodes whose resources the pod would make more evenly used.";
+      "Prefers nodes on which the pod makes the use of resources more even.";
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS};
   static constexpr berth::Dependence kScoreDependence{.cluster = berth::kNodePods,
                                                       .pod_parts = BERTH_PART(REQUESTS)};
@@ -59,9 +62,9 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   static void Validate(const Args& args, berth::ArgErrors& errors) { balance::Check(args, errors); }
 
   struct State {
-    bool ready = false;             // PreScore has run
-    bool is_cpu_and_memory = true;  // no other share than these two
-    std::vector<Share> shares;      // otherwise: all, in the order of the arguments
+    bool has_pre_scored = false;    // PreScore has run.
+    bool is_cpu_and_memory = true;  // `shares` is exactly cpu and memory.
+    std::vector<Share> shares;      // In the order of the arguments.
   };
 
   NodeResourcesBalancedAllocation(const berth::Host& host, const Args& args) {
@@ -71,19 +74,20 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
     }
   }
 
-  // Skips pods that request none of the resources: they would all look alike on every node.
+  // Skips pods that request none of the resources: all nodes would get the same score.
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
     const berth_resources& request = cycle.pod().request();
     State& state = cycle.State<State>();
-    state.ready = true;
+    state.has_pre_scored = true;
     state.shares.clear();
     bool is_best_effort = true;
     unsigned cpu_or_memory = 0;
     for (const Resource& resource : resources_) {
       const int64_t amount = AmountOf(request, resource);
       is_best_effort = is_best_effort && amount == 0;
-      // Every node has the native resources; the others count where the pod wants them.
+      // Native resources always count, as every node has them. Other resources count only if the
+      // pod requests them.
       if (amount == 0 && !IsNative(resource.name)) continue;
       cpu_or_memory += resource.name == "cpu" || resource.name == "memory" ? 1 : 0;
       state.shares.push_back({amount, cycle.Bind<int64_t>("alloc:" + resource.name),
@@ -95,7 +99,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
 
   berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
     const State& state = cycle.State<State>();
-    if (!state.ready) return berth::Status::Error("PreScore has not run: Score needs it");
+    if (!state.has_pre_scored) return berth::Status::Error("PreScore has not run: Score needs it");
     if (state.is_cpu_and_memory) {
       ScoreTwo(cycle.pod().request(), block, out.data());
     } else {
@@ -132,7 +136,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
       const int64_t memory_all = node[berth::AllocMemory{}];
       const int64_t cpu_used = node[berth::ReqCpu{}];
       const int64_t memory_used = node[berth::ReqMemory{}];
-      // One resource alone is always balanced.
+      // A node with only one of the two resources counts as balanced.
       double with_pod = 0;
       double without_pod = 0;
       if (cpu_all != 0 && memory_all != 0) [[likely]] {
@@ -151,8 +155,8 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
     });
   }
 
-  // The standard deviation of the fractions that are used, with `pods` of the pod (1 or 0).
-  // Resources that the node does not have are left out.
+  // Returns the deviation of the node's used fractions, with the pod (`pods` is 1) or without it
+  // (`pods` is 0). Resources that the node does not have are left out.
   static double DeviationOf(std::span<const Share> shares, const Node& node, int64_t pods) {
     std::array<double, 2> first = {};
     std::size_t count = 0;

@@ -18,7 +18,7 @@ constexpr const char* kThree = R"({"resources": [{"name": "cpu"}, {"name": "memo
 constexpr const char* kDevice = R"({"resources": [{"name": "cpu", "weight": 1},
                                                   {"name": "example.com/a", "weight": 0}]})";
 
-// The score of the only node; -1 where the plugin skips the pod.
+// Returns the score of the only node, or -1 if the plugin skips the pod.
 int64_t ScoreOf(const NodeSpec& node, const PodSpec& pod, const Args& args) {
   PluginUnderTest plugin({.nodes = {node}, .args = args});
   const ScoreResult result = plugin.Score(pod);
@@ -45,31 +45,30 @@ PodSpec CpuPod() { return MakePod("p").CpuMilli(1000).Memory("4Gi"); }
 
 TEST(NodeResourcesBalancedAllocation, CpuAndMemory) {
   Expect({
-      {"both alike, before and after: neutral", Node(), MakePod("p").CpuMilli(2000).Memory("4Gi"),
-       75},
-      {"as unbalanced as can be", Node(), MakePod("p").CpuMilli(4000), 50},
-      {"a node that was, and is balanced now", Node().UsedCpuMilli(4000),
+      {"balanced before and after: neutral", Node(), MakePod("p").CpuMilli(2000).Memory("4Gi"), 75},
+      {"from balanced to the largest deviation", Node(), MakePod("p").CpuMilli(4000), 50},
+      {"from the largest deviation to balanced", Node().UsedCpuMilli(4000),
        MakePod("p").Memory("8Gi"), 100},
-      /* |0.25 - 0.5| / 2 = 0.125: 87 of 100 where it was 100; 50 + 37 / 2 */
-      {"both halves are cut", Node(), CpuPod(), 68},
-      /* before |0.5 - 0| / 2: 75; after |0.75 - 0.5| / 2: 87 */
-      {"what runs there counts", Node().UsedCpuMilli(2000), CpuPod(), 81},
-      {"more than there is counts as full", Node().UsedCpuMilli(9000), MakePod("p").Memory("8Gi"),
-       100},
-      {"a missing request counts for nothing", Node().Pod(MakePod("old").Container("c")),
+      /* Balance before: 100. After: |0.25 - 0.5| / 2 = 0.125, so 87. Score: 50 + (50 - 13) / 2. */
+      {"the balance and the half of its change are truncated", Node(), CpuPod(), 68},
+      /* Balance before: |0.5 - 0| / 2, so 75. After: |0.75 - 0.5| / 2, so 87. */
+      {"the requests of pods on the node count", Node().UsedCpuMilli(2000), CpuPod(), 81},
+      {"an overcommitted resource counts as full", Node().UsedCpuMilli(9000),
+       MakePod("p").Memory("8Gi"), 100},
+      {"a missing request counts as 0", Node().Pod(MakePod("old").Container("c")),
        MakePod("p").CpuMilli(2000).Memory("4Gi").Container("d"), 75},
-      {"resources of the pod as a whole count", Node(),
-       MakePod("p").CpuMilli(100).PodLevelRequest("cpu", "4"), 50},
-      {"one resource alone is balanced", MakeNode("a").CpuMilli(4000), CpuPod(), 75},
-      {"a node without either is neutral", MakeNode("a"), CpuPod(), 75},
+      {"pod-level requests count", Node(), MakePod("p").CpuMilli(100).PodLevelRequest("cpu", "4"),
+       50},
+      {"a node with one of the resources is neutral", MakeNode("a").CpuMilli(4000), CpuPod(), 75},
+      {"a node with none of the resources is neutral", MakeNode("a"), CpuPod(), 75},
   });
 }
 
 TEST(NodeResourcesBalancedAllocation, BestEffortPodsAreSkipped) {
   Expect({
       {"no request", Node(), MakePod("p").Container("c"), -1},
-      {"no request of these resources", Node(), MakePod("p").Request("example.com/a", "1"), -1},
-      {"one milli of one of them is enough", Node(), MakePod("p").CpuMilli(1), 74},
+      {"no request for these resources", Node(), MakePod("p").Request("example.com/a", "1"), -1},
+      {"a request of 1m cpu is scored", Node(), MakePod("p").CpuMilli(1), 74},
   });
 }
 
@@ -78,12 +77,12 @@ TEST(NodeResourcesBalancedAllocation, ThreeResources) {
   const PodSpec pod = MakePod("p").CpuMilli(2000).Memory("4Gi");
   Expect(
       {
-          /* 0.5, 0.5, 0: deviation sqrt(1 / 18), 76 where it was 100 */
-          {"the standard deviation of all", node, pod, 63},
-          {"alike", node, PodSpec(pod).Request("ephemeral-storage", "50Gi"), 75},
-          {"two on a node without the third", Node(), CpuPod(), 68},
-          /* 1, 0, 0: deviation sqrt(2) / 3, 52 where it was 100 */
-          {"one of three", node, MakePod("p").CpuMilli(4000), 51},
+          /* Fractions 0.5, 0.5, 0: deviation sqrt(1 / 18). Balance 76, before it was 100. */
+          {"the standard deviation of three fractions", node, pod, 63},
+          {"equal fractions", node, PodSpec(pod).Request("ephemeral-storage", "50Gi"), 75},
+          {"a node without the third resource", Node(), CpuPod(), 68},
+          /* Fractions 1, 0, 0: deviation sqrt(2) / 3. Balance 52, before it was 100. */
+          {"a request for one of three resources", node, MakePod("p").CpuMilli(4000), 51},
       },
       kThree);
 }
@@ -92,20 +91,22 @@ TEST(NodeResourcesBalancedAllocation, OtherResources) {
   const NodeSpec node = MakeNode("a").CpuMilli(4000).Allocatable("example.com/a", "4");
   Expect(
       {
-          {"a device that the pod requests", node,
+          {"a device counts if the pod requests it", node,
            MakePod("p").CpuMilli(1000).Request("example.com/a", "2"), 68},
-          {"is left out where it does not", node, MakePod("p").CpuMilli(1000), 75},
-          {"and where the node has none", MakeNode("a").CpuMilli(4000),
+          {"a device is left out if the pod does not request it", node, MakePod("p").CpuMilli(1000),
+           75},
+          {"a device is left out if the node has none", MakeNode("a").CpuMilli(4000),
            MakePod("p").CpuMilli(1000).Request("example.com/a", "2"), 75},
       },
       kDevice);
-  EXPECT_EQ(ScoreOf(Node(), CpuPod(), R"({"resources": []})"), 68) << "none: cpu and memory";
+  EXPECT_EQ(ScoreOf(Node(), CpuPod(), R"({"resources": []})"), 68)
+      << "an empty list means cpu and memory";
   EXPECT_EQ(ScoreOf(Node(), CpuPod(), R"({"resources": [{"name": "memory"}, {"name": "cpu"}]})"),
             68);
   EXPECT_EQ(ScoreOf(Node(), CpuPod(), R"({"resources": [{"name": "cpu"}]})"), 75);
 }
 
-TEST(NodeResourcesBalancedAllocation, ArgumentErrors) {
+TEST(NodeResourcesBalancedAllocation, InvalidArgumentsAreReported) {
   const struct {
     const char* args;
     std::vector<std::string> errors;
@@ -124,7 +125,7 @@ TEST(NodeResourcesBalancedAllocation, ArgumentErrors) {
   }
 }
 
-TEST(NodeResourcesBalancedAllocation, NeedsItsPreparation) {
+TEST(NodeResourcesBalancedAllocation, ScoreNeedsPreScore) {
   PluginUnderTest plugin({.nodes = {Node()}});
   const PodHandle pod(CpuPod(), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
@@ -136,7 +137,7 @@ struct Documented {
   static constexpr auto kArgs = balance::kArgRows;
 };
 
-TEST(NodeResourcesBalancedAllocation, TheReadmeHasTheTable) {
+TEST(NodeResourcesBalancedAllocation, ReadmeContainsTheArgumentTable) {
   const auto readme = std::filesystem::path(BERTH_PLUGIN_FOLDER) / "README.md";
   std::ifstream file(readme);
   const std::string text(std::istreambuf_iterator<char>(file), {});

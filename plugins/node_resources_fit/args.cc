@@ -41,6 +41,7 @@ void CheckShape(const std::vector<ShapePoint>& shape, berth::ArgErrors& errors) 
   }
 }
 
+// Returns whether `resource` is an extended resource.
 // component-helpers and pkg/apis/core/v1/helper: IsExtendedResourceName.
 bool IsExtended(std::string_view resource) {
   return resource.find('/') != std::string_view::npos &&

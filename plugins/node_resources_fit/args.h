@@ -1,4 +1,4 @@
-// What a profile may say to NodeResourcesFit.
+// The arguments of NodeResourcesFit.
 // kube-scheduler: pkg/scheduler/apis/config/types_pluginargs.go,
 // validation/validation_pluginargs.go
 #ifndef BERTH_PLUGINS_NODE_RESOURCES_FIT_ARGS_H_
@@ -20,9 +20,9 @@ struct Resource {
   int64_t weight = 1;
 
   static constexpr auto kArgs = berth::ArgRows<Resource>(
-      berth::Arg("name", &Resource::name, berth::kRequired, "A resource, such as cpu."),
+      berth::Arg("name", &Resource::name, berth::kRequired, "The resource's name, such as cpu."),
       berth::Arg("weight", &Resource::weight, berth::Range{0, 100},
-                 "Its share in the score; 0 stands for 1."));
+                 "The resource's weight in the score. 0 means 1."));
 };
 
 struct ShapePoint {
@@ -31,16 +31,17 @@ struct ShapePoint {
 
   static constexpr auto kArgs = berth::ArgRows<ShapePoint>(
       berth::Arg("utilization", &ShapePoint::utilization, berth::Range{0, 100},
-                 "How much of the resource is used, in percent; increasing from point to point."),
-      berth::Arg("score", &ShapePoint::score, berth::Range{0, 10}, "The score there."));
+                 "The used part of the resource in percent. Must increase from point to point."),
+      berth::Arg("score", &ShapePoint::score, berth::Range{0, 10},
+                 "The score at this utilization."));
 };
 
 struct Ratio {
   std::vector<ShapePoint> shape;
 
-  static constexpr auto kArgs =
-      berth::ArgRows<Ratio>(berth::Arg("shape", &Ratio::shape, berth::kRequired, berth::Items{1},
-                                       "Points of a broken line from utilization to score."));
+  static constexpr auto kArgs = berth::ArgRows<Ratio>(
+      berth::Arg("shape", &Ratio::shape, berth::kRequired, berth::Items{1},
+                 "The points of a piecewise linear function from utilization to score."));
 };
 
 enum class StrategyType { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
@@ -56,11 +57,12 @@ struct ScoringStrategy {
                               berth::Name{"MostAllocated", StrategyType::kMostAllocated},
                               berth::Name{"RequestedToCapacityRatio",
                                           StrategyType::kRequestedToCapacityRatio}},
-                 "Prefer empty nodes, full nodes, or what the shape says."),
+                 "LeastAllocated prefers empty nodes, MostAllocated full nodes, "
+                 "RequestedToCapacityRatio uses `shape`."),
       berth::Arg("resources", &ScoringStrategy::resources,
-                 "The resources that count; none stands for cpu and memory."),
+                 "The resources to score. An empty list means cpu and memory."),
       berth::Arg("requestedToCapacityRatio", &ScoringStrategy::requested_to_capacity_ratio,
-                 "For the type of this name, and only for it."));
+                 "Required for the type RequestedToCapacityRatio, not allowed for the others."));
 };
 
 struct Args {
@@ -71,20 +73,22 @@ struct Args {
 
 inline constexpr auto kArgRows = berth::ArgRows<Args>(
     berth::Arg("ignoredResources", &Args::ignored_resources,
-               "Extended resources that Filter leaves to somebody else."),
+               "Extended resources that Filter does not check."),
     berth::Arg("ignoredResourceGroups", &Args::ignored_resource_groups,
-               "The same for all with this prefix: example.com for example.com/gpu."),
+               "Groups of extended resources that Filter does not check. The group example.com "
+               "contains example.com/gpu."),
     berth::Arg("scoringStrategy", &Args::scoring_strategy, "How nodes are scored."));
 
-// What the rows cannot say.
+// Checks the rules that kArgRows cannot express and adds every violation to `errors`.
 void Check(const Args& args, berth::ArgErrors& errors);
 
-// The resources that Filter leaves to somebody else.
+// The set of resources that Filter does not check.
 class Ignored {
  public:
   explicit Ignored(const Args& args);
 
-  // Only extended resources can be ignored: names with a prefix outside of kubernetes.io.
+  // Returns whether `resource` is ignored. Only extended resources can be ignored: names with a
+  // prefix outside of kubernetes.io.
   bool Has(std::string_view resource) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace berth::testing {
 namespace {
 
-TEST(NodeResourcesFitArgs, Errors) {
+TEST(NodeResourcesFitArgs, InvalidArgumentsAreReported) {
   const std::string ratio = "/scoringStrategy/requestedToCapacityRatio";
   const struct {
     const char* args;
@@ -73,7 +73,7 @@ TEST(NodeResourcesFitArgs, Errors) {
   }
 }
 
-TEST(NodeResourcesFitArgs, Accepted) {
+TEST(NodeResourcesFitArgs, ValidArgumentsAreAccepted) {
   for (const char* const args :
        {"{}", R"({"ignoredResources": ["gpu", "example.com/Gpu_1.x"]})",
         R"({"scoringStrategy": {"type": "LeastAllocated", "resources": []}})",
@@ -91,7 +91,7 @@ struct Documented {
   static constexpr auto kArgs = fit::kArgRows;
 };
 
-TEST(NodeResourcesFitArgs, TheReadmeHasTheTable) {
+TEST(NodeResourcesFitArgs, ReadmeContainsTheArgumentTable) {
   const auto readme = std::filesystem::path(BERTH_PLUGIN_FOLDER) / "README.md";
   std::ifstream file(readme);
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -100,8 +100,8 @@ TEST(NodeResourcesFitArgs, TheReadmeHasTheTable) {
       << berth::ArgsTable<Documented>();
 }
 
-// Divided as doubles, and no quotient is off: checked where a wrong one is likeliest, next to a
-// whole percentage.
+// Percent divides doubles. Rounding errors are most likely next to a whole percentage, so the test
+// checks these values.
 TEST(NodeResourcesFitStrategy, PercentIsExact) {
   std::mt19937_64 random(1);
   std::vector<int64_t> wholes = {1,

@@ -5,13 +5,13 @@
 namespace fit {
 namespace {
 
-// What an object had, before a change and after it, of a resource that a pod requests.
+// The amount of one resource that an object has before and after a change.
 struct Compared {
   int64_t before;
   int64_t after;
 };
 
-// One entry for each resource that is requested.
+// Returns one entry for each resource that `wanted` requests.
 std::vector<Compared> Compare(const berth_resources& wanted, const berth_resources& before,
                               const berth_resources& after) {
   std::vector<Compared> all;
@@ -27,6 +27,8 @@ std::vector<Compared> Compare(const berth_resources& wanted, const berth_resourc
   return all;
 }
 
+// Returns whether the changed pod is on a node and now requests less of a resource that `pod`
+// requests.
 bool Shrank(const berth_pod& pod, const berth_pod& before, const berth_pod& after) {
   if (after.node_name == BERTH_ID_NONE) return false;
   for (const Compared& amount : Compare(*pod.accounted, *before.accounted, *after.accounted)) {
@@ -35,8 +37,9 @@ bool Shrank(const berth_pod& pod, const berth_pod& before, const berth_pod& afte
   return false;
 }
 
-// Upstream compares ignored resources too, so that a new node which lacks one of them does not wake
-// the pod that Filter would let on it; here it does.
+// Returns whether `pod` would fit the node if the node had no pods. kube-scheduler also compares
+// ignored resources, so that an added node without an ignored resource does not requeue a pod that
+// Filter would accept there. This function leaves ignored resources out.
 bool FitsEmpty(berth::Pod pod, const berth_resources& node, const Ignored& ignored,
                const berth::Host& host) {
   const berth_resources& request = pod.request();
@@ -52,6 +55,7 @@ bool FitsEmpty(berth::Pod pod, const berth_resources& node, const Ignored& ignor
   return true;
 }
 
+// Returns whether the node now takes more pods or has more of a resource that `pod` requests.
 bool Grew(berth::Pod pod, const berth_resources& before, const berth_resources& after) {
   if (after.pods > before.pods) return true;
   for (const Compared& amount : Compare(pod.request(), before, after)) {
@@ -80,7 +84,7 @@ bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
   if (before == nullptr || event.resource == BERTH_RESOURCE_TARGET_POD) return true;
   const berth_pod* const after = berth::PodIn(event.after);
   if (after != nullptr) return Shrank(*pod, *before, *after);
-  // A pod that went held room if it was on a node, or nominated to one.
+  // A deleted pod used resources if it was on a node, or nominated to one.
   return before->node_name != BERTH_ID_NONE || before->nominated_node != BERTH_ID_NONE;
 }
 

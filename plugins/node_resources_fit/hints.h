@@ -1,4 +1,4 @@
-// Which changes of the cluster may give a pod the room that it lacked.
+// Queueing hints of NodeResourcesFit: which cluster events may make a rejected pod fit.
 #ifndef BERTH_PLUGINS_NODE_RESOURCES_FIT_HINTS_H_
 #define BERTH_PLUGINS_NODE_RESOURCES_FIT_HINTS_H_
 
@@ -10,11 +10,15 @@
 
 namespace fit {
 
-// The amount of a resource beside cpu, memory and ephemeral storage; 0 where there is none.
+// Returns the amount of a resource other than cpu, memory and ephemeral storage, or 0 if
+// `resources` does not contain it.
 int64_t AmountOf(const berth_resources& resources, berth_id name);
 
-// May `event` make room for `pod`? A pod that went, or shrank in what `pod` requests; a node that
-// would hold `pod` if it were empty, and is new or grew in what `pod` requests.
+// Returns whether `event` may make room for `pod`. These events do:
+// - a pod that was on a node or nominated to one is deleted;
+// - a pod on a node shrinks in a resource that `pod` requests, or `pod` itself changes;
+// - a node that could hold `pod` if it were empty is added, takes more pods, or grows in a resource
+//   that `pod` requests.
 // kube-scheduler: noderesources/fit.go, isSchedulableAfterPodEvent, isSchedulableAfterNodeChange.
 bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
            const berth::Host& host);

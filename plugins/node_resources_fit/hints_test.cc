@@ -20,8 +20,9 @@ TEST(NodeResourcesFitHints, DeletedPods) {
   const auto hint = [&](const PodSpec& gone) {
     return PodHint(pod, BERTH_ACTION_DELETE, {gone}, {});
   };
-  EXPECT_EQ(hint(MakePod("q").NodeName("a")), kQueue) << "it ran, though it held nothing";
-  EXPECT_EQ(hint(MakePod("q").Nominated("a")), kQueue) << "a node was kept for it";
+  EXPECT_EQ(hint(MakePod("q").NodeName("a")), kQueue)
+      << "it was on a node, though it requested nothing";
+  EXPECT_EQ(hint(MakePod("q").Nominated("a")), kQueue) << "it was nominated to a node";
   EXPECT_EQ(hint(MakePod("q").CpuMilli(100)), kSkip) << "it was pending";
 }
 
@@ -33,7 +34,7 @@ TEST(NodeResourcesFitHints, ShrunkPods) {
   const PodSpec other = MakePod("q").NodeName("a").CpuMilli(500).Memory("2Gi");
   EXPECT_EQ(hint(other, MakePod("q").NodeName("a").CpuMilli(400).Memory("2Gi")), kQueue);
   EXPECT_EQ(hint(other, MakePod("q").NodeName("a").CpuMilli(500).Memory("1Gi")), kSkip)
-      << "of what the pod does not request";
+      << "a resource that the pod does not request";
   EXPECT_EQ(hint(other, other), kSkip) << "nothing shrank";
   EXPECT_EQ(hint(other, MakePod("q").CpuMilli(400).Memory("2Gi")), kSkip) << "not on a node";
   EXPECT_EQ(hint(pod, MakePod("p").CpuMilli(50)), kQueue) << "the pod itself";
@@ -58,7 +59,7 @@ TEST(NodeResourcesFitHints, Nodes) {
   } cases[] = {
       {"a new node that is large enough", pod, {}, large, kQueue},
       {"a new node that is too small", pod, {}, small, kSkip},
-      {"a new node for no pods at all", MakePod("p"), {}, no_pods, kSkip},
+      {"a new node that allows no pods", MakePod("p"), {}, no_pods, kSkip},
       {"a new node without the device",
        MakePod("p").Request("example.com/gpu", "1"),
        {},
@@ -69,17 +70,13 @@ TEST(NodeResourcesFitHints, Nodes) {
        {},
        MakeNode("a").CpuMilli(2000).UsedCpuMilli(2000),
        kQueue},
-      {"it grew in what the pod requests", pod, {small}, large, kQueue},
-      {"it grew in something else", pod, {large}, more_memory, kSkip},
-      {"it takes more pods", pod, {large}, more_pods, kQueue},
-      {"a pod that requests nothing waits for more pods alone",
-       MakePod("p"),
-       {small},
-       large,
-       kSkip},
-      {"it did not change", pod, {large}, large, kSkip},
-      {"it shrank", pod, {more_memory}, large, kSkip},
-      {"the device came",
+      {"the node grew in a resource that the pod requests", pod, {small}, large, kQueue},
+      {"the node grew in another resource", pod, {large}, more_memory, kSkip},
+      {"the node takes more pods", pod, {large}, more_pods, kQueue},
+      {"more cpu does not help a pod that requests nothing", MakePod("p"), {small}, large, kSkip},
+      {"the node did not change", pod, {large}, large, kSkip},
+      {"the node shrank", pod, {more_memory}, large, kSkip},
+      {"the node got the device",
        MakePod("p").Request("example.com/gpu", "1"),
        {large},
        MakeNode("a").CpuMilli(2000).Memory("1Gi").Allocatable("example.com/gpu", "1"),

@@ -1,4 +1,5 @@
-// Does the pod fit what is left of the node, and how full would the node then be?
+// NodeResourcesFit: rejects nodes whose free resources are too small for the pod, and scores nodes
+// by how full they would be with the pod.
 // kube-scheduler: pkg/scheduler/framework/plugins/noderesources/fit.go, resource_allocation.go
 #include <array>
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace {
 
 using Column = berth::ColumnRef<int64_t>;
 
-// A resource beside cpu, memory and ephemeral storage that Filter compares.
+// A resource other than cpu, memory and ephemeral storage that Filter checks.
 struct Need {
   int64_t amount;
   Column allocatable;
@@ -27,7 +28,7 @@ struct Need {
   int reason;
 };
 
-// A resource beside cpu and memory that Score looks at.
+// A resource other than cpu and memory that Score uses.
 struct Share {
   int64_t amount;
   int64_t weight;
@@ -35,7 +36,8 @@ struct Share {
   Column requested;
 };
 
-// No request: less than any amount that is left, even on an overcommitted node.
+// Stands for "no request". It is less than any free amount, which is negative on an overcommitted
+// node.
 constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
 
 constexpr int64_t Wanted(int64_t request) { return request > 0 ? request : kNothing; }
@@ -66,12 +68,12 @@ class NodeResourcesFit : public berth::Plugin {
   static void Validate(const Args& args, berth::ArgErrors& errors) { fit::Check(args, errors); }
 
   struct State {
-    bool filters = false;  // PreFilter has run
+    bool has_pre_filtered = false;  // PreFilter has run.
     int64_t cpu = kNothing;
     int64_t memory = kNothing;
     int64_t ephemeral_storage = kNothing;
     std::vector<Need> needs;
-    bool scores = false;  // PreScore has run
+    bool has_pre_scored = false;  // PreScore has run.
     std::vector<Share> shares;
   };
 
@@ -86,6 +88,7 @@ class NodeResourcesFit : public berth::Plugin {
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event);
 
  private:
+  // A resource other than cpu and memory that the arguments name.
   struct Other {
     std::string name;
     berth_id id;
@@ -137,7 +140,7 @@ berth::Status NodeResourcesFit::PreFilter(berth::Cycle& cycle, const berth::Node
                                           berth::PreFilterOut& out) {
   const berth_resources& request = cycle.pod().request();
   State& state = cycle.State<State>();
-  state.filters = true;
+  state.has_pre_filtered = true;
   state.cpu = Wanted(request.milli_cpu);
   state.memory = Wanted(request.memory);
   state.ephemeral_storage = Wanted(request.ephemeral_storage);
@@ -155,7 +158,8 @@ berth::Status NodeResourcesFit::PreFilter(berth::Cycle& cycle, const berth::Node
 berth::Status NodeResourcesFit::Filter(const berth::Cycle& cycle, const Block& block,
                                        berth::FilterOut& out) const {
   const State& state = cycle.State<State>();
-  if (!state.filters) return berth::Status::Error("PreFilter has not run: Filter needs it");
+  if (!state.has_pre_filtered)
+    return berth::Status::Error("PreFilter has not run: Filter needs it");
   const int64_t cpu = state.cpu;
   const int64_t memory = state.memory;
   const int64_t storage = state.ephemeral_storage;
@@ -170,11 +174,12 @@ berth::Status NodeResourcesFit::Filter(const berth::Cycle& cycle, const Block& b
     const bool no_cpu = cpu > cpu_all - node[berth::ReqCpu{}];
     const bool no_memory = memory > memory_all - node[berth::ReqMemory{}];
     const bool no_storage = storage > storage_all - node[berth::ReqEphemeralStorage{}];
-    // More than the whole node has: removing pods does not help. A full node, by number, may empty.
-    const bool hopeless = (cpu > cpu_all) | (memory > memory_all) | (storage > storage_all);
+    // If the pod requests more than the whole node has, preemption cannot help. Preemption can help
+    // against too many pods, so no_slot alone is never unresolvable.
+    const bool unresolvable = (cpu > cpu_all) | (memory > memory_all) | (storage > storage_all);
     uint64_t why = uint64_t{no_slot} << kPods | uint64_t{no_cpu} << kCpu |
                    uint64_t{no_memory} << kMemory | uint64_t{no_storage} << kEphemeralStorage;
-    unsigned code = why == 0 ? 0U : BERTH_UNSCHEDULABLE + unsigned{hopeless};
+    unsigned code = why == 0 ? 0U : BERTH_UNSCHEDULABLE + unsigned{unresolvable};
     for (const Need& need : needs) {
       const int64_t all = node.Get(need.allocatable);
       if (need.amount <= all - node.Get(need.requested)) continue;
@@ -192,13 +197,14 @@ berth::Status NodeResourcesFit::PreScore(berth::Cycle& cycle, const berth::Nodes
                                          const berth::Nodes& /*all*/) {
   const berth_resources& request = *cycle.pod()->request_of_containers;
   State& state = cycle.State<State>();
-  state.scores = true;
+  state.has_pre_scored = true;
   state.shares.clear();
   for (const Other& other : others_) {
     const bool is_storage = other.name == "ephemeral-storage";
     const int64_t amount =
         is_storage ? request.ephemeral_storage : fit::AmountOf(request, other.id);
-    // A resource that every node has counts in any case, others where the pod wants them.
+    // Ephemeral storage always counts, as every node has it. Other resources count only if the pod
+    // requests them.
     if (amount == 0 && !is_storage) continue;
     state.shares.push_back({amount, other.weight, cycle.Bind<int64_t>("alloc:" + other.name),
                             cycle.Bind<int64_t>("req:" + other.name)});
@@ -233,7 +239,7 @@ void NodeResourcesFit::ScoreBlock(const State& state, const berth_resources& req
 berth::Status NodeResourcesFit::Score(const berth::Cycle& cycle, const Block& block,
                                       std::span<int64_t> out) const {
   const State& state = cycle.State<State>();
-  if (!state.scores) return berth::Status::Error("PreScore has not run: Score needs it");
+  if (!state.has_pre_scored) return berth::Status::Error("PreScore has not run: Score needs it");
   const berth_resources& request = *cycle.pod()->request_of_containers;
   std::visit([&](const auto& strategy) { ScoreBlock(state, request, block, strategy, out.data()); },
              strategy_);

@@ -13,7 +13,8 @@ constexpr const char* kMemory = "Insufficient memory";
 constexpr const char* kStorage = "Insufficient ephemeral-storage";
 constexpr const char* kGpu = "Insufficient example.com/gpu";
 
-// 4 cores, 3 of them taken; 8 GiB, half of it taken; 10 GiB of storage, 8 devices, 7 of them taken.
+// Returns a node with 4 cores (3 used), 8 GiB of memory (4 used), 10 GiB of ephemeral storage (9
+// used) and 8 devices (7 used).
 NodeSpec HalfFull() {
   return MakeNode("a")
       .CpuMilli(4000)
@@ -34,39 +35,43 @@ TEST(NodeResourcesFit, Filter) {
     PodSpec pod;
     Answer want;
   } cases[] = {
-      {"what is left, exactly", MakePod("p").CpuMilli(1000), Success()},
-      {"one milli over", MakePod("p").CpuMilli(1001), Unschedulable(kCpu)},
-      {"as much as the whole node has", MakePod("p").CpuMilli(4000), Unschedulable(kCpu)},
-      {"more than the whole node has", MakePod("p").CpuMilli(4001), Unresolvable(kCpu)},
-      {"memory that is left", MakePod("p").Memory("4Gi"), Success()},
-      {"one byte over", MakePod("p").Memory((int64_t{4} << 30) + 1), Unschedulable(kMemory)},
-      {"more memory than there is", MakePod("p").Memory((int64_t{8} << 30) + 1),
+      {"exactly the free cpu", MakePod("p").CpuMilli(1000), Success()},
+      {"1m more than the free cpu", MakePod("p").CpuMilli(1001), Unschedulable(kCpu)},
+      {"exactly the cpu of the whole node", MakePod("p").CpuMilli(4000), Unschedulable(kCpu)},
+      {"more than the cpu of the whole node", MakePod("p").CpuMilli(4001), Unresolvable(kCpu)},
+      {"exactly the free memory", MakePod("p").Memory("4Gi"), Success()},
+      {"one byte more than the free memory", MakePod("p").Memory((int64_t{4} << 30) + 1),
+       Unschedulable(kMemory)},
+      {"more than the memory of the whole node", MakePod("p").Memory((int64_t{8} << 30) + 1),
        Unresolvable(kMemory)},
-      {"storage that is left", MakePod("p").Request("ephemeral-storage", "1Gi"), Success()},
-      {"one byte of storage over",
+      {"exactly the free storage", MakePod("p").Request("ephemeral-storage", "1Gi"), Success()},
+      {"one byte more than the free storage",
        MakePod("p").Request("ephemeral-storage", (int64_t{1} << 30) + 1), Unschedulable(kStorage)},
-      {"more storage than there is", MakePod("p").Request("ephemeral-storage", "11Gi"),
+      {"more than the storage of the whole node", MakePod("p").Request("ephemeral-storage", "11Gi"),
        Unresolvable(kStorage)},
       {"two reasons at once", MakePod("p").CpuMilli(1001).Memory("5Gi"),
        Unschedulable(kCpu, kMemory)},
-      {"one of two that nothing can help", MakePod("p").CpuMilli(1001).Memory("9Gi"),
+      {"one unresolvable reason of two is enough", MakePod("p").CpuMilli(1001).Memory("9Gi"),
        Unresolvable(kCpu, kMemory)},
-      {"the last device", MakePod("p").Request("example.com/gpu", "1"), Success()},
-      {"one device over", MakePod("p").Request("example.com/gpu", "2"), Unschedulable(kGpu)},
-      {"all devices", MakePod("p").Request("example.com/gpu", "8"), Unschedulable(kGpu)},
-      {"more devices than there are", MakePod("p").Request("example.com/gpu", "9"),
+      {"the last free device", MakePod("p").Request("example.com/gpu", "1"), Success()},
+      {"one more than the free devices", MakePod("p").Request("example.com/gpu", "2"),
+       Unschedulable(kGpu)},
+      {"all devices of the node", MakePod("p").Request("example.com/gpu", "8"),
+       Unschedulable(kGpu)},
+      {"more than the devices of the node", MakePod("p").Request("example.com/gpu", "9"),
        Unresolvable(kGpu)},
-      {"a device that the node does not know", MakePod("p").Request("example.com/fpga", "1"),
+      {"a device that the node does not have", MakePod("p").Request("example.com/fpga", "1"),
        Unresolvable("Insufficient example.com/fpga")},
-      {"none of such a device", MakePod("p").Request("example.com/fpga", "0"), Success()},
+      {"a request of 0 for a device that the node does not have",
+       MakePod("p").Request("example.com/fpga", "0"), Success()},
       {"huge pages", MakePod("p").Request("hugepages-2Mi", "2Mi"),
        Unresolvable("Insufficient hugepages-2Mi")},
       {"devices and cpu", MakePod("p").CpuMilli(1001).Request("example.com/gpu", "9"),
        Unresolvable(kCpu, kGpu)},
       {"the overhead of the runtime class counts",
        MakePod("p").CpuMilli(1000).Overhead("cpu", "1m"), Unschedulable(kCpu)},
-      {"resources of the pod as a whole count",
-       MakePod("p").CpuMilli(100).PodLevelRequest("cpu", "1001m"), Unschedulable(kCpu)},
+      {"pod-level requests count", MakePod("p").CpuMilli(100).PodLevelRequest("cpu", "1001m"),
+       Unschedulable(kCpu)},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -74,7 +79,7 @@ TEST(NodeResourcesFit, Filter) {
   }
 }
 
-TEST(NodeResourcesFit, AnOvercommittedNodeTakesWhatAsksForNothing) {
+TEST(NodeResourcesFit, AnOvercommittedResourceIsIgnoredWithoutARequestForIt) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").CpuMilli(1000).Memory("1Gi").UsedCpuMilli(2000)}});
   EXPECT_EQ(plugin.Filter(MakePod("best-effort")).On("a"), Success());
@@ -89,7 +94,7 @@ TEST(NodeResourcesFit, TooManyPodsIsNeverUnresolvable) {
   const FilterResult best_effort = plugin.Filter(MakePod("best-effort"));
   EXPECT_EQ(best_effort.On("room"), Success());
   EXPECT_EQ(best_effort.On("full"), Unschedulable(kPods));
-  EXPECT_EQ(best_effort.On("never"), Unschedulable(kPods)) << "though no pod will ever fit";
+  EXPECT_EQ(best_effort.On("never"), Unschedulable(kPods)) << "even on a node that allows no pods";
   const FilterResult large = plugin.Filter(MakePod("large").CpuMilli(1001));
   EXPECT_EQ(large.On("room"), Unresolvable(kCpu));
   EXPECT_EQ(large.On("full"), Unresolvable(kPods, kCpu));
@@ -118,7 +123,7 @@ TEST(NodeResourcesFit, IgnoredResources) {
             Unresolvable(kCpu));
 }
 
-// Score of `pod` on the only node.
+// Returns the score of `pod` on the only node.
 int64_t ScoreOf(const NodeSpec& node, const PodSpec& pod, const Args& args = {}) {
   PluginUnderTest plugin({.nodes = {node}, .args = args});
   const ScoreResult result = plugin.Score(pod);
@@ -140,23 +145,23 @@ TEST(NodeResourcesFit, LeastAndMostAllocated) {
   const PodSpec quarter = MakePod("p").CpuMilli(1000).Memory("2Gi");
   const ScoreCase cases[] = {
       {"a quarter of both", empty, quarter, 75, 25},
-      {"all of it", empty, MakePod("p").CpuMilli(4000).Memory("8Gi"), 0, 100},
-      {"the mean of cpu 0 % and memory 50 %, cut", empty, MakePod("p").CpuMilli(4000).Memory("4Gi"),
-       25, 75},
-      {"each share is cut before the mean", MakeNode("a").CpuMilli(3).Memory(int64_t{3}),
+      {"all of both", empty, MakePod("p").CpuMilli(4000).Memory("8Gi"), 0, 100},
+      {"the mean of cpu 0 % and memory 50 %", empty, MakePod("p").CpuMilli(4000).Memory("4Gi"), 25,
+       75},
+      {"each share is truncated before the mean", MakeNode("a").CpuMilli(3).Memory(int64_t{3}),
        MakePod("p").CpuMilli(1).Memory(int64_t{2}), 49, 49},
-      {"more cpu than there is", empty, MakePod("p").CpuMilli(9000).Memory("2Gi"), 37, 62},
-      {"what runs there counts", NodeSpec(empty).UsedCpuMilli(2000).UsedMemory(int64_t{4} << 30),
-       quarter,
-       /* cpu 1000 + 2000 + 100 of 4000, memory 2 GiB + 4 GiB + 200 MiB of 8 GiB */ 22, 77},
-      {"containers without requests count for 100m and 200Mi",
+      {"more cpu than the node has", empty, MakePod("p").CpuMilli(9000).Memory("2Gi"), 37, 62},
+      {"the requests of pods on the node count",
+       NodeSpec(empty).UsedCpuMilli(2000).UsedMemory(int64_t{4} << 30), quarter,
+       /* Cpu: 1000 + 2000 + 100 of 4000. Memory: 2 GiB + 4 GiB + 200 MiB of 8 GiB. */ 22, 77},
+      {"a container without requests counts as 100m and 200Mi",
        NodeSpec(small).Pod(MakePod("old").Container("c")), MakePod("p").Container("c"), 70, 30},
-      {"resources of the pod as a whole do not count", small,
+      {"pod-level requests do not count", small,
        MakePod("p").CpuMilli(100).Memory("100Mi").PodLevelRequest("cpu", "1"), 90, 10},
-      {"a node without memory is scored by cpu", MakeNode("a").CpuMilli(1000),
+      {"a node without memory is scored by cpu only", MakeNode("a").CpuMilli(1000),
        MakePod("p").CpuMilli(200), 80, 20},
-      {"a node without either scores 0", MakeNode("a"), quarter, 0, 0},
-      {"beyond 64 TiB", MakeNode("a").CpuMilli(1000).Memory("1000Ti"),
+      {"a node with neither resource scores 0", MakeNode("a"), quarter, 0, 0},
+      {"more than 64 TiB of memory", MakeNode("a").CpuMilli(1000).Memory("1000Ti"),
        MakePod("p").CpuMilli(500).Memory("499Ti"), 50, 49},
   };
   for (const ScoreCase& c : cases) {
@@ -184,23 +189,24 @@ TEST(NodeResourcesFit, ResourcesAndWeights) {
     PodSpec pod;
     int64_t want;
   } cases[] = {
-      {"none stands for cpu and memory", "", pod, 70},
-      {"one alone", R"({"name": "memory", "weight": 3})", pod, 90},
-      {"weights", R"({"name": "cpu", "weight": 3}, {"name": "memory", "weight": 1})", pod, 60},
-      {"weight 0 stands for 1", R"({"name": "cpu", "weight": 0}, {"name": "memory"})", pod, 70},
-      {"a resource may be named twice", R"({"name": "cpu"}, {"name": "memory"}, {"name": "cpu"})",
-       pod, 63},
-      {"a device that the pod requests",
+      {"an empty list means cpu and memory", "", pod, 70},
+      {"a single resource", R"({"name": "memory", "weight": 3})", pod, 90},
+      {"resources with different weights",
+       R"({"name": "cpu", "weight": 3}, {"name": "memory", "weight": 1})", pod, 60},
+      {"weight 0 means 1", R"({"name": "cpu", "weight": 0}, {"name": "memory"})", pod, 70},
+      {"a resource that is named twice counts twice",
+       R"({"name": "cpu"}, {"name": "memory"}, {"name": "cpu"})", pod, 63},
+      {"a device counts if the pod requests it",
        R"({"name": "cpu"}, {"name": "example.com/a", "weight": 3})", pod, 20},
-      {"is left out where the pod does not",
+      {"a device is left out if the pod does not request it",
        R"({"name": "cpu"}, {"name": "example.com/a", "weight": 3})", plain, 50},
-      {"one that the node does not have is left out",
+      {"a device is left out if the node does not have it",
        R"({"name": "cpu"}, {"name": "example.com/b"})",
        MakePod("p").CpuMilli(500).Request("example.com/b", "1"), 50},
-      {"storage counts without a request", R"({"name": "cpu"}, {"name": "ephemeral-storage"})",
-       plain, 75},
-      {"pods do not count", R"({"name": "cpu"}, {"name": "pods"})", plain, 50},
-      {"nothing that counts scores 0", R"({"name": "example.com/a"})", plain, 0},
+      {"ephemeral storage counts even without a request",
+       R"({"name": "cpu"}, {"name": "ephemeral-storage"})", plain, 75},
+      {"the resource pods is left out", R"({"name": "cpu"}, {"name": "pods"})", plain, 50},
+      {"the score is 0 if no resource counts", R"({"name": "example.com/a"})", plain, 0},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -230,18 +236,18 @@ TEST(NodeResourcesFit, RequestedToCapacityRatio) {
     int64_t want;
   } cases[] = {
       {"a straight line", up, pod(300, "500Mi"), 40},
-      {"half a point is rounded up", up, pod(300, "450Mi"), 38},
-      {"utilization is cut to whole percents", up, pod(309, "300Mi"), 30},
+      {"the mean is rounded half up", up, pod(300, "450Mi"), 38},
+      {"utilization is truncated to whole percents", up, pod(309, "300Mi"), 30},
       {"a falling line", down, pod(300, "500Mi"), 60},
-      {"more than there is counts as full", up, pod(2000, "500Mi"), 75},
-      {"a resource that scores 0 counts in neither sum", down, pod(1000, "500Mi"), 50},
-      {"all of them score 0", down, pod(1000, "1000Mi"), 0},
-      {"on the left of a peak", peak, pod(250, "250Mi"), 50},
+      {"more than the node has counts as full", up, pod(2000, "500Mi"), 75},
+      {"a resource that scores 0 is left out of the mean", down, pod(1000, "500Mi"), 50},
+      {"the score is 0 if all resources score 0", down, pod(1000, "1000Mi"), 0},
+      {"to the left of the peak", peak, pod(250, "250Mi"), 50},
       {"at the peak", peak, pod(500, "500Mi"), 100},
-      {"on its right, cut towards zero", peak, pod(510, "510Mi"), 99},
+      {"to the right of the peak, truncated towards zero", peak, pod(510, "510Mi"), 99},
       {"before the first point", step, pod(50, "50Mi"), 30},
       {"at the first point", step, pod(100, "100Mi"), 30},
-      {"behind the last point", step, pod(990, "990Mi"), 100},
+      {"after the last point", step, pod(990, "990Mi"), 100},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -249,8 +255,8 @@ TEST(NodeResourcesFit, RequestedToCapacityRatio) {
   }
 }
 
-// A profile that leaves out what Filter or Score builds on must not place pods as if all were well.
-TEST(NodeResourcesFit, NeedsItsPreparation) {
+// A profile may leave out PreFilter or PreScore. Filter or Score must then fail.
+TEST(NodeResourcesFit, FilterNeedsPreFilterAndScoreNeedsPreScore) {
   PluginUnderTest plugin({.nodes = {HalfFull()}});
   const PodHandle pod(MakePod("p").CpuMilli(9000), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);

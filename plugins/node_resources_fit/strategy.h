@@ -1,5 +1,5 @@
-// How full a node would be with the pod, as a score: LeastAllocated, MostAllocated and
-// RequestedToCapacityRatio.
+// The scoring strategies LeastAllocated, MostAllocated and RequestedToCapacityRatio. They map how
+// full a node would be with the pod to a score.
 // kube-scheduler: pkg/scheduler/framework/plugins/noderesources/{least,most}_allocated.go,
 // requested_to_capacity_ratio.go; plugins/helper/shape_score.go
 #ifndef BERTH_PLUGINS_NODE_RESOURCES_FIT_STRATEGY_H_
@@ -17,29 +17,30 @@
 
 namespace fit {
 
-// floor(n / d), for 0 <= n, 0 < d <= 2^46 and a quotient below 128: a division of doubles, which is
-// several times faster than one of integers, and exact. Both are below 2^53. A quotient below an
-// integer k <= 128 is at most k - 1/d <= k - 2^-46, which is a double, so that rounding to the
-// nearest double cannot reach k.
+// Returns floor(n / d). It divides doubles, which is several times faster than a division of
+// integers, and exact: n and d are below 2^53, and a quotient below an integer k <= 128 is at most
+// k - 1/d <= k - 2^-46. This bound is itself a double, so that rounding to the nearest double
+// cannot reach k.
+// REQUIRES: 0 <= n, 0 < d <= 2^46 and n / d < 128.
 inline int64_t Divide(int64_t n, int64_t d) {
   return static_cast<int64_t>(static_cast<double>(n) / static_cast<double>(d));
 }
 
-// floor(100 * part / whole), for 0 <= part <= whole and 0 < whole.
+// Returns floor(100 * part / whole). REQUIRES: 0 <= part <= whole and 0 < whole.
 inline int64_t Percent(int64_t part, int64_t whole) {
   constexpr int64_t kExact = int64_t{1} << 46;  // 64 TiB of memory
   if (whole <= kExact) [[likely]]
     return Divide(part * 100, whole);
-  // By hundredths of the whole: no product that could overflow.
+  // Computes with hundredths of `whole`, so that no product overflows.
   const int64_t share = whole / 100;
   const int64_t rest = whole % 100;
   int64_t percent = std::min<int64_t>(100, part / share);
-  // The largest with percent * whole / 100 <= part.
+  // Finds the largest percent with percent * whole / 100 <= part.
   while (percent > 0 && percent * share + (percent * rest + 99) / 100 > part) --percent;
   return percent;
 }
 
-// What the resources of one node add up to.
+// Sums over the resources of one node.
 struct Sums {
   int64_t score = 0;
   int64_t weight = 0;
@@ -56,7 +57,7 @@ struct LeastAllocated {
 };
 
 struct MostAllocated {
-  // More may be used than there is: pods without requests count for something.
+  // `used` may exceed `capacity`, because containers without requests count as 100m and 200Mi.
   static void Add(int64_t used, int64_t capacity, int64_t weight, Sums& sums) {
     sums.score += weight * Percent(std::min(used, capacity), capacity);
     sums.weight += weight;
@@ -64,7 +65,8 @@ struct MostAllocated {
   static int64_t Combine(const Sums& sums) { return LeastAllocated::Combine(sums); }
 };
 
-// A broken line through the shape's points: a table, for utilization is a whole percentage.
+// A piecewise linear function through the points of the shape. It is stored as a table, because
+// utilization is a whole percentage.
 class RequestedToCapacityRatio {
  public:
   explicit RequestedToCapacityRatio(const std::vector<ShapePoint>& shape) {
@@ -73,7 +75,7 @@ class RequestedToCapacityRatio {
     }
   }
 
-  // A resource with score 0 counts in neither sum.
+  // A resource with score 0 is added to neither sum.
   void Add(int64_t used, int64_t capacity, int64_t weight, Sums& sums) const {
     const int64_t percent = Percent(std::min(used, capacity), capacity);
     const int64_t score = scores_[static_cast<std::size_t>(percent)];
@@ -81,12 +83,12 @@ class RequestedToCapacityRatio {
     sums.weight += score > 0 ? weight : 0;
   }
   static int64_t Combine(const Sums& sums) {
-    // To the nearest integer, halves upwards.
+    // Rounds to the nearest integer, halves upwards.
     return sums.weight == 0 ? 0 : Divide(2 * sums.score + sums.weight, 2 * sums.weight);
   }
 
  private:
-  // Shape scores go to 10, scores of nodes to 100.
+  // Scores in a shape range from 0 to 10, scores of nodes from 0 to 100.
   static constexpr int64_t kScale = BERTH_SCORE_MAX / 10;
 
   static int64_t ScoreAt(const std::vector<ShapePoint>& shape, int64_t percent) {

@@ -1,4 +1,4 @@
-// Cordoned nodes take no new pods but those that tolerate it.
+// NodeUnschedulable: rejects cordoned nodes, unless the pod tolerates them.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go
 #include <array>
 #include <string_view>
@@ -42,8 +42,8 @@ class NodeUnschedulable : public berth::Plugin {
              .pod_parts = BERTH_PART(TOLERATIONS)}};
   }
 
-  // Cordoning wakes nobody: a node must come in, or become, schedulable. Or the pod tolerates now
-  // what cordoned nodes have.
+  // Returns kQueue when a schedulable node is added, a node becomes schedulable, or the pod now
+  // tolerates cordoned nodes.
   berth::QueueingHint Hint(const berth::Queued& /*queued*/, const berth::Event& event) {
     bool helps = true;
     if (const berth_node* const now = berth::NodeIn(event.after)) {
@@ -58,7 +58,7 @@ class NodeUnschedulable : public berth::Plugin {
  private:
   bool Tolerates(berth::Pod pod) const { return berth::ToleratesAny(pod.tolerations(), taint_); }
 
-  // What the node controller puts on cordoned nodes.
+  // The taint that the node controller adds to cordoned nodes.
   const berth_taint taint_;
 };
 

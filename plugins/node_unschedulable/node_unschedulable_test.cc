@@ -14,17 +14,20 @@ TEST(NodeUnschedulable, Filter) {
     PodSpec pod;
     Answer on_cordoned;
   } cases[] = {
-      {"a cordoned node takes no pod", MakePod("p"), no},
-      {"but one that tolerates the taint by its key", MakePod("p").TolerateKey(kKey), Success()},
-      {"or with the effect NoSchedule", MakePod("p").TolerateKey(kKey, BERTH_EFFECT_NO_SCHEDULE),
+      {"a pod without tolerations is rejected", MakePod("p"), no},
+      {"a toleration of the taint's key", MakePod("p").TolerateKey(kKey), Success()},
+      {"a toleration of the key and the effect NoSchedule",
+       MakePod("p").TolerateKey(kKey, BERTH_EFFECT_NO_SCHEDULE), Success()},
+      {"a toleration of the taint's value, which is empty", MakePod("p").Tolerate(kKey, ""),
        Success()},
-      {"or with the taint's value, which is empty", MakePod("p").Tolerate(kKey, ""), Success()},
-      {"or all taints", MakePod("p").TolerateKey(""), Success()},
-      {"another value does not tolerate it", MakePod("p").Tolerate(kKey, "true"), no},
-      {"another key does not", MakePod("p").TolerateKey("node.kubernetes.io/not-ready"), no},
-      {"another effect does not", MakePod("p").TolerateKey(kKey, BERTH_EFFECT_NO_EXECUTE), no},
-      {"the second toleration counts as the first does",
-       MakePod("p").TolerateKey("x").TolerateKey(kKey), Success()},
+      {"a toleration of all taints", MakePod("p").TolerateKey(""), Success()},
+      {"a toleration of another value does not match", MakePod("p").Tolerate(kKey, "true"), no},
+      {"a toleration of another key does not match",
+       MakePod("p").TolerateKey("node.kubernetes.io/not-ready"), no},
+      {"a toleration of another effect does not match",
+       MakePod("p").TolerateKey(kKey, BERTH_EFFECT_NO_EXECUTE), no},
+      {"the second toleration of the pod matches", MakePod("p").TolerateKey("x").TolerateKey(kKey),
+       Success()},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -34,8 +37,8 @@ TEST(NodeUnschedulable, Filter) {
   }
 }
 
-// The field counts; a taint of that name is for TaintToleration.
-TEST(NodeUnschedulable, TheTaintAloneDoesNotCordon) {
+// Only spec.unschedulable counts. TaintToleration evaluates the taint.
+TEST(NodeUnschedulable, TheTaintAloneIsIgnored) {
   PluginUnderTest plugin({.nodes = {MakeNode("a").Taint(kKey)}});
   EXPECT_EQ(plugin.Filter(MakePod("p")).On("a"), Success());
 }
@@ -55,8 +58,8 @@ TEST(NodeUnschedulable, NodeEvents) {
   EXPECT_EQ(hint({}, cordoned), uint32_t{BERTH_HINT_SKIP}) << "a new node, cordoned";
   EXPECT_EQ(hint({cordoned}, open), uint32_t{BERTH_HINT_QUEUE}) << "uncordoned";
   EXPECT_EQ(hint({open}, cordoned), uint32_t{BERTH_HINT_SKIP}) << "cordoned";
-  EXPECT_EQ(hint({open}, open), uint32_t{BERTH_HINT_SKIP}) << "open all along";
-  EXPECT_EQ(hint({cordoned}, cordoned), uint32_t{BERTH_HINT_SKIP}) << "cordoned all along";
+  EXPECT_EQ(hint({open}, open), uint32_t{BERTH_HINT_SKIP}) << "still schedulable";
+  EXPECT_EQ(hint({cordoned}, cordoned), uint32_t{BERTH_HINT_SKIP}) << "still cordoned";
 }
 
 TEST(NodeUnschedulable, TolerationEvents) {

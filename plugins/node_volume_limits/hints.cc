@@ -21,7 +21,8 @@ bool MayCountAny(const berth::Pod& pod) {
   return std::any_of(volumes.begin(), volumes.end(), MayCount);
 }
 
-// A driver came, or a limit grew or fell away.
+// Returns whether the change may allow another volume: a driver was added or removed, or a limit
+// grew or was removed.
 bool Grew(const CsiNode& before, const CsiNode& after) {
   for (const CsiNode::Driver& driver : after.drivers) {
     const CsiNode::Driver* const old = before.Find(driver.name);
@@ -40,7 +41,8 @@ bool Uses(const berth::Pod& pod, const berth_object& claim) {
   });
 }
 
-// Of which claim an attachment was is not looked up.
+// Returns whether the pod may have waited for `attachment` to be deleted. Every pod with a claim may
+// have, because the claim that was attached is not looked up.
 bool MayHaveWaitedFor(const berth::Pod& pod, const berth::Value& attachment) {
   const std::string_view driver = attachment["spec"]["attacher"].AsString();
   const auto volumes = pod.volumes();
@@ -58,29 +60,31 @@ bool MayCount(const berth_volume& volume) {
 }
 
 std::vector<berth::EventInterest> Interests() {
-  // What is said of drivers and of pods that go hangs on no pod; a part must be named all the same,
-  // for the host to ask once for pods that are alike.
-  constexpr uint64_t kVolumesAlone = BERTH_PART(VOLUMES);
-  constexpr uint64_t kClaimsToo = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
+  // The hints for CSINodes, CSIDrivers and deleted pods do not depend on the rejected pod. They
+  // still name a pod part, so that the host calls the hint only once for pods with equal parts.
+  constexpr uint64_t kVolumesPart = BERTH_PART(VOLUMES);
+  constexpr uint64_t kVolumesAndNamespaceParts = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
   return {
-      // Where there is no CSINode, there is no limit.
+      // A node without a CSINode has no limit.
       {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true},
       {.resource = BERTH_RESOURCE_CSI_NODE,
        .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE,
        .always = true},
       {.resource = BERTH_RESOURCE_CSI_NODE,
        .actions = BERTH_ACTION_UPDATE,
-       .pod_parts = kVolumesAlone},
+       .pod_parts = kVolumesPart},
       {.resource = BERTH_RESOURCE_CSI_DRIVER,
        .actions = BERTH_ACTION_UPDATE | BERTH_ACTION_DELETE,
-       .pod_parts = kVolumesAlone},
+       .pod_parts = kVolumesPart},
       {.resource = BERTH_RESOURCE_POD_ANY,
        .actions = BERTH_ACTION_DELETE,
-       .pod_parts = kVolumesAlone},
-      {.resource = BERTH_RESOURCE_PVC, .actions = BERTH_ACTION_ADD, .pod_parts = kClaimsToo},
+       .pod_parts = kVolumesPart},
+      {.resource = BERTH_RESOURCE_PVC,
+       .actions = BERTH_ACTION_ADD,
+       .pod_parts = kVolumesAndNamespaceParts},
       {.resource = BERTH_RESOURCE_VOLUME_ATTACHMENT,
        .actions = BERTH_ACTION_DELETE,
-       .pod_parts = kVolumesAlone},
+       .pod_parts = kVolumesPart},
   };
 }
 
@@ -89,15 +93,17 @@ bool Helps(const berth::Pod& pod, const berth::Event& event) {
   const berth::Value after = berth::ValueOf(berth::ObjectIn(event.after));
   switch (event.resource) {
     case BERTH_RESOURCE_CSI_NODE: return Grew(ReadCsiNode(before), ReadCsiNode(after));
-    case BERTH_RESOURCE_CSI_DRIVER: return KeepsPodsAway(before) && !KeepsPodsAway(after);
+    case BERTH_RESOURCE_CSI_DRIVER:
+      return PreventsSchedulingIfMissing(before) && !PreventsSchedulingIfMissing(after);
     case BERTH_RESOURCE_PVC: return after.absent() || Uses(pod, *berth::ObjectIn(event.after));
     case BERTH_RESOURCE_VOLUME_ATTACHMENT: return MayHaveWaitedFor(pod, before);
     default: break;
   }
-  const berth_pod* const gone = berth::PodIn(event.before);
-  if (gone == nullptr) return true;
-  const bool held_room = gone->node_name != BERTH_ID_NONE || gone->nominated_node != BERTH_ID_NONE;
-  return held_room && MayCountAny(*gone);
+  const berth_pod* const deleted = berth::PodIn(event.before);
+  if (deleted == nullptr) return true;
+  const bool was_on_a_node =
+      deleted->node_name != BERTH_ID_NONE || deleted->nominated_node != BERTH_ID_NONE;
+  return was_on_a_node && MayCountAny(*deleted);
 }
 
 }  // namespace limits

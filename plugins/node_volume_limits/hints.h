@@ -1,4 +1,4 @@
-// Which events may make room for the volumes of a pod.
+// Queueing hints of NodeVolumeLimits: which events may make room for the volumes of a pod.
 #ifndef BERTH_PLUGINS_NODE_VOLUME_LIMITS_HINTS_H_
 #define BERTH_PLUGINS_NODE_VOLUME_LIMITS_HINTS_H_
 
@@ -9,12 +9,15 @@
 
 namespace limits {
 
-// Whether it is a claim, or attached through a driver.
+// Returns whether the volume may count against a limit: it uses a claim, or it is an in-tree volume
+// that a CSI driver replaces.
 bool MayCount(const berth_volume& volume);
 
+// Returns the events that the plugin registers for.
 std::vector<berth::EventInterest> Interests();
 
-// Whether the event, one of Interests, may help the pod.
+// Returns whether `event` may make room for the volumes of `pod`.
+// REQUIRES: `event` is one of Interests().
 bool Helps(const berth::Pod& pod, const berth::Event& event);
 
 }  // namespace limits

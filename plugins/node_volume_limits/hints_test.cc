@@ -41,10 +41,10 @@ TEST(NodeVolumeLimitsHints, CsiNodes) {
   EXPECT_EQ(updated(Driver("d", "1"), Driver("d", "2")), kQueue);
   EXPECT_EQ(updated(Driver("d", "2"), Driver("d", "1")), kSkip);
   EXPECT_EQ(updated(Driver("d", "2"), Driver("d", "2")), kSkip);
-  EXPECT_EQ(updated(Driver("d", "2"), Driver("d")), kQueue) << "no limit any more";
+  EXPECT_EQ(updated(Driver("d", "2"), Driver("d")), kQueue) << "the limit was removed";
   EXPECT_EQ(updated(Driver("d"), Driver("d", "2")), kSkip);
   EXPECT_EQ(updated("", Driver("d", "1")), kQueue) << "a new driver";
-  EXPECT_EQ(updated(Driver("d", "1"), ""), kQueue) << "none that limits";
+  EXPECT_EQ(updated(Driver("d", "1"), ""), kQueue) << "the driver was removed";
   EXPECT_EQ(
       updated(Driver("d", "1") + "," + Driver("e", "1"), Driver("e", "2") + "," + Driver("d", "1")),
       kQueue);
@@ -53,9 +53,9 @@ TEST(NodeVolumeLimitsHints, CsiNodes) {
   EXPECT_EQ(
       Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_DELETE, {CsiNode("")}, {}),
       kQueue)
-      << "nothing limits the node any more";
+      << "a node without a CSINode has no limit";
   EXPECT_EQ(Hint(PodWithClaim("c"), BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, {}, {}), kQueue)
-      << "no CSINode limits it yet";
+      << "a new node has no CSINode and so no limit";
 }
 
 TEST(NodeVolumeLimitsHints, CsiDrivers) {
@@ -76,7 +76,7 @@ TEST(NodeVolumeLimitsHints, CsiDrivers) {
             kQueue);
 }
 
-TEST(NodeVolumeLimitsHints, PodsThatGo) {
+TEST(NodeVolumeLimitsHints, DeletedPods) {
   const auto gone = [](const PodSpec& pod) {
     PluginUnderTest plugin({.nodes = {}});
     return plugin.Hint(
@@ -85,7 +85,7 @@ TEST(NodeVolumeLimitsHints, PodsThatGo) {
   };
   EXPECT_EQ(gone(PodWithClaim("other").NodeName("n")), kQueue);
   EXPECT_EQ(gone(PodWithClaim("other").Nominated("n")), kQueue);
-  EXPECT_EQ(gone(PodWithClaim("other")), kSkip) << "it was nowhere";
+  EXPECT_EQ(gone(PodWithClaim("other")), kSkip) << "it was pending";
   EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}).NodeName("n")), kQueue);
   EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_AWS_DISK}).NodeName("n")), kQueue);
   EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_NFS}).NodeName("n")), kSkip);

@@ -9,7 +9,7 @@
 namespace limits {
 namespace {
 
-// Azure files and vSphere volumes were taken over too, but upstream counts neither.
+// CSI drivers replace Azure files and vSphere volumes too, but kube-scheduler counts neither.
 constexpr std::array<InTree, 7> kInTree{{
     {"kubernetes.io/aws-ebs", "ebs.csi.aws.com", "awsElasticBlockStore", "volumeID",
      BERTH_VOLUME_AWS_DISK, true},
@@ -33,7 +33,8 @@ const InTree* Find(Is is) {
   return found == kInTree.end() ? nullptr : &*found;
 }
 
-// "aws://zone/vol-1" is vol-1; what is no such URL is a handle already.
+// Returns the volume's handle: vol-1 for the URL "aws://zone/vol-1", and `id` itself if it is not
+// an aws:// URL. Returns nullopt for any other aws:// URL.
 // plugins/aws_ebs.go: KubernetesVolumeIDToEBSVolumeID
 std::optional<std::string> EbsHandle(std::string_view id) {
   constexpr std::string_view kScheme = "aws://";
@@ -48,17 +49,20 @@ std::optional<std::string> EbsHandle(std::string_view id) {
   return std::string(path);
 }
 
-// "us-east1-b" is in us-east1. plugins/gce_pd.go: gceGetRegionFromZones
+// Returns the region of a zone: us-east1 for us-east1-b. Returns nullopt if `zone` does not have
+// three parts. plugins/gce_pd.go: gceGetRegionFromZones
 std::optional<std::string_view> RegionOf(std::string_view zone) {
   if (std::count(zone.begin(), zone.end(), '-') != 2) return std::nullopt;
   return zone.substr(0, zone.rfind('-'));
 }
 
+// Returns the handle of a disk in `place`, such as "zones/us-east1-b".
 std::string Disk(std::string_view place, std::string_view disk) {
   return std::string("projects/UNSPECIFIED/").append(place).append("/disks/").append(disk);
 }
 
-// `zones` is a label's: zones with "__" between them, or empty.
+// Returns the handle of a GCE disk. `zones` is the value of the zone label: empty, or one or more
+// zones separated by "__". Returns nullopt if several zones are not all in one region.
 std::optional<std::string> GceHandle(std::string_view zones, std::string_view disk) {
   constexpr std::string_view kDelimiter = "__";
   const std::string zone(zones.empty() ? "UNSPECIFIED" : zones);

@@ -33,7 +33,7 @@ ObjectSpec Volume(const std::string& source) {
   return MakeObject("v1/PersistentVolume", "", "pv", R"({"spec": )" + source + "}");
 }
 
-// "driver handle"
+// Returns "driver handle", "driver unknown" if the volume has no handle, or "none".
 std::string Translated(const ObjectSpec& volume) {
   Ids ids;
   const ObjectHandle handle(volume, ids);
@@ -43,7 +43,7 @@ std::string Translated(const ObjectSpec& volume) {
   return std::string(in_tree->driver) + " " + HandleOf(*in_tree, value).value_or("unknown");
 }
 
-TEST(InTree, ProvisionersHaveDrivers) {
+TEST(InTree, FindByProvisionerReturnsTheDriver) {
   const struct {
     const char* provisioner;
     const char* driver;
@@ -67,7 +67,7 @@ TEST(InTree, ProvisionersHaveDrivers) {
   EXPECT_EQ(FindByProvisioner("ebs.csi.aws.com"), nullptr);
 }
 
-TEST(InTree, VolumesOfPods) {
+TEST(InTree, HandlesOfInlineVolumes) {
   EXPECT_EQ(InlineHandle(BERTH_VOLUME_AWS_DISK, "vol-1"), "vol-1");
   EXPECT_EQ(InlineHandle(BERTH_VOLUME_GCE_DISK, "disk"),
             "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/disk");
@@ -79,7 +79,7 @@ TEST(InTree, VolumesOfPods) {
   EXPECT_EQ(InlineHandle(BERTH_VOLUME_OTHER, ""), "none");
 }
 
-TEST(InTree, EbsVolumesMayBeUrls) {
+TEST(InTree, HandlesOfEbsVolumeUrls) {
   const struct {
     const char* id;
     const char* handle;
@@ -103,7 +103,7 @@ TEST(InTree, EbsVolumesMayBeUrls) {
   }
 }
 
-TEST(InTree, PersistentVolumes) {
+TEST(InTree, HandlesOfPersistentVolumes) {
   EXPECT_EQ(Translated(Volume(R"({"awsElasticBlockStore": {"volumeID": "aws://a/vol-1"}})")),
             "ebs.csi.aws.com vol-1");
   EXPECT_EQ(Translated(Volume(R"({"cinder": {"volumeID": "id"}})")), "cinder.csi.openstack.org id");
@@ -114,7 +114,7 @@ TEST(InTree, PersistentVolumes) {
   EXPECT_EQ(Translated(Volume("{}")), "none");
 }
 
-TEST(InTree, GceDisksAreNamedByTheirPlace) {
+TEST(InTree, HandlesOfGceDisksContainTheZoneOrRegion) {
   const ObjectSpec disk = Volume(R"({"gcePersistentDisk": {"pdName": "d"}})");
   const std::string zone = "topology.kubernetes.io/zone";
   const std::string beta_zone = "failure-domain.beta.kubernetes.io/zone";

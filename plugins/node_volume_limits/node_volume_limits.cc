@@ -1,4 +1,4 @@
-// A node takes as many volumes of a driver as the driver says.
+// NodeVolumeLimits: rejects nodes on which the pod's volumes would exceed the limit of a CSI driver.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ class NodeVolumeLimits : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
   static constexpr std::array kKinds{limits::kClaims,   limits::kVolumes,    limits::kClasses,
                                      limits::kCsiNodes, limits::kCsiDrivers, limits::kAttachments};
-  // The inline volumes that the CSI drivers took over. Claims are VolumeBinding's.
+  // The inline volumes that CSI drivers replace. VolumeBinding handles claims.
   static constexpr std::array kPodFields{"/spec/volumes/awsElasticBlockStore",
                                          "/spec/volumes/azureDisk",
                                          "/spec/volumes/azureFile",
@@ -57,32 +57,34 @@ class NodeVolumeLimits : public berth::Plugin {
                                          "/spec/volumes/vsphereVolume"};
   static constexpr berth::Reasons kReasons{"node(s) exceed max volume count"};
   enum Reason : int { kTooMany };
-  // Of the pod, Sign says all.
+  // The result depends on the pod only through Sign().
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
                                                        .pod_parts = 0};
   using Node = berth::NodeRow<Columns>;
 
-  // A volume of the pod, each once.
+  // A volume of the pod. A volume that the pod uses several times has one entry.
   struct Wanted {
     std::string driver;
     std::string handle;
     berth_id ns = BERTH_ID_NONE;
     bool migrated = false;
-    std::optional<int> missing_driver;  // The reason that a node without the driver gets.
+    // The reason that rejects a node without the driver, if the driver must be installed.
+    std::optional<int> missing_driver;
 
     VolumeName name() const { return {driver, handle, ns, migrated}; }
   };
-  // Why no node can be told about; the first counts.
+  // A problem with the pod's volumes that rejects the pod on every node. The first one is reported.
   struct Problem {
     berth::Verdict verdict;
     std::string text;
   };
   struct State {
-    bool prepared = false;
+    bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<Wanted> wanted;
-    Problem problem;
-    // The same on nodes with a CSINode, where volumes of old are those of a driver.
-    Problem problem_of_moved;
+    Problem problem_without_csi_node;  // On nodes without a CSINode.
+    // On nodes with a CSINode. There, in-tree volumes count as volumes of a CSI driver and may have
+    // problems of their own.
+    Problem problem_with_csi_node;
     uint64_t signature = 0;
   };
 
@@ -92,7 +94,7 @@ class NodeVolumeLimits : public berth::Plugin {
                           berth::PreFilterOut& out) {
     State& state = cycle.State<State>();
     state = State();
-    state.prepared = true;
+    state.has_pre_filtered = true;
     bool any = false;
     for (const berth_volume& volume : cycle.pod().volumes()) {
       if (!limits::MayCount(volume)) continue;
@@ -109,17 +111,18 @@ class NodeVolumeLimits : public berth::Plugin {
 
   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
     const State& state = cycle.State<State>();
-    return state.prepared ? std::optional(state.signature) : std::nullopt;
+    return state.has_pre_filtered ? std::optional(state.signature) : std::nullopt;
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) {
+    if (!state.has_pre_filtered) {
       if (cycle.pod().volumes().empty()) return berth::kPass;
       throw berth::Error("PreFilter has not run: Filter needs it");
     }
     const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
-    const Problem& problem = csi_node == nullptr ? state.problem : state.problem_of_moved;
+    const Problem& problem =
+        csi_node == nullptr ? state.problem_without_csi_node : state.problem_with_csi_node;
     if (!problem.verdict.ok()) return problem.verdict;
     const berth::Verdict missing = FindMissingDriver(state, csi_node);
     if (!missing.ok() || csi_node == nullptr) return missing;
@@ -137,8 +140,10 @@ class NodeVolumeLimits : public berth::Plugin {
   // ---- The pod ----
 
   static void AddProblem(Problem problem, State& state) {
-    if (state.problem_of_moved.verdict.ok()) state.problem_of_moved = problem;
-    if (state.problem.verdict.ok()) state.problem = std::move(problem);
+    if (state.problem_with_csi_node.verdict.ok()) state.problem_with_csi_node = problem;
+    if (state.problem_without_csi_node.verdict.ok()) {
+      state.problem_without_csi_node = std::move(problem);
+    }
   }
 
   void AddClaim(berth::Pod pod, const berth_volume& volume, State& state,
@@ -172,8 +177,8 @@ class NodeVolumeLimits : public berth::Plugin {
     const std::string text = "converting volume(" + std::string(berth::Str(volume.name)) +
                              ") from inline to csi: no volume of " + std::string(in_tree.driver) +
                              " is called " + std::string(berth::Str(volume.source));
-    if (!state.problem_of_moved.verdict.ok()) return;
-    state.problem_of_moved = {berth::Failed(out.AddReason(text)), text};
+    if (!state.problem_with_csi_node.verdict.ok()) return;
+    state.problem_with_csi_node = {berth::Failed(out.AddReason(text)), text};
   }
 
   void Add(const VolumeName& name, State& state, berth::PreFilterOut& out) const {
@@ -198,7 +203,7 @@ class NodeVolumeLimits : public berth::Plugin {
 
   static uint64_t SignatureOf(const State& state) {
     uint64_t hash = 0;
-    for (const Problem* problem : {&state.problem, &state.problem_of_moved}) {
+    for (const Problem* problem : {&state.problem_without_csi_node, &state.problem_with_csi_node}) {
       hash = Mix(Mix(hash, problem->verdict.code), problem->text);
     }
     for (const Wanted& wanted : state.wanted) {
@@ -210,7 +215,7 @@ class NodeVolumeLimits : public berth::Plugin {
 
   // ---- The node ----
 
-  // A driver that must be there before its pods come, and is not.
+  // Rejects the node if a driver that must be installed on it is missing.
   static berth::Verdict FindMissingDriver(const State& state, const CsiNode* csi_node) {
     for (const Wanted& wanted : state.wanted) {
       if (!wanted.missing_driver || (csi_node == nullptr && wanted.migrated)) continue;
@@ -221,12 +226,12 @@ class NodeVolumeLimits : public berth::Plugin {
     return berth::kPass;
   }
 
-  // A driver of the pod with a limit here, and what counts against it.
+  // A driver of the pod's volumes that has a limit on the node.
   struct Limited {
     std::string_view driver;
     int64_t limit;
-    int64_t wanted;    // Volumes of the pod.
-    int64_t attached;  // Volumes of others, and of the pod that are here already.
+    int64_t wanted;    // The pod's volumes that are not attached to the node yet.
+    int64_t attached;  // The volumes that are attached to the node or used by its pods.
   };
   static Limited* FindLimited(std::vector<Limited>& all, std::string_view driver) {
     const auto found = std::find_if(all.begin(), all.end(),
@@ -252,7 +257,7 @@ class NodeVolumeLimits : public berth::Plugin {
     if (all.empty()) return true;
     const auto attachments = index_.AttachmentsTo(node.view().name());
     if (IsFarFromFull(state, all, attachments.size(), node)) return true;
-    std::deque<std::string> texts;  // Of names that the index does not hold.
+    std::deque<std::string> texts;  // Storage for handles that the index does not hold.
     std::vector<VolumeName> attached;
     const auto add = [&](const VolumeName& name) {
       if (FindLimited(all, name.driver) != nullptr) attached.push_back(name);
@@ -273,8 +278,8 @@ class NodeVolumeLimits : public berth::Plugin {
     });
   }
 
-  // True where there is room even if every volume here were another one of the same driver: then
-  // nothing need be looked up.
+  // Returns true if there is room even when every volume on the node is a different volume of the
+  // same driver. Then no volume needs to be looked up.
   static bool IsFarFromFull(const State& state, const std::vector<Limited>& all, size_t attachments,
                             const Node& node) {
     int64_t least = all.front().limit;
@@ -288,9 +293,10 @@ class NodeVolumeLimits : public berth::Plugin {
     return most <= least;
   }
 
-  // Volumes of a pod that runs on a node with a CSINode. What is wrong with one (a claim that is
-  // gone, or not the pod's own) is no reason to keep others from the node, where kube-scheduler
-  // gives the second kind as an error of the pod that it schedules.
+  // Calls `each` with the name of every volume of `pod`, which runs on a node with a CSINode. Leaves
+  // out broken volumes (the claim does not exist, or belongs to another pod), so that they do not
+  // keep other pods from the node. kube-scheduler instead fails the attempt of the pod to schedule
+  // if a claim belongs to another pod.
   template <class Each>
   void ForEachVolume(berth::Pod pod, std::deque<std::string>& texts, Each each) const {
     for (const berth_volume& volume : pod.volumes()) {

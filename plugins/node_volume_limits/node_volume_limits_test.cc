@@ -39,7 +39,7 @@ ObjectSpec Class(const std::string& name, const std::string& provisioner) {
   return MakeObject("storage.k8s.io/v1/StorageClass", "", name,
                     R"({"provisioner": ")" + provisioner + "\"}");
 }
-// "d" takes `count`, or what it can where that is empty.
+// Returns the CSINode of `node` with one driver and its limit `count`; empty for no limit.
 ObjectSpec CsiNode(const std::string& node, const std::string& driver, const std::string& count) {
   const std::string limit = count.empty() ? "" : R"(, "allocatable": {"count": )" + count + "}";
   return MakeObject("storage.k8s.io/v1/CSINode", "", node,
@@ -52,7 +52,7 @@ ObjectSpec Attachment(const std::string& name, const std::string& node, const st
                         R"(", "source": {"persistentVolumeName": ")" + volume + "\"}}}");
 }
 
-// Claims c1..c4, bound to volumes pv1..pv4 of driver d.
+// Returns `more` and the claims c1..c4, bound to the volumes pv1..pv4 of driver d.
 std::vector<ObjectSpec> FourClaims(std::vector<ObjectSpec> more) {
   for (const char* i : {"1", "2", "3", "4"}) {
     const std::string n = i;
@@ -79,11 +79,11 @@ TEST(NodeVolumeLimits, SkipsPodsWithoutSuchVolumes) {
   EXPECT_EQ(plugin.Filter(MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_NFS})).pre_filter,
             Skip());
   const PodSpec vsphere = MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_VSPHERE});
-  EXPECT_EQ(plugin.Filter(vsphere).pre_filter, Success()) << "a driver took it over";
-  EXPECT_EQ(plugin.Filter(vsphere).On("n"), Success()) << "and does not count it";
+  EXPECT_EQ(plugin.Filter(vsphere).pre_filter, Success()) << "a CSI driver replaces it";
+  EXPECT_EQ(plugin.Filter(vsphere).On("n"), Success()) << "but the volume does not count";
 }
 
-TEST(NodeVolumeLimits, ANodeTakesAsManyAsItsDriverSays) {
+TEST(NodeVolumeLimits, RejectsANodeAtTheLimitOfTheDriver) {
   const auto on = [](const char* limit, const std::vector<std::string>& claims) {
     PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
                             .objects = FourClaims({CsiNode("n", "d", limit)})});
@@ -93,8 +93,8 @@ TEST(NodeVolumeLimits, ANodeTakesAsManyAsItsDriverSays) {
   EXPECT_EQ(on("1", {"c2"}), kTooMany);
   EXPECT_EQ(on("2", {"c2", "c3"}), kTooMany);
   EXPECT_EQ(on("3", {"c2", "c3"}), Success());
-  EXPECT_EQ(on("2", {"c2", "c2"}), Success()) << "the pod uses it twice";
-  EXPECT_EQ(on("1", {"c1"}), Success()) << "it is there already";
+  EXPECT_EQ(on("2", {"c2", "c2"}), Success()) << "the pod uses one volume twice";
+  EXPECT_EQ(on("1", {"c1"}), Success()) << "the volume is already on the node";
   EXPECT_EQ(on("0", {"c1"}), Success());
   EXPECT_EQ(on("0", {"c2"}), kTooMany);
   EXPECT_EQ(on("", {"c2"}), Success()) << "no limit";
@@ -113,7 +113,7 @@ TEST(NodeVolumeLimits, OnlyVolumesOfTheDriverCount) {
   EXPECT_EQ(plugin.Filter(PodWith({"other", "nfs"})).On("n"), Success());
 }
 
-TEST(NodeVolumeLimits, OneVolumeOfManyPodsCountsOnce) {
+TEST(NodeVolumeLimits, AVolumeOfSeveralPodsCountsOnce) {
   std::vector<ObjectSpec> objects =
       FourClaims({CsiNode("n", "d", "2"), Bound("same", "same"), CsiVolume("same", "d", "h1")});
   PluginUnderTest plugin({.nodes = {MakeNode("n")
@@ -125,7 +125,7 @@ TEST(NodeVolumeLimits, OneVolumeOfManyPodsCountsOnce) {
   EXPECT_EQ(plugin.Filter(PodWith({"c2", "c3"})).On("n"), kTooMany);
 }
 
-TEST(NodeVolumeLimits, UnboundClaimsCountAsTheirClassDoes) {
+TEST(NodeVolumeLimits, UnboundClaimsCountForTheDriverOfTheirClass) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("n").Pod(PodWith({"u1", "u2"}, "q"))},
        .objects = {CsiNode("n", "d", "2"), Class("of-d", "d"), Class("of-e", "e"),
@@ -133,12 +133,13 @@ TEST(NodeVolumeLimits, UnboundClaimsCountAsTheirClassDoes) {
                    OfClass("x", "of-e"), OfClass("y", "none"), Claim("z", "{}"),
                    Claim("lost", R"({"volumeName": "gone", "storageClassName": "of-d"})")}});
   EXPECT_EQ(plugin.Filter(PodWith({"u3"})).On("n"), kTooMany);
-  EXPECT_EQ(plugin.Filter(PodWith({"u1"})).On("n"), Success()) << "it will be there";
+  EXPECT_EQ(plugin.Filter(PodWith({"u1"})).On("n"), Success())
+      << "a pod on the node uses the claim";
   EXPECT_EQ(plugin.Filter(PodWith({"x", "y", "z"})).On("n"), Success());
-  EXPECT_EQ(plugin.Filter(PodWith({"lost"})).On("n"), kTooMany) << "its volume is not there";
+  EXPECT_EQ(plugin.Filter(PodWith({"lost"})).On("n"), kTooMany) << "its volume does not exist";
 }
 
-TEST(NodeVolumeLimits, AttachmentsCountThoughNoPodUsesThem) {
+TEST(NodeVolumeLimits, AttachedVolumesCountWithoutAPodThatUsesThem) {
   std::vector<ObjectSpec> objects =
       FourClaims({CsiNode("n", "d", "2"), CsiNode("m", "d", "2"), Attachment("a1", "n", "pv1"),
                   Attachment("a2", "n", "pv2"), Attachment("a3", "n", "gone"),
@@ -151,10 +152,11 @@ TEST(NodeVolumeLimits, AttachmentsCountThoughNoPodUsesThem) {
   plugin.RemoveObject(Attachment("a2", "n", "pv2"));
   EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), Success());
   plugin.PutObject(Attachment("a1", "n", "pv2"));
-  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), kTooMany) << "of another volume now";
+  EXPECT_EQ(plugin.Filter(PodWith({"c3"})).On("n"), kTooMany)
+      << "the attachment changed to another volume";
 }
 
-TEST(NodeVolumeLimits, VolumesOfOldAreThoseOfTheirDriver) {
+TEST(NodeVolumeLimits, InTreeVolumesCountForTheirCsiDriver) {
   const std::string ebs = "ebs.csi.aws.com";
   const VolumeSpec disk = {.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"};
   const auto on = [&](const char* limit, const PodSpec& pod) {
@@ -177,7 +179,7 @@ TEST(NodeVolumeLimits, VolumesOfOldAreThoseOfTheirDriver) {
   EXPECT_EQ(on("1", MakePod("p").Volume(second)), kTooMany);
 }
 
-TEST(NodeVolumeLimits, AVolumeThatCannotBeNamedIsAnErrorWhereItWouldCount) {
+TEST(NodeVolumeLimits, AnUntranslatableInTreeVolumeIsAnErrorOnNodesWithACsiNode) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("bare"), MakeNode("n")}, .objects = {CsiNode("n", "d", "1")}});
   const PodSpec pod =
@@ -188,7 +190,7 @@ TEST(NodeVolumeLimits, AVolumeThatCannotBeNamedIsAnErrorWhereItWouldCount) {
                                   "ebs.csi.aws.com is called aws://x/y"));
 }
 
-TEST(NodeVolumeLimits, ClaimsMustBeThere) {
+TEST(NodeVolumeLimits, AMissingClaimRejectsThePod) {
   PluginUnderTest plugin({.nodes = {MakeNode("n")}, .objects = FourClaims({})});
   EXPECT_EQ(plugin.Filter(PodWith({"c1", "x", "y"})).On("n"),
             Unresolvable("looking up PVC default/x: persistentvolumeclaim \"x\" not found"));
@@ -197,7 +199,7 @@ TEST(NodeVolumeLimits, ClaimsMustBeThere) {
   EXPECT_EQ(plugin.Filter(PodWith({""})).On("n"), Error("PersistentVolumeClaim had no name"));
 }
 
-TEST(NodeVolumeLimits, EphemeralVolumesHaveClaimsOfTheirOwn) {
+TEST(NodeVolumeLimits, AnEphemeralVolumeNeedsAClaimThatThePodOwns) {
   const OwnerSpec owner{.kind = "Pod", .name = "p", .uid = "uid-p", .api_version = "v1"};
   const auto on = [&](const ObjectSpec& claim, const char* limit) {
     PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
@@ -215,7 +217,7 @@ TEST(NodeVolumeLimits, EphemeralVolumesHaveClaimsOfTheirOwn) {
       Unresolvable("looking up PVC default/p-tmp: persistentvolumeclaim \"p-tmp\" not found"));
 }
 
-TEST(NodeVolumeLimits, OthersClaimsMayBeBroken) {
+TEST(NodeVolumeLimits, BrokenClaimsOfOtherPodsAreIgnored) {
   const OwnerSpec owner{.kind = "Pod", .name = "q", .uid = "uid-q", .api_version = "v1"};
   const PodSpec holder =
       MakePod("q").Uid("uid-q").Volume({.name = "tmp", .kind = BERTH_VOLUME_EPHEMERAL});
@@ -225,11 +227,11 @@ TEST(NodeVolumeLimits, OthersClaimsMayBeBroken) {
     return plugin.Filter(PodWith({"c1"})).On("n");
   };
   EXPECT_EQ(on(Bound("q-tmp", "pv2").Owner(owner)), kTooMany);
-  EXPECT_EQ(on(Bound("q-tmp", "pv2")), Success()) << "not its own";
-  EXPECT_EQ(on(Bound("else", "pv2")), Success()) << "gone";
+  EXPECT_EQ(on(Bound("q-tmp", "pv2")), Success()) << "the claim belongs to no pod";
+  EXPECT_EQ(on(Bound("else", "pv2")), Success()) << "the claim does not exist";
 }
 
-TEST(NodeVolumeLimits, ADriverMayHaveToBeThereFirst) {
+TEST(NodeVolumeLimits, RejectsANodeWithoutARequiredDriver) {
   const auto csi_driver = [](const std::string& name, const char* must) {
     return MakeObject("storage.k8s.io/v1/CSIDriver", "", name,
                       R"({"spec": {"preventPodSchedulingIfMissing": )" + std::string(must) + "}}");
@@ -248,7 +250,7 @@ TEST(NodeVolumeLimits, ADriverMayHaveToBeThereFirst) {
   EXPECT_EQ(on(csi_driver("e", "true"), "bare"), Success());
 }
 
-TEST(NodeVolumeLimits, FollowsWhatChanges) {
+TEST(NodeVolumeLimits, UsesTheLatestObjects) {
   PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
                           .objects = FourClaims({CsiNode("n", "d", "1"), OfClass("u", "of-d")})});
   const PodSpec pod = PodWith({"c2"});
@@ -257,12 +259,12 @@ TEST(NodeVolumeLimits, FollowsWhatChanges) {
   EXPECT_EQ(plugin.Filter(pod).On("n"), Success());
   plugin.PutObject(CsiNode("n", "d", "1"));
   plugin.PutObject(CsiVolume("pv1", "e", "h1"));
-  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the volume is another driver's";
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the volume has another driver";
   plugin.PutObject(CsiVolume("pv1", "d", "h1"));
   plugin.RemoveObject(Bound("c1", "pv1"));
-  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the other claim is gone";
+  EXPECT_EQ(plugin.Filter(pod).On("n"), Success()) << "the other claim was deleted";
   plugin.PutObject(Bound("c1", "pv1"));
-  EXPECT_EQ(plugin.Filter(PodWith({"u"})).On("n"), Success()) << "its class is not there";
+  EXPECT_EQ(plugin.Filter(PodWith({"u"})).On("n"), Success()) << "its class does not exist";
   plugin.PutObject(Class("of-d", "d"));
   EXPECT_EQ(plugin.Filter(PodWith({"u"})).On("n"), kTooMany);
   plugin.RemoveObject(CsiNode("n", "d", "1"));

@@ -16,7 +16,7 @@ std::string NameOf(const berth_object& object) {
   return std::string(berth::Str(object.meta->name));
 }
 
-// Puts what `now` says in the place of what `old` said.
+// Replaces the entry of `old` by the result of `read` for `now`. Either may be null.
 template <class Map, class Read>
 void Replace(Map& map, const berth_object* old, const berth_object* now, Read read) {
   if (old != nullptr && now == nullptr) map.erase(NameOf(*old));
@@ -47,7 +47,7 @@ CsiNode ReadCsiNode(const berth::Value& csi_node) {
   return read;
 }
 
-bool KeepsPodsAway(const berth::Value& csi_driver) {
+bool PreventsSchedulingIfMissing(const berth::Value& csi_driver) {
   return csi_driver["spec"]["preventPodSchedulingIfMissing"].AsBool();
 }
 
@@ -60,11 +60,11 @@ VolumeIndex::VolumeIndex(const berth::Host& host) : host_(host) {
         objects.Watch<&VolumeIndex::OnCsiNode>(kCsiNodes, this),
         objects.Watch<&VolumeIndex::OnCsiDriver>(kCsiDrivers, this),
         objects.Watch<&VolumeIndex::OnAttachment>(kAttachments, this)}) {
-    if (!status.ok()) throw berth::Error("this host lets nobody watch objects");
+    if (!status.ok()) throw berth::Error("this host does not support watching objects");
   }
 }
 
-// ---- Questions --------------------------------------------------------------------------------
+// ---- Lookups ----------------------------------------------------------------------------------
 
 const Claim* VolumeIndex::FindClaim(berth_id ns, std::string_view name) const {
   const auto found = claims_.find(ClaimView{ns, name});
@@ -81,8 +81,8 @@ VolumeName VolumeIndex::NameOf(const Claim& claim, berth_id ns, std::string_view
       return {volume->driver, volume->handle, BERTH_ID_NONE, volume->migrated};
     }
   }
-  // The volume comes with the class' driver. Without a class the claim must be bound before its pod
-  // is scheduled.
+  // The driver of the class will provide the volume. A claim without a class must be bound before
+  // its pod is scheduled, and does not count.
   const StorageClass* const storage_class =
       claim.storage_class.empty() ? nullptr : Find(classes_, claim.storage_class);
   if (storage_class == nullptr || storage_class->driver.empty()) return {};
@@ -104,7 +104,7 @@ bool VolumeIndex::MustBeInstalled(std::string_view driver) const {
   return !must_be_installed_.empty() && must_be_installed_.find(driver) != must_be_installed_.end();
 }
 
-// ---- Changes ----------------------------------------------------------------------------------
+// ---- Watch callbacks --------------------------------------------------------------------------
 
 void VolumeIndex::OnClaim(const berth_object* old, const berth_object* now) {
   const berth_object& object = now != nullptr ? *now : *old;
@@ -151,7 +151,7 @@ void VolumeIndex::OnCsiNode(const berth_object* old, const berth_object* now) {
 
 void VolumeIndex::OnCsiDriver(const berth_object* old, const berth_object* now) {
   if (old != nullptr) must_be_installed_.erase(limits::NameOf(*old));
-  if (now != nullptr && KeepsPodsAway(berth::Value(now->value))) {
+  if (now != nullptr && PreventsSchedulingIfMissing(berth::Value(now->value))) {
     must_be_installed_.insert(limits::NameOf(*now));
   }
 }

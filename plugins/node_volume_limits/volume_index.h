@@ -1,5 +1,5 @@
-// What the cluster says of claims, volumes, drivers and attachments, for blocks of Filter, which
-// may ask the host for no object.
+// An index of the cluster's claims, volumes, drivers and attachments. Filter uses it because block
+// calls must not get objects from the host.
 #ifndef BERTH_PLUGINS_NODE_VOLUME_LIMITS_VOLUME_INDEX_H_
 #define BERTH_PLUGINS_NODE_VOLUME_LIMITS_VOLUME_INDEX_H_
 
@@ -27,15 +27,16 @@ inline constexpr const char* kCsiNodes = "storage.k8s.io/v1/CSINode";
 inline constexpr const char* kCsiDrivers = "storage.k8s.io/v1/CSIDriver";
 inline constexpr const char* kAttachments = "storage.k8s.io/v1/VolumeAttachment";
 
-// What a claim is to be attached as. Equal names, one volume.
-// Lifetime: that of what it was read from.
+// Identifies a volume that is attached to nodes. Two equal names denote the same volume.
+// Lifetime: valid as long as the objects and strings that it was read from.
 struct VolumeName {
-  std::string_view driver;  // Empty: it counts against no limit.
+  std::string_view driver;  // Empty if the volume counts against no limit.
   std::string_view handle;
-  berth_id ns = BERTH_ID_NONE;  // Not 0: there is no volume yet, and `handle` is the claim's name.
-  bool migrated = false;        // Counts where the node has a CSINode.
+  // If not BERTH_ID_NONE, the volume does not exist yet: `ns` and `handle` name its claim.
+  berth_id ns = BERTH_ID_NONE;
+  bool migrated = false;  // An in-tree volume. It only counts on nodes with a CSINode.
 
-  // The same volume, however it came to its driver.
+  // Compares without `migrated`: an in-tree volume and a CSI volume may be the same volume.
   friend bool operator==(const VolumeName& a, const VolumeName& b) {
     return a.driver == b.driver && a.handle == b.handle && a.ns == b.ns;
   }
@@ -47,8 +48,8 @@ struct VolumeName {
 
 struct Claim {
   std::string volume;         // spec.volumeName
-  std::string storage_class;  // Empty: none.
-  std::string controller;     // The uid of what manages it.
+  std::string storage_class;  // Empty if the claim has no class.
+  std::string controller;     // The uid of the controlling owner; empty if there is none.
 };
 
 struct CsiNode {
@@ -67,34 +68,40 @@ struct Attachment {
   std::string volume;  // The persistent volume's name.
 };
 
-// What a CSINode says.
+// Returns the drivers of a CSINode and their limits.
 CsiNode ReadCsiNode(const berth::Value& csi_node);
-// Whether a CSIDriver keeps its pods from nodes where it is not installed.
-bool KeepsPodsAway(const berth::Value& csi_driver);
+// Returns whether pods with volumes of this CSIDriver must not be scheduled to nodes on which it is
+// not installed (spec.preventPodSchedulingIfMissing).
+bool PreventsSchedulingIfMissing(const berth::Value& csi_driver);
 
-// Threading: changes as watches are told, [event]; questions: [cycle], [block].
-// Lifetime:  what a question answers, until the next change.
+// Watches the kinds above and answers lookups for PreFilter and Filter.
+//
+// Threading: watch callbacks: [event]; lookups: [cycle], [block].
+// Lifetime:  the result of a lookup is valid until the next watch callback.
 class VolumeIndex {
  public:
-  // From now on hears of every change.
-  // Errors: berth::Error where the host has no watches.
+  // Starts to watch the kinds above.
+  // Errors: throws berth::Error if the host does not support watches.
   explicit VolumeIndex(const berth::Host& host);
   VolumeIndex(const VolumeIndex&) = delete;
   VolumeIndex& operator=(const VolumeIndex&) = delete;
 
-  // Null: there is none.
+  // These lookups return null if the object does not exist.
   const Claim* FindClaim(berth_id ns, std::string_view name) const;
   const CsiNode* FindCsiNode(std::string_view node) const;
-  // As what it is attached: as its volume, or, while it has none, as one of its class.
+  // Returns the name of the claim's volume. If the claim has none, returns a name of its own with
+  // the driver of its class. Without either, the name has no driver.
   VolumeName NameOf(const Claim& claim, berth_id ns, std::string_view claim_name) const;
-  // To the node.
+  // Returns the attachments to the node.
   std::span<const Attachment> AttachmentsTo(std::string_view node) const;
-  // Without a driver where its volume is not that of a CSI driver.
+  // Returns the name of the attached volume. It has no driver if the volume does not exist or is
+  // not a CSI volume.
   VolumeName NameOf(const Attachment& attachment) const;
-  // Whether pods with volumes of the driver must not go where it is not installed.
+  // Returns whether pods with volumes of the driver must not be scheduled to nodes on which it is
+  // not installed.
   bool MustBeInstalled(std::string_view driver) const;
 
-  // For the watches.
+  // Watch callbacks. `old` is null for an added object, `now` for a deleted object.
   void OnClaim(const berth_object* old, const berth_object* now);
   void OnVolume(const berth_object* old, const berth_object* now);
   void OnClass(const berth_object* old, const berth_object* now);
@@ -104,7 +111,7 @@ class VolumeIndex {
 
  private:
   struct ClaimKey {
-    berth_id ns = BERTH_ID_NONE;  // Owned by the instance.
+    berth_id ns = BERTH_ID_NONE;  // Interned by the plugin instance.
     std::string name;
   };
   struct ClaimView {
@@ -133,14 +140,14 @@ class VolumeIndex {
   template <class T>
   using ByName = std::unordered_map<std::string, T, Hash, Equal>;
 
-  // What a persistent volume is attached as. Both empty: as nothing that counts.
+  // The driver and handle of a persistent volume. Both are empty if the volume does not count.
   struct Volume {
     std::string driver;
     std::string handle;
     bool migrated = false;
   };
   struct StorageClass {
-    std::string driver;  // Empty: its volumes do not count.
+    std::string driver;  // Empty if the volumes of the class do not count.
     bool migrated = false;
   };
 
@@ -151,7 +158,7 @@ class VolumeIndex {
   ByName<Volume> volumes_;
   ByName<StorageClass> classes_;
   ByName<CsiNode> csi_nodes_;
-  ByName<std::vector<Attachment>> attachments_;  // By node.
+  ByName<std::vector<Attachment>> attachments_;  // By node name.
   std::unordered_set<std::string, Hash, Equal> must_be_installed_;
 };
 

@@ -1,4 +1,5 @@
-// Pods of higher priority first; among equals, the one that has waited longest.
+// PrioritySort: orders the queue by priority, highest first, and then by the time at which a pod
+// entered the queue, earliest first.
 // kube-scheduler: pkg/scheduler/framework/plugins/queuesort/priority_sort.go
 #include <array>
 #include <string_view>
@@ -12,7 +13,7 @@ class PrioritySort : public berth::Plugin {
   static constexpr std::string_view kName = "PrioritySort";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Tries pods of higher priority first, then those that entered the queue earlier.";
+      "Schedules pods with higher priority first, then those that entered the queue earlier.";
   static constexpr std::array kPodFields{"/spec/priority"};
 
   berth::SortKey Key(const berth::Queued& queued) const {

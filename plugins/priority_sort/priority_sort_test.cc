@@ -19,12 +19,14 @@ TEST(PrioritySort, Less) {
     QueuedSpec first;
     QueuedSpec second;
   } cases[] = {
-      {"the higher priority", Queued(2, 9), Queued(1, 1)},
-      {"by one, around zero", Queued(0, 9), Queued(-1, 1)},
-      {"from one end to the other", Queued(kHigh, 9), Queued(kLow, 1)},
-      {"among equals, the one that came earlier", Queued(5, 1), Queued(5, 2)},
-      {"also across bytes", Queued(5, 255), Queued(5, 256)},
-      {"no priority counts as 0", {.pod = MakePod("p"), .queued_ns = 9}, Queued(-1, 1)},
+      {"the higher priority is first", Queued(2, 9), Queued(1, 1)},
+      {"0 is before -1", Queued(0, 9), Queued(-1, 1)},
+      {"the largest priority is before the smallest", Queued(kHigh, 9), Queued(kLow, 1)},
+      {"with equal priority, the earlier pod is first", Queued(5, 1), Queued(5, 2)},
+      {"times that differ in the second byte", Queued(5, 255), Queued(5, 256)},
+      {"a pod without a priority has priority 0",
+       {.pod = MakePod("p"), .queued_ns = 9},
+       Queued(-1, 1)},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -33,7 +35,7 @@ TEST(PrioritySort, Less) {
   }
 }
 
-TEST(PrioritySort, NothingElseCounts) {
+TEST(PrioritySort, OnlyPriorityAndTimeAffectTheKey) {
   PluginUnderTest plugin({.nodes = {}});
   QueuedSpec other = Queued(5, 7);
   other.pod = MakePod("q").Priority(5).Label("a", "b").CpuMilli(100);

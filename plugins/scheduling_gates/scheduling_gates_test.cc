@@ -10,10 +10,10 @@ TEST(SchedulingGates, PreEnqueue) {
     PodSpec pod;
     Answer want;
   } cases[] = {
-      {"a pod without gates may go on", MakePod("p"), Success()},
+      {"a pod without gates is accepted", MakePod("p"), Success()},
       {"one gate", MakePod("p").Gate("example.com/quota"),
        Unresolvable("waiting for scheduling gates: [example.com/quota]")},
-      {"several, in the pod's order", MakePod("p").Gate("b").Gate("a"),
+      {"several gates, in the pod's order", MakePod("p").Gate("b").Gate("a"),
        Unresolvable("waiting for scheduling gates: [b a]")},
   };
   for (const auto& c : cases) {
@@ -32,10 +32,12 @@ TEST(SchedulingGates, Events) {
                                .new_pod = {MakePod(changed)}});
   };
   const uint32_t eliminated = BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED;
-  EXPECT_EQ(hint("p", eliminated), uint32_t{BERTH_HINT_QUEUE}) << "the pod's own are gone";
-  EXPECT_EQ(hint("q", eliminated), uint32_t{BERTH_HINT_SKIP}) << "another pod's";
+  EXPECT_EQ(hint("p", eliminated), uint32_t{BERTH_HINT_QUEUE})
+      << "the gates of the pod were removed";
+  EXPECT_EQ(hint("q", eliminated), uint32_t{BERTH_HINT_SKIP})
+      << "the gates of another pod were removed";
   EXPECT_EQ(hint("p", BERTH_ACTION_UPDATE_POD_LABEL), uint32_t{BERTH_HINT_SKIP})
-      << "something else of the pod changed";
+      << "another field of the pod changed";
 }
 
 }  // namespace

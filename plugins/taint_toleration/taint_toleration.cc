@@ -1,4 +1,5 @@
-// Taints keep pods away, tolerations let them in.
+// TaintToleration: rejects nodes with taints that the pod does not tolerate, and gives a lower score
+// to nodes with untolerated PreferNoSchedule taints.
 // kube-scheduler: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ class TaintToleration : public berth::Plugin {
   static constexpr std::string_view kName = "TaintToleration";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Rejects nodes with taints that the pod does not tolerate, and prefers nodes without such.";
+      "Rejects nodes with untolerated taints, and prefers nodes with few PreferNoSchedule taints.";
   static constexpr std::array kPodFields{"/spec/tolerations"};
   static constexpr berth::Reasons kReasons{"node(s) had untolerated taint(s)"};
   enum Reason : int { kUntolerated };
@@ -28,9 +29,8 @@ class TaintToleration : public berth::Plugin {
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    // What may tolerate a taint with effect PreferNoSchedule, once PreScore has run.
-    bool prepared = false;
-    std::vector<berth_toleration> soft;
+    bool has_pre_scored = false;         // PreScore has run.
+    std::vector<berth_toleration> soft;  // Tolerations that apply to PreferNoSchedule taints.
   };
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
@@ -43,7 +43,7 @@ class TaintToleration : public berth::Plugin {
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
     State& state = cycle.State<State>();
-    state.prepared = true;
+    state.has_pre_scored = true;
     state.soft.clear();
     for (const berth_toleration& toleration : cycle.pod().tolerations()) {
       if (toleration.effect == 0 || toleration.effect == BERTH_EFFECT_PREFER_NO_SCHEDULE) {
@@ -53,12 +53,12 @@ class TaintToleration : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // The number of taints with effect PreferNoSchedule that are not tolerated.
+  // Returns the number of PreferNoSchedule taints that the pod does not tolerate.
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
     const uint32_t count = node[berth::TaintsSoft{}];
     if (count == 0) return 0;
     const State& state = cycle.State<State>();
-    if (!state.prepared) return CountUntoleratedSoftTaints(node, cycle.pod().tolerations());
+    if (!state.has_pre_scored) return CountUntoleratedSoftTaints(node, cycle.pod().tolerations());
     if (state.soft.empty()) return count;
     return CountUntoleratedSoftTaints(
         node, Tolerations(state.soft.data(), static_cast<uint32_t>(state.soft.size()),
@@ -74,7 +74,8 @@ class TaintToleration : public berth::Plugin {
              .always = true}};
   }
 
-  // A node helps when the pod tolerates it now and did not before.
+  // Returns kQueue for a node whose taints the pod tolerates now and did not tolerate before, and
+  // for every change of the pod's tolerations.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_node* const now = berth::NodeIn(event.after);
     if (now == nullptr) return berth::QueueingHint::kQueue;

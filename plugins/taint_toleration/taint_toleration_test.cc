@@ -26,26 +26,32 @@ TEST(TaintToleration, Filter) {
     Answer broken;
     Answer both;
   } cases[] = {
-      {"NoSchedule and NoExecute keep pods away", MakePod("p"), no, no, no},
+      {"a pod without tolerations is rejected", MakePod("p"), no, no, no},
       {"a toleration with the taint's value", MakePod("p").Tolerate("dedicated", "batch"), yes, no,
        no},
-      {"with another value", MakePod("p").Tolerate("dedicated", "web"), no, no, no},
-      {"of the key, whatever the value", MakePod("p").TolerateKey("dedicated"), yes, no, no},
-      {"an empty value is a value", MakePod("p").Tolerate("broken", ""), no, yes, no},
-      {"of the taint's effect", MakePod("p").TolerateKey("dedicated", kNoSchedule), yes, no, no},
-      {"of another effect", MakePod("p").TolerateKey("dedicated", kNoExecute), no, no, no},
-      {"of every key, for one effect", MakePod("p").TolerateKey("", kNoExecute), no, yes, no},
-      {"of every taint", MakePod("p").TolerateKey(""), yes, yes, yes},
+      {"a toleration with another value", MakePod("p").Tolerate("dedicated", "web"), no, no, no},
+      {"a toleration of the key with any value", MakePod("p").TolerateKey("dedicated"), yes, no,
+       no},
+      {"a toleration of an empty value", MakePod("p").Tolerate("broken", ""), no, yes, no},
+      {"a toleration of the key and the taint's effect",
+       MakePod("p").TolerateKey("dedicated", kNoSchedule), yes, no, no},
+      {"a toleration of the key and another effect",
+       MakePod("p").TolerateKey("dedicated", kNoExecute), no, no, no},
+      {"a toleration of every key with one effect", MakePod("p").TolerateKey("", kNoExecute), no,
+       yes, no},
+      {"a toleration of every taint", MakePod("p").TolerateKey(""), yes, yes, yes},
       {"each taint needs a toleration", MakePod("p").TolerateKey("dedicated").TolerateKey("broken"),
        yes, yes, yes},
-      {"Gt tolerates nothing", Tolerating({"dedicated", "1", BERTH_TOLERATION_GT}), no, no, no},
-      {"nor does Lt", Tolerating({"dedicated", "1", BERTH_TOLERATION_LT}), no, no, no},
+      {"operator Gt tolerates nothing", Tolerating({"dedicated", "1", BERTH_TOLERATION_GT}), no, no,
+       no},
+      {"operator Lt tolerates nothing", Tolerating({"dedicated", "1", BERTH_TOLERATION_LT}), no, no,
+       no},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     const FilterResult result = plugin.Filter(c.pod);
     EXPECT_EQ(result.On("plain"), yes);
-    EXPECT_EQ(result.On("soft"), yes) << "PreferNoSchedule keeps no pod away";
+    EXPECT_EQ(result.On("soft"), yes) << "PreferNoSchedule rejects no pod";
     EXPECT_EQ(result.On("batch"), c.batch);
     EXPECT_EQ(result.On("broken"), c.broken);
     EXPECT_EQ(result.On("both"), c.both);
@@ -67,23 +73,23 @@ TEST(TaintToleration, Score) {
     Scores raw;
     Scores normalized;
   } cases[] = {
-      {"untolerated soft taints count; a hard one does not",
+      {"only untolerated PreferNoSchedule taints count",
        MakePod("p"),
        {{"none", 0}, {"one", 1}, {"two", 2}, {"three", 3}},
        {{"none", 100}, {"one", 67}, {"two", 34}, {"three", 0}}},
-      {"a tolerated one does not count",
+      {"a tolerated taint does not count",
        MakePod("p").TolerateKey("a"),
        {{"none", 0}, {"one", 0}, {"two", 1}, {"three", 2}},
        {{"none", 100}, {"one", 100}, {"two", 50}, {"three", 0}}},
-      {"a toleration of a hard effect is none here",
+      {"a toleration of another effect does not apply",
        MakePod("p").TolerateKey("", kNoExecute),
        {{"none", 0}, {"one", 1}, {"two", 2}, {"three", 3}},
        {{"none", 100}, {"one", 67}, {"two", 34}, {"three", 0}}},
-      {"one of this effect is",
+      {"a toleration of the effect PreferNoSchedule applies",
        MakePod("p").TolerateKey("b", kPrefer),
        {{"none", 0}, {"one", 1}, {"two", 1}, {"three", 2}},
        {{"none", 100}, {"one", 50}, {"two", 50}, {"three", 0}}},
-      {"all nodes get 100 where nothing counts",
+      {"all nodes get 100 if no taint counts",
        MakePod("p").TolerateKey(""),
        {{"none", 0}, {"one", 0}, {"two", 0}, {"three", 0}},
        {{"none", 100}, {"one", 100}, {"two", 100}, {"three", 100}}},
@@ -97,7 +103,7 @@ TEST(TaintToleration, Score) {
   }
 }
 
-// A profile may take the plugin out of PreScore alone.
+// A profile may disable the plugin at PreScore only.
 TEST(TaintToleration, ScoreWithoutPreScoreIsTheSame) {
   const NodeSpec node = MakeNode("a").Taint("a", "", kPrefer).Taint("b", "", kPrefer);
   PluginUnderTest plugin({.nodes = {node}});
@@ -119,11 +125,12 @@ TEST(TaintToleration, NodeEvents) {
                                                           .new_node = {after}});
   };
   EXPECT_EQ(hint({}, plain), uint32_t{BERTH_HINT_QUEUE}) << "a new node without taints";
-  EXPECT_EQ(hint({}, tolerated), uint32_t{BERTH_HINT_QUEUE}) << "a new node that is tolerated";
-  EXPECT_EQ(hint({}, tainted), uint32_t{BERTH_HINT_SKIP}) << "a new node that is not";
-  EXPECT_EQ(hint({tainted}, plain), uint32_t{BERTH_HINT_QUEUE}) << "the taint is gone";
-  EXPECT_EQ(hint({plain}, tainted), uint32_t{BERTH_HINT_SKIP}) << "the taint is new";
-  EXPECT_EQ(hint({tolerated}, plain), uint32_t{BERTH_HINT_SKIP}) << "it was tolerated before";
+  EXPECT_EQ(hint({}, tolerated), uint32_t{BERTH_HINT_QUEUE}) << "a new node with a tolerated taint";
+  EXPECT_EQ(hint({}, tainted), uint32_t{BERTH_HINT_SKIP}) << "a new node with an untolerated taint";
+  EXPECT_EQ(hint({tainted}, plain), uint32_t{BERTH_HINT_QUEUE}) << "the taint was removed";
+  EXPECT_EQ(hint({plain}, tainted), uint32_t{BERTH_HINT_SKIP}) << "the taint was added";
+  EXPECT_EQ(hint({tolerated}, plain), uint32_t{BERTH_HINT_SKIP})
+      << "the pod tolerated the node before";
   EXPECT_EQ(hint({tainted}, tainted), uint32_t{BERTH_HINT_SKIP}) << "nothing changed";
 }
 
@@ -135,8 +142,8 @@ TEST(TaintToleration, TolerationEvents) {
                                       .old_pod = {MakePod(changed)},
                                       .new_pod = {MakePod(changed).TolerateKey("x")}});
   };
-  EXPECT_EQ(hint("p"), uint32_t{BERTH_HINT_QUEUE}) << "the pod's own";
-  EXPECT_EQ(hint("q"), uint32_t{BERTH_HINT_SKIP}) << "another pod's";
+  EXPECT_EQ(hint("p"), uint32_t{BERTH_HINT_QUEUE}) << "the pod itself changed";
+  EXPECT_EQ(hint("q"), uint32_t{BERTH_HINT_SKIP}) << "another pod changed";
 }
 
 }  // namespace

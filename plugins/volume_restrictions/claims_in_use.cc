@@ -30,7 +30,7 @@ void ClaimsInUse::AddPod(Row& row, const berth::Pod& pod) {
   for (const berth_volume& volume : pod.volumes()) {
     if (volume.kind != BERTH_VOLUME_CLAIM) continue;
     row.claims.push_back({pod.ns(), std::string(berth::Str(volume.source))});
-    if (row.has_node) Count(row.claims.back(), 1);
+    if (row.has_node) AddToCount(row.claims.back(), 1);
   }
 }
 
@@ -41,7 +41,7 @@ void ClaimsInUse::RemovePod(Row& row, const berth::Pod& pod) {
     const auto found = std::find_if(row.claims.begin(), row.claims.end(),
                                     [&gone](const Claim& claim) { return Equal()(claim, gone); });
     if (found == row.claims.end()) continue;
-    if (row.has_node) Count(*found, -1);
+    if (row.has_node) AddToCount(*found, -1);
     row.claims.erase(found);
   }
 }
@@ -49,10 +49,10 @@ void ClaimsInUse::RemovePod(Row& row, const berth::Pod& pod) {
 void ClaimsInUse::SetNode(Row& row, bool has_node) {
   if (row.has_node == has_node) return;
   row.has_node = has_node;
-  for (const Claim& claim : row.claims) Count(claim, has_node ? 1 : -1);
+  for (const Claim& claim : row.claims) AddToCount(claim, has_node ? 1 : -1);
 }
 
-void ClaimsInUse::Count(const Claim& claim, int64_t change) {
+void ClaimsInUse::AddToCount(const Claim& claim, int64_t change) {
   const auto place = counts_.try_emplace(claim, 0).first;
   place->second += change;
   if (place->second == 0) counts_.erase(place);

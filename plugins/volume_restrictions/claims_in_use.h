@@ -1,4 +1,4 @@
-// How many times pods on nodes use a claim.
+// Counts how many times the pods on nodes use each claim.
 #ifndef BERTH_PLUGINS_VOLUME_RESTRICTIONS_CLAIMS_IN_USE_H_
 #define BERTH_PLUGINS_VOLUME_RESTRICTIONS_CLAIMS_IN_USE_H_
 
@@ -15,19 +15,20 @@
 
 namespace restrictions {
 
-// Kept up to date by the changes of the node table. A pod whose node is not there counts nowhere.
+// Follows the changes of the node table. A pod counts only while its node exists.
 //
-// Threading: OnChange as Changes says; Count in [cycle].
+// Threading: OnChange: as for the extension point Changes; Count: [cycle].
 class ClaimsInUse {
  public:
   void OnChange(const berth::Change& change);
 
-  // `ns` is that of a pod that lives.
+  // Returns how many volumes of pods on nodes use the claim.
+  // REQUIRES: `ns` is the namespace id of a live pod.
   int64_t Count(berth_id ns, std::string_view claim) const;
 
  private:
   struct Claim {
-    berth_id ns = BERTH_ID_NONE;  // Held by the pods that are counted.
+    berth_id ns = BERTH_ID_NONE;  // Kept alive by the counted pods.
     std::string name;
 
     friend bool operator==(const Claim&, const Claim&) = default;
@@ -52,13 +53,13 @@ class ClaimsInUse {
   };
   struct Row {
     bool has_node = false;
-    std::vector<Claim> claims;  // One for each volume of each pod.
+    std::vector<Claim> claims;  // One entry for each claim volume of each pod on the node.
   };
 
   void AddPod(Row& row, const berth::Pod& pod);
   void RemovePod(Row& row, const berth::Pod& pod);
   void SetNode(Row& row, bool has_node);
-  void Count(const Claim& claim, int64_t change);
+  void AddToCount(const Claim& claim, int64_t change);
 
   std::unordered_map<uint32_t, Row> rows_;
   std::unordered_map<Claim, int64_t, Hash, Equal> counts_;

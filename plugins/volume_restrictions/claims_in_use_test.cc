@@ -23,9 +23,9 @@ class ClaimsInUseTest : public ::testing::Test {
     }
     return pod;
   }
-  void Node(uint32_t kind, uint32_t row) { Tell(kind, row, nullptr, nullptr); }
+  void Node(uint32_t kind, uint32_t row) { Send(kind, row, nullptr, nullptr); }
   void Pod(uint32_t kind, uint32_t row, const PodHandle& pod, const PodHandle* old = nullptr) {
-    Tell(kind, row, pod.get(), old == nullptr ? nullptr : old->get());
+    Send(kind, row, pod.get(), old == nullptr ? nullptr : old->get());
   }
   int64_t Count(const char* claim) { return index_.Count(ids_.Intern("default"), claim); }
 
@@ -33,7 +33,7 @@ class ClaimsInUseTest : public ::testing::Test {
   ClaimsInUse index_;
 
  private:
-  void Tell(uint32_t kind, uint32_t row, const berth_pod* pod, const berth_pod* old) {
+  void Send(uint32_t kind, uint32_t row, const berth_pod* pod, const berth_pod* old) {
     berth_change change = {};
     change.struct_size = sizeof(change);
     change.kind = kind;
@@ -56,7 +56,7 @@ TEST_F(ClaimsInUseTest, PodsCountWhileTheyAreOnANode) {
   EXPECT_EQ(Count("a"), 0);
 }
 
-TEST_F(ClaimsInUseTest, PodsOfANodeThatIsNotThereDoNotCount) {
+TEST_F(ClaimsInUseTest, PodsOfAMissingNodeDoNotCount) {
   const PodHandle pod(PodWith({"a"}), ids_);
   Pod(BERTH_CHANGE_POD_ADDED, 1, pod);
   EXPECT_EQ(Count("a"), 0);
@@ -69,14 +69,14 @@ TEST_F(ClaimsInUseTest, PodsOfANodeThatIsNotThereDoNotCount) {
   Node(BERTH_CHANGE_NODE_REMOVED, 1);
   EXPECT_EQ(Count("a"), 0);
   Node(BERTH_CHANGE_NODE_ADDED, 1);
-  EXPECT_EQ(Count("a"), 1) << "the pod stayed";
+  EXPECT_EQ(Count("a"), 1) << "the pod is still assigned to the node";
   Node(BERTH_CHANGE_NODE_REMOVED, 1);
   Pod(BERTH_CHANGE_POD_REMOVED, 1, pod);
   Node(BERTH_CHANGE_NODE_ADDED, 1);
   EXPECT_EQ(Count("a"), 0);
 }
 
-TEST_F(ClaimsInUseTest, AChangedPodCountsAsItIsNow) {
+TEST_F(ClaimsInUseTest, AChangedPodCountsWithItsNewClaims) {
   const PodHandle before(PodWith({"a"}), ids_);
   const PodHandle after(PodWith({"b"}), ids_);
   Node(BERTH_CHANGE_NODE_ADDED, 1);

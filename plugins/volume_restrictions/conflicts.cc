@@ -23,7 +23,7 @@ bool IsSame(const berth_volume& a, const berth_volume& b) {
   return a.kind != BERTH_VOLUME_RBD || (SameText(a.pool, b.pool) && Overlap(a.hosts, b.hosts));
 }
 
-// All but one may read a disk together; EBS goes to one pod alone.
+// Returns whether both pods may use the disk: both only read, and it is not an EBS disk.
 bool MayShare(const berth_volume& a, const berth_volume& b) {
   return a.kind != BERTH_VOLUME_AWS_DISK && (a.flags & b.flags & BERTH_VOLUME_READ_ONLY) != 0;
 }

@@ -1,4 +1,4 @@
-// Which volumes two pods cannot both have on one node.
+// Conflicts between the volumes of two pods on one node.
 #ifndef BERTH_PLUGINS_VOLUME_RESTRICTIONS_CONFLICTS_H_
 #define BERTH_PLUGINS_VOLUME_RESTRICTIONS_CONFLICTS_H_
 
@@ -6,12 +6,14 @@
 
 namespace restrictions {
 
-// A disk that is attached to one node, or mounted by one pod that writes.
+// Returns whether pods on one node may only share the volume under conditions: GCE, EBS, iSCSI and
+// RBD disks.
 bool IsRestricted(const berth_volume& volume);
 
+// Returns whether the pod has a restricted volume.
 bool HasRestricted(const berth::Pod& pod);
 
-// Whether a restricted volume of `pod` is one that `other` uses and cannot share.
+// Returns whether `other` uses a restricted volume of `pod` and cannot share it.
 bool Conflict(const berth::Pod& pod, const berth::Pod& other);
 
 }  // namespace restrictions

@@ -1,4 +1,5 @@
-// Some volumes are for one pod on a node, some for one pod at all.
+// VolumeRestrictions: rejects nodes on which a disk of the pod cannot be shared with the pods that
+// use it, and pods with a ReadWriteOncePod claim that is in use.
 // kube-scheduler: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr const char* kClaims = "v1/PersistentVolumeClaim";
 
-bool IsForOnePod(const berth_object& claim) {
+bool IsReadWriteOncePod(const berth_object& claim) {
   const berth::Value modes = berth::Value(claim.value)["spec"]["accessModes"];
   return std::any_of(modes.begin(), modes.end(), [](const berth::Value& mode) {
     return mode.AsString() == "ReadWriteOncePod";
@@ -37,7 +38,7 @@ class VolumeRestrictions : public berth::Plugin {
   static constexpr std::string_view kName = "VolumeRestrictions";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Keeps pods from disks and ReadWriteOncePod claims that other pods use.";
+      "Rejects pods whose disks or ReadWriteOncePod claims other pods use.";
   static constexpr std::array kServices{BERTH_SERVICE_OBJECTS, BERTH_SERVICE_STRINGS};
   static constexpr std::array kKinds{kClaims};
   static constexpr std::array kPodFields{"/spec/volumes/awsElasticBlockStore",
@@ -48,16 +49,16 @@ class VolumeRestrictions : public berth::Plugin {
       "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
       "in-use by another pod"};
   enum Reason : int { kNoDisk, kClaimInUse };
-  // Whether a claim is in use anywhere is in the State, and Sign says it.
+  // The State holds whether a claim is in use on any node, and Sign() covers it.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods,
                                                        .pod_parts = BERTH_PART(VOLUMES)};
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool prepared = false;
-    bool restricted = false;          // It has volumes that are for one pod on a node.
-    std::vector<std::string> claims;  // Those of the pod that are for one pod.
-    int64_t uses = 0;                 // Of these, by pods on nodes.
+    bool has_pre_filtered = false;    // PreFilter has run.
+    bool restricted = false;          // The pod has restricted volumes.
+    std::vector<std::string> claims;  // The ReadWriteOncePod claims of the pod.
+    int64_t uses = 0;                 // The number of uses of `claims` by pods on nodes.
   };
 
   explicit VolumeRestrictions(berth::Host host) : host_(host) {}
@@ -78,12 +79,12 @@ class VolumeRestrictions : public berth::Plugin {
       }
       const bool known =
           std::find(state.claims.begin(), state.claims.end(), name) != state.claims.end();
-      if (known || !IsForOnePod(*claim)) continue;
+      if (known || !IsReadWriteOncePod(*claim)) continue;
       state.claims.emplace_back(name);
       state.uses += in_use_.Count(pod.ns(), name);
     }
     state.restricted = restrictions::HasRestricted(pod);
-    state.prepared = true;
+    state.has_pre_filtered = true;
     if (!state.restricted && state.uses == 0) return berth::Status::Skip();
     return berth::Status::Success();
   }
@@ -102,20 +103,20 @@ class VolumeRestrictions : public berth::Plugin {
 
   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) return std::nullopt;
+    if (!state.has_pre_filtered) return std::nullopt;
     return state.uses > 0 ? 1 : 0;
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.has_pre_filtered) throw berth::Error("PreFilter has not run: Filter needs it");
     if (state.restricted) {
       const berth::Pod pod = cycle.pod();
       for (const berth_pod* other : node.pods()) {
         if (restrictions::Conflict(pod, *other)) return berth::Unschedulable(kNoDisk);
       }
     }
-    // Removing the other pod helps.
+    // Not unresolvable: preemption may remove the other pod.
     return berth::UnschedulableIf(state.uses > 0, kClaimInUse);
   }
 
@@ -123,14 +124,15 @@ class VolumeRestrictions : public berth::Plugin {
     constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(VOLUMES);
     return {
         {.resource = BERTH_RESOURCE_POD_ANY, .actions = BERTH_ACTION_DELETE, .pod_parts = kParts},
-        // With a node go its pods, and what they held.
+        // Removing a node also removes its pods and their uses of claims.
         {.resource = BERTH_RESOURCE_NODE,
          .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE,
          .always = true},
         {.resource = BERTH_RESOURCE_PVC, .actions = BERTH_ACTION_ADD, .pod_parts = kParts}};
   }
 
-  // A pod that goes helps when it shared a disk or claim, a claim that comes when the pod uses it.
+  // Returns kQueue for a deleted pod that shared a disk or claim with the rejected pod, for an added
+  // claim that the rejected pod uses, and for every node event.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth::Pod pod = *queued.pod;
     bool helps = true;
@@ -143,7 +145,7 @@ class VolumeRestrictions : public berth::Plugin {
   }
 
  private:
-  // How often `other` uses what is for one pod.
+  // Returns how many volumes of `other` use ReadWriteOncePod claims of the pod to schedule.
   static int64_t UsesOf(const State& state, berth::Pod pod, berth::Pod other) {
     if (other.ns() != pod.ns()) return 0;
     int64_t uses = 0;
@@ -154,7 +156,8 @@ class VolumeRestrictions : public berth::Plugin {
     return uses;
   }
 
-  // Whatever the claim's access modes: they may have been others when the pod was rejected.
+  // Returns whether both pods use the same claim. Ignores its access modes, which may have been
+  // different when the pod was rejected.
   static bool SharesClaim(berth::Pod pod, berth::Pod other) {
     if (other.ns() != pod.ns()) return false;
     const auto volumes = other.volumes();

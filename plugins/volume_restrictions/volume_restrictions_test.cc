@@ -37,35 +37,40 @@ ObjectSpec Claim(const std::string& name, const std::string& mode) {
                     R"({"spec": {"accessModes": ["ReadOnlyMany", ")" + mode + R"("]}})");
 }
 
-TEST(VolumeRestrictions, DisksAreForOnePodOnANode) {
+TEST(VolumeRestrictions, RejectsANodeWithAConflictingDisk) {
   const struct {
     const char* name;
     VolumeSpec wanted;
     VolumeSpec there;
     bool conflict;
   } cases[] = {
-      {"GCE disk", Disk(BERTH_VOLUME_GCE_DISK, "d"), Disk(BERTH_VOLUME_GCE_DISK, "d"), true},
-      {"another", Disk(BERTH_VOLUME_GCE_DISK, "d"), Disk(BERTH_VOLUME_GCE_DISK, "e"), false},
-      {"one writes", Disk(BERTH_VOLUME_GCE_DISK, "d", true), Disk(BERTH_VOLUME_GCE_DISK, "d"),
+      {"the same GCE disk", Disk(BERTH_VOLUME_GCE_DISK, "d"), Disk(BERTH_VOLUME_GCE_DISK, "d"),
        true},
-      {"the other writes", Disk(BERTH_VOLUME_GCE_DISK, "d"), Disk(BERTH_VOLUME_GCE_DISK, "d", true),
-       true},
-      {"both read", Disk(BERTH_VOLUME_GCE_DISK, "d", true), Disk(BERTH_VOLUME_GCE_DISK, "d", true),
+      {"another GCE disk", Disk(BERTH_VOLUME_GCE_DISK, "d"), Disk(BERTH_VOLUME_GCE_DISK, "e"),
        false},
+      {"GCE disk, the pod on the node writes", Disk(BERTH_VOLUME_GCE_DISK, "d", true),
+       Disk(BERTH_VOLUME_GCE_DISK, "d"), true},
+      {"GCE disk, the new pod writes", Disk(BERTH_VOLUME_GCE_DISK, "d"),
+       Disk(BERTH_VOLUME_GCE_DISK, "d", true), true},
+      {"GCE disk, both read", Disk(BERTH_VOLUME_GCE_DISK, "d", true),
+       Disk(BERTH_VOLUME_GCE_DISK, "d", true), false},
       {"EBS, both read", Disk(BERTH_VOLUME_AWS_DISK, "d", true),
        Disk(BERTH_VOLUME_AWS_DISK, "d", true), true},
-      {"another EBS", Disk(BERTH_VOLUME_AWS_DISK, "d"), Disk(BERTH_VOLUME_AWS_DISK, "e"), false},
-      {"iSCSI", Disk(BERTH_VOLUME_ISCSI, "iqn"), Disk(BERTH_VOLUME_ISCSI, "iqn"), true},
+      {"another EBS disk", Disk(BERTH_VOLUME_AWS_DISK, "d"), Disk(BERTH_VOLUME_AWS_DISK, "e"),
+       false},
+      {"the same iSCSI disk", Disk(BERTH_VOLUME_ISCSI, "iqn"), Disk(BERTH_VOLUME_ISCSI, "iqn"),
+       true},
       {"iSCSI, both read", Disk(BERTH_VOLUME_ISCSI, "iqn", true),
        Disk(BERTH_VOLUME_ISCSI, "iqn", true), false},
-      {"kinds differ", Disk(BERTH_VOLUME_ISCSI, "d"), Disk(BERTH_VOLUME_GCE_DISK, "d"), false},
-      {"RBD", Rbd("i", "p", {"a", "b"}), Rbd("i", "p", {"c", "b"}), true},
+      {"the same name in different kinds", Disk(BERTH_VOLUME_ISCSI, "d"),
+       Disk(BERTH_VOLUME_GCE_DISK, "d"), false},
+      {"RBD, one common monitor", Rbd("i", "p", {"a", "b"}), Rbd("i", "p", {"c", "b"}), true},
       {"RBD, both read", Rbd("i", "p", {"a"}, true), Rbd("i", "p", {"a"}, true), false},
-      {"RBD, another cluster", Rbd("i", "p", {"a"}), Rbd("i", "p", {"c"}), false},
+      {"RBD, no common monitor", Rbd("i", "p", {"a"}), Rbd("i", "p", {"c"}), false},
       {"RBD, another pool", Rbd("i", "p", {"a"}), Rbd("i", "q", {"a"}), false},
       {"RBD, another image", Rbd("i", "p", {"a"}), Rbd("j", "p", {"a"}), false},
-      {"a disk that all may share", Disk(BERTH_VOLUME_CINDER, "d"), Disk(BERTH_VOLUME_CINDER, "d"),
-       false},
+      {"a kind of disk that is not restricted", Disk(BERTH_VOLUME_CINDER, "d"),
+       Disk(BERTH_VOLUME_CINDER, "d"), false},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -100,7 +105,7 @@ TEST(VolumeRestrictions, SkipsPodsWithoutSuchVolumes) {
       Skip());
 }
 
-TEST(VolumeRestrictions, ClaimsMustBeThere) {
+TEST(VolumeRestrictions, AMissingClaimRejectsThePod) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}, .objects = {Claim("c", "ReadWriteOnce")}});
   EXPECT_EQ(
       plugin.Filter(MakePod("p").Volume(ClaimVolume("c")).Volume(ClaimVolume("d"))).pre_filter,
@@ -109,7 +114,7 @@ TEST(VolumeRestrictions, ClaimsMustBeThere) {
             Unresolvable("persistentvolumeclaim \"c\" not found"));
 }
 
-TEST(VolumeRestrictions, AClaimForOnePodIsTakenEverywhere) {
+TEST(VolumeRestrictions, AReadWriteOncePodClaimInUseRejectsAllNodes) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").Pod(MakePod("q").Volume(ClaimVolume("c"))), MakeNode("b")},
        .objects = {Claim("c", "ReadWriteOncePod")}});
@@ -119,14 +124,14 @@ TEST(VolumeRestrictions, AClaimForOnePodIsTakenEverywhere) {
   plugin.RemovePod("q", "a");
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip());
   plugin.AddPod(MakePod("r").Namespace("other").Volume(ClaimVolume("c")), "b");
-  EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip()) << "a claim of that name elsewhere";
+  EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip()) << "a claim with that name in another namespace";
   plugin.AddPod(MakePod("s").Volume(ClaimVolume("c")), "b", BERTH_CHANGE_ASSUMED);
   EXPECT_EQ(plugin.Filter(pod).On("a"), kInUse);
   plugin.RemovePod("s", "b", BERTH_CHANGE_FORGOTTEN);
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip());
 }
 
-TEST(VolumeRestrictions, DisksAreTheFirstReason) {
+TEST(VolumeRestrictions, ADiskConflictIsReportedBeforeAClaimInUse) {
   const VolumeSpec disk = Disk(BERTH_VOLUME_AWS_DISK, "d");
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").Pod(MakePod("q").Volume(ClaimVolume("c")).Volume(disk)),
@@ -144,7 +149,7 @@ uint32_t PodGone(const PodSpec& pod, const PodSpec& gone) {
                            .old_pod = {PodSpec(gone).NodeName("n")}});
 }
 
-TEST(VolumeRestrictionsHints, PodsThatGo) {
+TEST(VolumeRestrictionsHints, DeletedPods) {
   const PodSpec with_disk = MakePod("p").Volume(Disk(BERTH_VOLUME_AWS_DISK, "d"));
   const PodSpec with_claim = MakePod("p").Volume(ClaimVolume("c"));
   const PodSpec gone =
@@ -155,10 +160,10 @@ TEST(VolumeRestrictionsHints, PodsThatGo) {
   EXPECT_EQ(PodGone(MakePod("p"), gone), kSkip);
   EXPECT_EQ(PodGone(with_claim, PodSpec(gone).Namespace("other")), kSkip);
   EXPECT_EQ(PodGone(with_disk, PodSpec(gone).Namespace("other")), kQueue)
-      << "disks know no namespaces";
+      << "disks have no namespace";
 }
 
-TEST(VolumeRestrictionsHints, ClaimsAndNodesThatCome) {
+TEST(VolumeRestrictionsHints, AddedClaimsAndNodeEvents) {
   PluginUnderTest plugin({.nodes = {}});
   const PodSpec pod = MakePod("p").Volume(ClaimVolume("c"));
   const auto added = [&](const ObjectSpec& claim) {

@@ -1,4 +1,4 @@
-// Volumes that say in which zone or region they are keep their pods there.
+// VolumeZone: rejects nodes outside the zones and regions of the pod's volumes.
 // kube-scheduler: pkg/scheduler/framework/plugins/volumezone/volume_zone.go
 #include <algorithm>
 #include <array>
@@ -30,15 +30,16 @@ constexpr std::array<std::string_view, kKeys> kKeyTexts{
     "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region",
     "topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
 
-// What one label of one volume wants: one of these values under the key.
+// The requirement of one label of one volume: the node's label must have one of the values.
 struct Topology {
   Key key = kZone;
-  std::vector<std::string_view> values;  // Sorted; texts of the volume.
+  std::vector<std::string_view> values;  // Sorted. They point into the volume's strings.
 
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
-// "a__b" is a and b. Nothing where a part is empty: such a label says nothing.
+// Splits "a__b" into a and b, sorted and without duplicates. Returns no values if a part is empty:
+// the label is then ignored.
 // k8s.io/cloud-provider/volume/helpers: LabelZonesToSet
 std::vector<std::string_view> SplitZones(std::string_view text) {
   constexpr std::string_view kDelimiter = "__";
@@ -79,18 +80,18 @@ class VolumeZone : public berth::Plugin {
   static constexpr std::array kKinds{kClaims, kVolumes, kClasses};
   static constexpr berth::Reasons kReasons{"node(s) had no available volume zone"};
   enum Reason : int { kConflict };
-  // All that the answers depend on beside the node is in the State, and Sign hashes that.
+  // Apart from the node, the result depends only on the State, which Sign() hashes.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode, .pod_parts = 0};
   using Columns = berth::Columns<BetaZone, BetaRegion, Zone, Region>;
   using Node = berth::NodeRow<Columns>;
 
-  // One label of one volume of the pod.
+  // The same as Topology, with interned values.
   struct Wanted {
     Key key = kZone;
     std::vector<berth_id> values;
   };
   struct State {
-    bool prepared = false;
+    bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<Wanted> wanted;
     uint64_t signature = 0;
   };
@@ -106,29 +107,29 @@ class VolumeZone : public berth::Plugin {
       berth::Status status = AddClaim(cycle.pod(), berth::Str(volume.source), state);
       if (!status.ok()) return status;
     }
-    state.prepared = true;
+    state.has_pre_filtered = true;
     return state.wanted.empty() ? berth::Status::Skip() : berth::Status::Success();
   }
 
   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
     const State& state = cycle.State<State>();
-    return state.prepared ? std::optional(state.signature) : std::nullopt;
+    return state.has_pre_filtered ? std::optional(state.signature) : std::nullopt;
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.prepared) {
+    if (!state.has_pre_filtered) {
       if (cycle.pod().volumes().empty()) return berth::kPass;
       throw berth::Error("PreFilter has not run: Filter needs it");
     }
     const std::array<berth_id, kKeys> labels{node[BetaZone{}], node[BetaRegion{}], node[Zone{}],
                                              node[Region{}]};
-    // A cluster of one zone need not label its nodes.
+    // A node without any of the labels is accepted: clusters with a single zone may omit them.
     const bool labelled = std::any_of(labels.begin(), labels.end(),
                                       [](berth_id value) { return value != BERTH_ID_NONE; });
     if (!labelled) return berth::kPass;
     for (const Wanted& wanted : state.wanted) {
-      // What a volume says in old words, a node may say in new ones.
+      // If the volume has a beta label and the node does not, uses the node's GA label.
       constexpr std::array kSuccessor{kZone, kRegion, kZone, kRegion};
       berth_id value = labels[wanted.key];
       if (value == BERTH_ID_NONE) value = labels[kSuccessor[wanted.key]];
@@ -141,8 +142,8 @@ class VolumeZone : public berth::Plugin {
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
-    // What the hint says of a class or volume hangs on no pod; a part must be named all the same,
-    // for the host to ask once for pods that are alike.
+    // The hints for StorageClasses and PersistentVolumes do not depend on the rejected pod. They
+    // still name pod parts, so that the host calls the hint only once for pods with equal parts.
     constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(VOLUMES);
     constexpr uint32_t kAddOrUpdate = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE;
     return {{.resource = BERTH_RESOURCE_STORAGE_CLASS,
@@ -155,8 +156,8 @@ class VolumeZone : public berth::Plugin {
             {.resource = BERTH_RESOURCE_PV, .actions = kAddOrUpdate, .pod_parts = kParts}};
   }
 
-  // A class helps when its volumes wait for a pod, a claim when the pod uses it, a volume when it
-  // is new or its zones changed.
+  // Returns kQueue for an added class with WaitForFirstConsumer, for a claim that the pod uses, for
+  // an added volume, for a volume whose zones changed, and for every node event.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_object* const now = berth::ObjectIn(event.after);
     if (now == nullptr) return berth::QueueingHint::kQueue;
@@ -203,7 +204,8 @@ class VolumeZone : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // A claim without a volume says nothing where the volume waits for the pod; else it must wait.
+  // Checks a claim without a volume. It is accepted if its class has WaitForFirstConsumer; otherwise
+  // the pod must wait until the claim is bound.
   berth::Status CheckUnbound(berth::Value claim) const {
     const std::string_view name = berth::ClaimClass(claim);
     if (name.empty()) {
@@ -228,7 +230,7 @@ class VolumeZone : public berth::Plugin {
     state.signature = Mix(state.signature, topology.key);
     state.signature = Mix(state.signature, topology.values.size());
     for (const std::string_view value : topology.values) {
-      // Zones are few: owned, so that the ids outlive the volume.
+      // Interns the value, so that the id outlives the volume. There are only few zones.
       wanted.values.push_back(host_.Intern(value));
       state.signature = Mix(state.signature, std::hash<std::string_view>()(value));
     }

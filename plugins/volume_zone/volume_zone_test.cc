@@ -32,20 +32,21 @@ ObjectSpec Class(const std::string& name, const std::string& mode) {
   return MakeObject("storage.k8s.io/v1/StorageClass", "", name, json);
 }
 
-// What the filter says of a node with these labels, for a volume with those.
+// Returns the verdict of Filter on `node` for a pod with `volume`.
 Answer On(const NodeSpec& node, const ObjectSpec& volume) {
   PluginUnderTest plugin({.nodes = {node, MakeNode("other").Label(kZone, "elsewhere")},
                           .objects = {Bound("c", volume.name), volume}});
   return plugin.Filter(PodWith("c")).On(node.name);
 }
 
-TEST(VolumeZone, NodesMustBeInTheVolumesZone) {
+TEST(VolumeZone, RejectsNodesOutsideTheVolumesZone) {
   const ObjectSpec volume = Volume("pv").Label(kZone, "a");
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a"), volume), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "b"), volume), kConflict);
   EXPECT_EQ(On(MakeNode("n").Label(kZone, ""), volume), kConflict);
-  EXPECT_EQ(On(MakeNode("n").Label(kRegion, "a"), volume), kConflict) << "it says nothing of zones";
-  EXPECT_EQ(On(MakeNode("n").Label("disk", "a"), volume), Success()) << "it says nothing at all";
+  EXPECT_EQ(On(MakeNode("n").Label(kRegion, "a"), volume), kConflict) << "it has no zone label";
+  EXPECT_EQ(On(MakeNode("n").Label("disk", "a"), volume), Success())
+      << "it has none of the four labels";
 }
 
 TEST(VolumeZone, AVolumeMayBeInSeveralZones) {
@@ -56,25 +57,25 @@ TEST(VolumeZone, AVolumeMayBeInSeveralZones) {
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a__b"), volume), kConflict);
 }
 
-TEST(VolumeZone, EveryLabelCounts) {
+TEST(VolumeZone, EveryLabelOfTheVolumeMustMatch) {
   const ObjectSpec volume = Volume("pv").Label(kZone, "a").Label(kRegion, "r");
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a").Label(kRegion, "r"), volume), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a").Label(kRegion, "s"), volume), kConflict);
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a"), volume), kConflict);
 }
 
-TEST(VolumeZone, OldLabelsOfVolumesMatchNewOnesOfNodes) {
+TEST(VolumeZone, BetaLabelsOfVolumesMatchGaLabelsOfNodes) {
   const ObjectSpec old = Volume("pv").Label(kBetaZone, "a");
   EXPECT_EQ(On(MakeNode("n").Label(kBetaZone, "a"), old), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a"), old), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kBetaZone, "b").Label(kZone, "a"), old), kConflict)
-      << "the node's own old label goes first";
+      << "the node's beta label takes precedence";
   EXPECT_EQ(On(MakeNode("n").Label(kRegion, "r"), Volume("pv").Label(kBetaRegion, "r")), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kBetaZone, "a"), Volume("pv").Label(kZone, "a")), kConflict)
-      << "but not the other way round";
+      << "a GA label of a volume does not match a beta label";
 }
 
-TEST(VolumeZone, LabelsWithEmptyPartsSayNothing) {
+TEST(VolumeZone, LabelsWithEmptyPartsAreIgnored) {
   for (const char* value : {"", "__", "a__", "__a", "a____b"}) {
     PluginUnderTest plugin({.nodes = {MakeNode("n").Label(kZone, "z")},
                             .objects = {Bound("c", "pv"), Volume("pv").Label(kZone, value)}});
@@ -105,7 +106,7 @@ TEST(VolumeZone, FilterNeedsPreFilterForVolumes) {
   EXPECT_EQ(filter(MakePod("p")), Success());
 }
 
-TEST(VolumeZone, ClaimsMustBeKnownAndBound) {
+TEST(VolumeZone, RejectsMissingAndUnboundClaims) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("n")},
        .objects = {Bound("lost", "gone"), Claim("bare", "{}"),
