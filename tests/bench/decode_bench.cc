@@ -1,4 +1,4 @@
-// How many objects one core decodes per second.
+// Measures how many objects per second one core decodes.
 #include <array>
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@ std::string Replace(std::string_view text, std::string_view from, std::string_vi
   }
 }
 
-// A pod of a deployment as the API server sends it before it is scheduled, without managedFields.
+// A pending pod of a Deployment as the API server sends it, without managedFields.
 constexpr std::string_view kStoredPod =
     R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-6d4cf56db6-#","generateName":)"
     R"("web-6d4cf56db6-","namespace":"shop","uid":"7c0d9f5e-3d53-4b4a-9d1e-0a6a3f00#",)"
@@ -54,7 +54,7 @@ constexpr std::string_view kStoredPod =
     R"("2026-01-10T08:00:00Z","reason":"Unschedulable","message":"0/3 nodes are available:)"
     R"( 3 Insufficient cpu."}],"qosClass":"Burstable"}})";
 
-// A pod of a GPU trace: what a manifest for a simulation has.
+// A pod of a GPU trace, as in manifests for simulations.
 constexpr std::string_view kTracePod =
     R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-#","namespace":"default",)"
     R"("uid":"openb-pod-#","creationTimestamp":"2026-01-10T08:00:00Z"},"spec":{"priority":1000,)"

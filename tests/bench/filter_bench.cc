@@ -1,5 +1,5 @@
-// What Filter costs per node through the boundary: 5,000 nodes in blocks of 256, warm, the plugins
-// in a shared object. Reports the time per_node.
+// Measures the time of Filter per node when the host calls plugins in a shared object through the C
+// ABI: 5,000 nodes, in blocks of 64, 256 and 1024 nodes, with warm caches. Reports it as per_node.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -47,7 +47,8 @@ const berth_entry& Entry() {
   return *entry;
 }
 
-// The node table, its blocks, and one pod that fits on about half of it.
+// A node table with its blocks, and one pod to filter. If `selected`, only every second node of a
+// block is evaluated.
 class Table {
  public:
   Table(uint32_t block_size, bool selected) : codes_(kNodes), reasons_(kNodes) {
@@ -75,7 +76,8 @@ class Table {
     cycle_.slots = slots_;
   }
 
-  uint32_t asked() const { return asked_; }
+  // Returns the number of nodes that one Run evaluates.
+  uint32_t evaluated() const { return evaluated_; }
   berth_cycle& cycle() { return cycle_; }
   void Run(const berth_filter& filter, void* self) {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -98,7 +100,7 @@ class Table {
     block.columns = columns.data();
     blocks_.push_back(block);
     starts_.push_back(from);
-    asked_ += block.n_selected;
+    evaluated_ += block.n_selected;
   }
 
   std::vector<int64_t> numbers_[4];
@@ -109,7 +111,7 @@ class Table {
   std::vector<uint32_t> starts_;
   std::vector<uint8_t> codes_;
   std::vector<uint64_t> reasons_;
-  uint32_t asked_ = 0;
+  uint32_t evaluated_ = 0;
   uint32_t cancel_ = 0;
   int64_t state_[2] = {1000, int64_t{2} << 30U};
   void* slots_[1] = {state_};
@@ -137,8 +139,9 @@ void BM_Filter(benchmark::State& state, const char* name) {
     table.Run(*filter, plugin->self);
     benchmark::ClobberMemory();
   }
-  state.counters["per_node"] = benchmark::Counter(
-      table.asked(), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["per_node"] =
+      benchmark::Counter(table.evaluated(), benchmark::Counter::kIsIterationInvariantRate |
+                                                benchmark::Counter::kInvert);
   plugin->destroy(plugin);
 }
 

@@ -1,4 +1,5 @@
-// One policy (cpu, memory and zone fit) written per node and per block.
+// Three implementations of one Filter policy (cpu, memory and zone): per node, per node with early
+// return, and per block.
 #include <cstdint>
 #include <string_view>
 
@@ -14,7 +15,7 @@ class PerNode : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "bench.PerNode";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Fits pods, node by node.";
+  static constexpr std::string_view kAbout = "Filters node by node.";
   static constexpr berth::Reasons kReasons{"Insufficient cpu", "Insufficient memory", "Wrong zone"};
   using Columns = FitColumns;
   using Node = berth::NodeRow<Columns>;
@@ -35,12 +36,13 @@ class PerNode : public berth::Plugin {
   berth_id zone_;
 };
 
-// As most would write it: the first reason ends it.
+// The most common way to write a Filter: returns at the first reason.
 class PerNodeEarly : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "bench.PerNodeEarly";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Fits pods, node by node, and stops at once.";
+  static constexpr std::string_view kAbout =
+      "Filters node by node and returns at the first reason.";
   static constexpr berth::Reasons kReasons{"Insufficient cpu", "Insufficient memory", "Wrong zone"};
   using Columns = FitColumns;
   using Node = berth::NodeRow<Columns>;
@@ -79,7 +81,7 @@ class PerBlock : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "bench.PerBlock";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Fits pods, block by block.";
+  static constexpr std::string_view kAbout = "Filters block by block.";
   static constexpr berth::Reasons kReasons{"Insufficient cpu", "Insufficient memory", "Wrong zone"};
   using Columns = FitColumns;
 

@@ -1,4 +1,4 @@
-// What interning costs: a known text, a new one, reading a text back, sweeping.
+// Measures the interner: known texts, new texts, reading a text back, and sweeping.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-// Names of the shape and length that pods, labels and zones have.
+// Returns names that are similar in form and length to those of labels.
 std::vector<std::string> MakeTexts(int64_t count) {
   std::vector<std::string> texts;
   for (int64_t i = 0; i < count; ++i) {

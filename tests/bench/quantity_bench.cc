@@ -1,4 +1,4 @@
-// How long one quantity takes to parse, by the way it is written.
+// Measures how long it takes to parse one quantity, for different notations.
 #include <string>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// What the scheduling queue costs at 100,000 pods: pushing and popping, parking and waking, and an
-// event that helps one shape of pods among 500.
+// Measures the scheduling queue with up to 100,000 pods: pushing and popping, parking and
+// activating, and events that help no pod or one of 500 shapes of pods.
 #include <malloc.h>
 
 #include <chrono>
@@ -24,7 +24,7 @@ constexpr PluginId kFit = 3;
 constexpr PluginId kGates = 1;
 constexpr PluginId kAffinity = 2;
 
-// As PrioritySort: by priority, then by when it entered the queue.
+// The order of PrioritySort: by priority, then by the time at which a pod entered the queue.
 class ByPriority final : public QueueOrder {
  public:
   bool has_key() const override { return true; }
@@ -40,7 +40,8 @@ class ByPriority final : public QueueOrder {
   bool Less(const berth_queued&, const berth_queued&) const override { return false; }
 };
 
-// As SchedulingGates and NodeResourcesFit: a node that came or grew helps a pod that fits on it.
+// The policy of SchedulingGates and NodeResourcesFit: a node that was added or grew helps a pod that
+// fits on it.
 class FitPolicy final : public QueuePolicy {
  public:
   std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId>) override {
@@ -95,7 +96,7 @@ class FitPolicy final : public QueuePolicy {
   };
 };
 
-// Pods of shape s want one device of kind s.
+// A queue and its pods. A pod of shape s requests one device of kind s.
 struct Bench {
   explicit Bench(int64_t pod_count) {
     for (int64_t i = 0; i < pod_count; ++i) {
@@ -115,14 +116,14 @@ struct Bench {
   void AddAll() {
     for (const PodRef& pod : pods) queue->Add(pod);
   }
-  // Everything that is ready is tried and rejected. Backoffs end at once.
+  // Pops and rejects all active pods, then advances the clock past their backoffs.
   void ParkAll() {
     while (const QueuedEntity* entity = queue->Pop()) {
       queue->Return(entity->pod->uid(), {.plugins = {kFit}, .pending = {}});
     }
     now_ns += int64_t{20'000'000'000};
   }
-  // A node with devices of one shape; -1: of none that anybody wants.
+  // Returns the event of an added node with devices of one shape. No pod requests those of shape -1.
   QueueEvent NodeEvent(int64_t shape) {
     return {.resource = BERTH_RESOURCE_NODE,
             .action = BERTH_ACTION_ADD,
@@ -171,7 +172,7 @@ void BM_Pop(benchmark::State& state) {
 }
 BENCHMARK(BM_Pop)->Arg(1000)->Arg(100'000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-// The steady state of a long queue: the first leaves, and another comes.
+// The steady state of a long queue: the first pod is scheduled, and another pod is added.
 void BM_PopDonePush(benchmark::State& state) {
   Bench bench(state.range(0));
   bench.AddAll();
@@ -183,8 +184,8 @@ void BM_PopDonePush(benchmark::State& state) {
 }
 BENCHMARK(BM_PopDonePush)->Arg(1000)->Arg(100'000);
 
-// One pod is woken, tried, and parked again, among many that are parked.
-void BM_WakeAndPark(benchmark::State& state) {
+// Of many parked pods, activates one, pops it, and parks it again.
+void BM_ActivateAndPark(benchmark::State& state) {
   Bench bench(state.range(0));
   bench.AddAll();
   bench.ParkAll();
@@ -197,9 +198,9 @@ void BM_WakeAndPark(benchmark::State& state) {
     if (++next == bench.pods.size()) next = 0;
   }
 }
-BENCHMARK(BM_WakeAndPark)->Arg(1000)->Arg(100'000);
+BENCHMARK(BM_ActivateAndPark)->Arg(1000)->Arg(100'000);
 
-void BM_EventForNobody(benchmark::State& state) {
+void BM_EventThatHelpsNoPod(benchmark::State& state) {
   Bench bench(state.range(0));
   bench.AddAll();
   bench.ParkAll();
@@ -209,9 +210,9 @@ void BM_EventForNobody(benchmark::State& state) {
   state.counters["hints"] = benchmark::Counter(static_cast<double>(bench.policy.hints),
                                                benchmark::Counter::kAvgIterations);
 }
-BENCHMARK(BM_EventForNobody)->Arg(1000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_EventThatHelpsNoPod)->Arg(1000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
 
-void BM_EventForOneShape(benchmark::State& state) {
+void BM_EventThatHelpsOneShape(benchmark::State& state) {
   Bench bench(state.range(0));
   const size_t before = mallinfo2().uordblks;
   bench.AddAll();
@@ -219,27 +220,27 @@ void BM_EventForOneShape(benchmark::State& state) {
   const size_t used = mallinfo2().uordblks - before;
   const QueueEvent event = bench.NodeEvent(7);
   bench.policy.hints = 0;
-  int64_t woken = 0;
+  int64_t requeued = 0;
   for (auto _ : state) {
     Time(state, [&] { bench.queue->OnEvent(event); });
-    woken += static_cast<int64_t>(bench.queue->CountIn(QueuePlace::kActive));
+    requeued += static_cast<int64_t>(bench.queue->CountIn(QueuePlace::kActive));
     bench.ParkAll();
   }
   const auto per_event = [](int64_t count) {
     return benchmark::Counter(static_cast<double>(count), benchmark::Counter::kAvgIterations);
   };
   state.counters["hints"] = per_event(bench.policy.hints);
-  state.counters["woken"] = per_event(woken);
+  state.counters["requeued"] = per_event(requeued);
   state.counters["bytes_per_pod"] = static_cast<double>(used) / static_cast<double>(state.range(0));
 }
-BENCHMARK(BM_EventForOneShape)
+BENCHMARK(BM_EventThatHelpsOneShape)
     ->Arg(1000)
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 
-// A burst of bindings: as many pods come back rejected as were in flight while others were bound,
-// which is news to a plugin that did not reject them.
+// Returns range(0) rejected pods to the queue after range(1) bindings of other pods happened while
+// they were in flight. Only a plugin that did not reject the pods registered for these events.
 void BM_ReturnAfterEvents(benchmark::State& state) {
   Bench bench(state.range(0));
   bench.AddAll();

@@ -1,4 +1,5 @@
-// How fast manifests become JSON: 10 MB of pods in the shape that `kubectl get -o yaml` prints.
+// Measures how fast manifests are converted to JSON: 10 MB of pods as `kubectl get -o yaml` prints
+// them.
 #include <string>
 
 #include <benchmark/benchmark.h>

@@ -1,6 +1,6 @@
-// Decisions recorded from kube-scheduler 1.36.2, case by case, through real plugin libraries and
-// the report that `berth explain --output json` prints; the profile of each as TOML, which
-// `berth profile convert` makes of it. cases/README.md says what a case is.
+// Compares Berth's decisions with those recorded from kube-scheduler 1.36.2. Every case runs with
+// the real plugin libraries, with its profile converted to TOML as by `berth profile convert`, and
+// yields the report that `berth explain --output json` prints. cases/README.md describes the cases.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// How many cases run. A new plugin makes more of them run: raise this with it. It never falls.
+// The number of cases that run. Increase it when a new plugin allows more cases to run. Never
+// decrease it.
 constexpr size_t kRunning = 424;
 
 std::vector<json> ReadCases() {
@@ -49,6 +50,7 @@ std::vector<json> ReadCases() {
   return cases;
 }
 
+// Runs one case on an embedded cluster.
 class CaseRun {
  public:
   CaseRun(const json& a_case, const PluginCatalog& catalog)
@@ -66,14 +68,14 @@ class CaseRun {
 
   std::set<std::string> Missing() const { return MissingFor(case_, profile_, objects_, catalog_); }
 
-  // What `berth explain` says of the case's pod.
+  // Returns the report of `berth explain` on the pod of the case.
   json Explain() {
     if (!Start()) return {};
     return Explain(Find(case_["pod"]));
   }
 
-  // The same for one pod after the other, each of which is bound to the first of the nodes that may
-  // be chosen.
+  // Returns the outcome of each pod of a sequence. Each pod is bound to the first of the nodes that
+  // may be selected before the next pod is decided.
   json Steps() {
     json steps = json::array();
     if (!Start()) return steps;
@@ -126,12 +128,13 @@ class CaseRun {
     return report;
   }
 
+  // Decides one pod of a sequence and binds it.
   json Step(const std::string& key) {
     json step = {
         {"pod", key}, {"code", "Skipped"}, {"selected", json::array()}, {"chosen", nullptr}};
     const PodRef pod = Find(key);
     if (!pod->node_name().empty()) {
-      step["message"] = "already placed";  // The recording's own words.
+      step["message"] = "already placed";  // The text that the recorded cases contain.
       return step;
     }
     const json report = Explain(pod);
@@ -165,7 +168,8 @@ json WithoutDynamicResources(json value) {
   return value;
 }
 
-// What PostFilter adds to a message; not compared until there is one.
+// Compares messages without the text that kube-scheduler's PostFilter plugins append, because Berth
+// does not have these plugins.
 void ExpectMessage(const std::string& want, const std::string& got) {
   ASSERT_TRUE(want.starts_with(got)) << "want: " << want << "\n got: " << got;
   static const std::regex post_filter("( (no new claims to deallocate|preemption: |not found).*)?");
@@ -198,7 +202,7 @@ void CompareSteps(const json& want, const json& got) {
   }
 }
 
-TEST(Conformance, CasesThatRunAreEqual) {
+TEST(Conformance, DecisionsEqualTheRecordedDecisions) {
   const TestPlugins plugins;
   size_t running = 0;
   for (const json& a_case : ReadCases()) {
@@ -213,11 +217,12 @@ TEST(Conformance, CasesThatRunAreEqual) {
       Compare(expect, run.Explain());
     }
   }
-  EXPECT_EQ(running, kRunning) << "the rule lets another number of cases run than is committed";
+  EXPECT_EQ(running, kRunning)
+      << "MissingFor() allows another number of cases to run than kRunning";
 }
 
-// Not a test of behaviour: prints what is still to come.
-TEST(Conformance, CasesThatDoNotRunByReason) {
+// Prints why the other cases do not run.
+TEST(Conformance, ReportsTheReasonsOfCasesThatDoNotRun) {
   const TestPlugins plugins;
   std::map<std::string, size_t> reasons;
   size_t waiting = 0;
@@ -230,7 +235,7 @@ TEST(Conformance, CasesThatDoNotRunByReason) {
   }
   std::ostringstream table;
   for (const auto& [reason, count] : reasons) table << "  " << count << "\t" << reason << "\n";
-  std::cout << waiting << " cases wait for:\n" << table.str();
+  std::cout << waiting << " cases do not run because these are missing:\n" << table.str();
   EXPECT_EQ(waiting + kRunning, 632U);
 }
 

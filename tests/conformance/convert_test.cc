@@ -1,6 +1,6 @@
-// Random configurations of kube-scheduler: what upstream's rules make of them is what runs once
-// they are converted, written as TOML and read again. The rules are those of kube_profile.cc, which
-// shares nothing with the conversion.
+// Converts random configurations of kube-scheduler to TOML profiles, reads these again, and expects
+// the plans that kube-scheduler's rules give. kube_profile.cc implements these rules and shares no
+// code with the conversion.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -47,6 +47,7 @@ const std::vector<std::string>& UpstreamNames() {
   return *names;
 }
 
+// Makes random KubeSchedulerConfigurations.
 class RandomConfig {
  public:
   explicit RandomConfig(uint32_t seed, const PluginCatalog& catalog)
@@ -99,7 +100,7 @@ class RandomConfig {
     names.insert(names.end(), {"acme.Gang", "acme.Unknown"});
     std::shuffle(names.begin(), names.end(), random_);
     for (const std::string& name : names) {
-      // There is one that sorts the queue, or the profile is refused.
+      // acme.Unknown is never enabled at queueSort: exactly one plugin must sort the queue.
       const bool can_run =
           name == "acme.Unknown" ? key != "queueSort" : KubePluginRunsAt(catalog_, name, key);
       if (can_run && Chance(35)) set["enabled"].push_back(Entry(name));
@@ -150,7 +151,8 @@ class RandomConfig {
   const PluginCatalog& catalog_;
 };
 
-// "A, B=3": what runs at a point. Of points that come with a plugin the order means nothing.
+// Returns the plugins that run at a point, as in "A, B=3" (B has weight 3). Sorts them at points
+// that a plugin always runs at, because there the order has no effect.
 std::string UsesAt(const PlanSpec& spec, const PointInfo& point) {
   std::vector<std::string> uses;
   for (const PlanSpec::Use& use : spec.points[static_cast<size_t>(point.point)]) {
@@ -186,7 +188,8 @@ bool CanRun(const PlanSpec& spec) {
          !spec.points[static_cast<size_t>(Point::kBind)].empty();
 }
 
-// What stands as a comment, uncommented, is the profile with the plugins that are not here.
+// Expects that `text` is the whole profile once its comments are uncommented, including the plugins
+// that Berth does not have.
 void ExpectComments(const ConvertedProfile& converted, const std::string& text) {
   std::string uncommented = text.substr(text.find("schedulerName"));
   for (const std::string_view mark : {"\n# ", "\n  # "}) {
@@ -200,7 +203,7 @@ void ExpectComments(const ConvertedProfile& converted, const std::string& text) 
   EXPECT_EQ(read, converted.profile) << uncommented;
 }
 
-TEST(Convert, RunsWhatUpstreamsRulesMakeOfRandomConfigurations) {
+TEST(Convert, RandomConfigurationsRunAsInKubeScheduler) {
   TestPlugins plugins;
   plugins.AddLibrary(BERTH_GANG);
   size_t equal = 0;
@@ -213,7 +216,7 @@ TEST(Convert, RunsWhatUpstreamsRulesMakeOfRandomConfigurations) {
     for (const json& profile : config["profiles"]) {
       want.push_back(ToPlanSpec(ReadKubeProfile(profile), plugins.catalog()));
     }
-    // Read as YAML, and as JSON.
+    // Converts every second configuration as YAML and the others as JSON.
     const std::string text = seed % 2 == 0 ? "---\n" + config.dump(1) : config.dump();
     const Converted converted = ConvertText(text, plugins.catalog());
     ASSERT_EQ(std::ranges::all_of(want, CanRun), converted.errors.empty()) << converted.errors;
@@ -232,8 +235,7 @@ TEST(Convert, RunsWhatUpstreamsRulesMakeOfRandomConfigurations) {
   EXPECT_GT(equal, kSeeds / 2);
 }
 
-// With the default profile as with a file that says nothing.
-TEST(Convert, OfNothingIsTheDefaultProfile) {
+TEST(Convert, AConfigurationWithoutProfilesIsTheDefaultProfile) {
   const TestPlugins plugins;
   const Converted converted =
       ConvertText(KubeConfiguration(json::array()).dump(), plugins.catalog());

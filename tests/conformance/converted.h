@@ -1,4 +1,5 @@
-// The way of `berth profile convert`, from a KubeSchedulerConfiguration to what runs.
+// Converts a KubeSchedulerConfiguration as `berth profile convert` does, and builds plans from the
+// result.
 #ifndef BERTH_TESTS_CONFORMANCE_CONVERTED_H_
 #define BERTH_TESTS_CONFORMANCE_CONVERTED_H_
 
@@ -14,19 +15,20 @@
 namespace berth::host {
 
 struct Converted {
-  std::string errors;  // Of the configuration, or of what was made of it; empty: there are none.
+  std::string
+      errors;  // Of the configuration or of the converted profiles; empty if there are none.
   std::vector<ConvertedProfile> profiles;
-  std::vector<std::string> texts;  // Of their files.
-  std::vector<PlanSpec> specs;     // Of what is read from these.
+  std::vector<std::string> texts;  // The TOML texts of `profiles`.
+  std::vector<PlanSpec> specs;     // The plans of the profiles that are read from `texts`.
 };
 
-// `text` is YAML or JSON.
+// Converts `text`, which is YAML or JSON.
 Converted ConvertText(const std::string& text, const PluginCatalog& catalog);
 
-// A KubeSchedulerConfiguration v1 with these profiles.
+// Returns a KubeSchedulerConfiguration v1 with these profiles.
 nlohmann::json KubeConfiguration(nlohmann::json profiles);
 
-// What a file with this text says. Errors: in `errors`.
+// Returns the profile that `text` contains. Adds errors to `errors`.
 Profile ReadProfileText(const std::string& text, ConfigErrors& errors);
 
 }  // namespace berth::host

@@ -8,7 +8,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// kube-scheduler 1.36's MultiPoint set with its weights.
+// Returns the default multiPoint plugins of kube-scheduler 1.36 and their weights.
 const std::vector<KubePlugin>& DefaultMultiPoint() {
   static const std::vector<KubePlugin>* const plugins =
       new std::vector<KubePlugin>{{"SchedulingGates", 0},
@@ -54,7 +54,8 @@ Names ReadDisabled(const nlohmann::json& set) {
   return names;
 }
 
-// Defaults stay in order, replaced in place by the user's entry of the same name.
+// Merges the user's plugins into the defaults. The defaults keep their order, and an entry of the
+// user with the name of a default replaces it in place.
 std::vector<KubePlugin> MergeMultiPoint(const std::vector<KubePlugin>& user,
                                         const Names& disabled) {
   std::vector<KubePlugin> merged;
@@ -73,14 +74,14 @@ std::vector<KubePlugin> MergeMultiPoint(const std::vector<KubePlugin>& user,
   return merged;
 }
 
-// "PreFilter" is "preFilter" in a profile.
+// Returns the point's key in a profile: "preFilter" for PreFilter.
 std::string PointKey(const PointInfo& point) {
   std::string key(point.name);
   key[0] = static_cast<char>(key[0] - 'A' + 'a');
   return key;
 }
 
-// Upstream's plugins and their points, of those that a profile may name.
+// Returns the plugins of kube-scheduler and the points that a profile may name for each.
 const std::map<std::string, std::set<std::string>>& UpstreamPoints() {
   static const auto* const points = new std::map<std::string, std::set<std::string>>{
       {"SchedulingGates", {"preEnqueue"}},
@@ -107,6 +108,7 @@ const std::map<std::string, std::set<std::string>>& UpstreamPoints() {
   return *points;
 }
 
+// Returns whether the catalogue has the plugin and it implements the point.
 bool IsBuiltFor(const PluginCatalog& catalog, const std::string& plugin, const PointInfo& point) {
   const auto found = catalog.plugins().find(plugin);
   if (found == catalog.plugins().end()) return false;
@@ -114,11 +116,12 @@ bool IsBuiltFor(const PluginCatalog& catalog, const std::string& plugin, const P
   return std::ranges::find(points, point.id) != points.end();
 }
 
-bool ComesWithThePlugin(const PointInfo& point) {
+// Returns whether an enabled plugin always runs at the point, without being named there.
+bool IsImplicit(const PointInfo& point) {
   return point.point == Point::kEnqueueExtensions || point.point == Point::kChanges;
 }
 
-// What upstream runs at the point.
+// Returns the plugins that kube-scheduler runs at the point `key`.
 std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& key,
                                const PluginCatalog& catalog) {
   const auto enabled_here = profile.enabled.find(key);
@@ -128,7 +131,7 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& ke
   const Names disabled = disabled_here != profile.disabled.end() ? disabled_here->second : Names{};
   if (Has(disabled, "*")) return enabled;
 
-  // Of multiPoint: what the point enables too, and the rest.
+  // Splits the plugins of multiPoint into those that the point enables as well and the others.
   std::set<std::string> overrides;
   std::vector<KubePlugin> others;
   for (const KubePlugin& plugin : profile.multi_point) {
@@ -155,14 +158,15 @@ std::vector<PlanSpec::Use>& UsesAt(PlanSpec& spec, Point point) {
   return spec.points[static_cast<size_t>(point)];
 }
 
-// The plugin runs at `point` too, if Berth's does anything there.
-void Need(Point point, const PlanSpec::Use& use, const PluginCatalog& catalog, PlanSpec& spec) {
+// Adds the plugin to `point` if Berth's plugin implements the point and does not run there yet.
+void AddRequiredPoint(Point point, const PlanSpec::Use& use, const PluginCatalog& catalog,
+                      PlanSpec& spec) {
   auto& uses = UsesAt(spec, point);
   const bool is_there = std::ranges::find(uses, use.plugin, &PlanSpec::Use::plugin) != uses.end();
   if (!is_there && IsBuiltFor(catalog, use.plugin, InfoOf(point))) uses.push_back(use);
 }
 
-// The arguments without the fields that say what they are.
+// Returns the arguments without `apiVersion` and `kind`.
 nlohmann::json PlainArgs(nlohmann::json args) {
   args.erase("apiVersion");
   args.erase("kind");
@@ -203,7 +207,7 @@ PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
   spec.scheduler_name = profile.scheduler_name;
   std::vector<std::string> used;
   for (const PointInfo& point : kPoints) {
-    if (ComesWithThePlugin(point)) continue;
+    if (IsImplicit(point)) continue;
     for (const KubePlugin& plugin : Expand(profile, PointKey(point), catalog)) {
       if (!IsBuiltFor(catalog, plugin.name, point)) continue;
       spec.points[static_cast<size_t>(point.point)].push_back({plugin.name, plugin.weight});
@@ -211,15 +215,16 @@ PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
     }
   }
   for (const PlanSpec::Use& use : UsesAt(spec, Point::kScore)) {
-    if (UpstreamPoints().contains(use.plugin)) Need(Point::kPreScore, use, catalog, spec);
+    if (UpstreamPoints().contains(use.plugin))
+      AddRequiredPoint(Point::kPreScore, use, catalog, spec);
   }
   for (const PlanSpec::Use& use : UsesAt(spec, Point::kFilter)) {
     const bool needs = use.plugin == "VolumeZone" || use.plugin == "NodeVolumeLimits";
-    if (needs) Need(Point::kPreFilter, use, catalog, spec);
+    if (needs) AddRequiredPoint(Point::kPreFilter, use, catalog, spec);
   }
   for (const std::string& name : used) {
     for (const PointInfo& point : kPoints) {
-      if (!ComesWithThePlugin(point) || !IsBuiltFor(catalog, name, point)) continue;
+      if (!IsImplicit(point) || !IsBuiltFor(catalog, name, point)) continue;
       spec.points[static_cast<size_t>(point.point)].push_back({name, 1});
     }
     const auto args = profile.args.find(name);

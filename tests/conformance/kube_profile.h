@@ -1,5 +1,5 @@
-// A KubeSchedulerProfile (kubescheduler.config.k8s.io/v1) as the cases carry it, merged with the
-// defaults as kube-scheduler merges them.
+// Reads a KubeSchedulerProfile (kubescheduler.config.k8s.io/v1) of a case and merges it with the
+// defaults by kube-scheduler's rules.
 #ifndef BERTH_TESTS_CONFORMANCE_KUBE_PROFILE_H_
 #define BERTH_TESTS_CONFORMANCE_KUBE_PROFILE_H_
 
@@ -16,29 +16,31 @@ namespace berth::host {
 
 struct KubePlugin {
   std::string name;
-  int64_t weight = 0;  // 0: not given.
+  int64_t weight = 0;  // 0 if the profile gives no weight.
 };
 
-// What the profile comes to, with upstream's names, plugins that are not built included.
+// A merged profile, with kube-scheduler's names. It includes plugins that Berth does not have.
 struct KubeProfile {
   std::string scheduler_name = "default-scheduler";
   std::vector<KubePlugin> multi_point;
-  std::map<std::string, std::vector<KubePlugin>> enabled;    // By point: "score".
-  std::map<std::string, std::vector<std::string>> disabled;  // By point; may hold "*".
+  std::map<std::string, std::vector<KubePlugin>> enabled;    // By point, such as "score".
+  std::map<std::string, std::vector<std::string>> disabled;  // By point. May contain "*".
   std::map<std::string, nlohmann::json> args;                // By plugin.
 };
 
-// `profile` is null for the default profile.
+// Reads `profile`. An empty object gives the default profile.
 KubeProfile ReadKubeProfile(const nlohmann::json& profile);
 
-// Whether upstream's plugin, or else that of the catalogue, runs at the point "preFilter".
+// Returns whether the plugin runs at the point `key`, such as "preFilter": kube-scheduler's plugin
+// of this name, or else the catalogue's.
 bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
                       const std::string& key);
 
-// The plan of what is built: instances and uses of plugins that the catalogue lacks are left out.
-// A plugin of upstream that scores has its PreScore: Berth's do there what upstream's do at Score.
-// VolumeZone and NodeVolumeLimits have their PreFilter where they filter, for the same reason.
-// Rules: pkg/scheduler/apis/config/v1/default_plugins.go (mergePlugins) and
+// Returns the plan for `profile`. Plugins that the catalogue does not have are left out.
+// A plugin of kube-scheduler that runs at Score also gets PreScore, because Berth's plugin does
+// there a part of what kube-scheduler's plugin does at Score. For the same reason VolumeZone and
+// NodeVolumeLimits get PreFilter if they run at Filter.
+// kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go (mergePlugins) and
 // pkg/scheduler/framework/runtime/framework.go (expandMultiPointPlugins).
 PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog);
 

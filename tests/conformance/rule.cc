@@ -12,13 +12,13 @@ using nlohmann::json;
 
 const PodRef* AsPod(const AnyObject& object) { return std::get_if<PodRef>(&object); }
 
-bool Built(const PluginCatalog& catalog, const std::string& plugin) {
+bool HasPlugin(const PluginCatalog& catalog, const std::string& plugin) {
   return catalog.plugins().contains(plugin);
 }
 
 void AddIfMissing(const PluginCatalog& catalog, const std::string& plugin,
                   std::set<std::string>& missing) {
-  if (!plugin.empty() && !Built(catalog, plugin)) missing.insert(plugin);
+  if (!plugin.empty() && !HasPlugin(catalog, plugin)) missing.insert(plugin);
 }
 
 void CheckExpectation(const json& expect, const PluginCatalog& catalog,
@@ -40,7 +40,7 @@ void CheckExpectation(const json& expect, const PluginCatalog& catalog,
   }
 }
 
-// The pods that are decided.
+// Returns the keys of the pods to schedule.
 std::set<std::string> Targets(const json& a_case) {
   if (a_case.contains("pods")) return a_case["pods"].get<std::set<std::string>>();
   return {a_case["pod"].get<std::string>()};
@@ -57,7 +57,8 @@ void CheckPods(const json& a_case, std::span<const AnyObject> objects, const Plu
     if (pod == nullptr) continue;
     const berth_pod& view = (*pod)->view();
     if (view.scheduling_gates.count != 0 && view.nominated_node != kNoId) {
-      AddIfMissing(catalog, "SchedulingGates", missing);  // It must not count for others.
+      AddIfMissing(catalog, "SchedulingGates",
+                   missing);  // A gated pod's nomination must not count for others.
     }
     const bool is_target = targets.contains((*pod)->Key());
     for (const std::string_view field : fields.Unhandled(view)) {

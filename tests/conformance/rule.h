@@ -1,4 +1,4 @@
-// Which cases run: the committed rule.
+// Determines which conformance cases can run.
 #ifndef BERTH_TESTS_CONFORMANCE_RULE_H_
 #define BERTH_TESTS_CONFORMANCE_RULE_H_
 
@@ -16,18 +16,21 @@
 
 namespace berth::host {
 
-// Of claims VolumeBinding answers for: a case whose expectation does not name it runs without it.
+// The field that VolumeBinding handles. A case whose expectation does not name VolumeBinding runs
+// without it.
 inline constexpr std::string_view kVolumes = "/spec/volumes";
 
-// What the case needs and this host does not have, by name: plugins, extension points, the several
-// steps of a sequence. Empty: the case runs.
+// Returns the names of the plugins and pod fields that the case needs and that Berth does not
+// support. The case can run if the result is empty. A case cannot run if
 //
-//   - the expectation names a plugin that is not built (DynamicResources' zero score, and what
-//     PostFilter says, aside);
-//   - the pod to place uses a field other than volumes that no plugin answers for, or another pod
-//     has a pod (anti-)affinity, which works on others;
-//   - default spreading or an added affinity in the profile's arguments would apply;
-//   - the profile enables a plugin for one point where this host does not call that point.
+//   - the expectation names a plugin that Berth does not have, except for DynamicResources in
+//     scores, which is always 0, and for the text that PostFilter adds to messages;
+//   - an expected step contains a preemption, and Berth does not have DefaultPreemption;
+//   - the pod to schedule uses a field other than volumes that no plugin handles, or another pod has
+//     a pod affinity or anti-affinity, which affects other pods;
+//   - a gated pod has a nomination, and Berth does not have SchedulingGates;
+//   - the profile's arguments for default spreading or added affinity apply, and Berth does not have
+//     the plugin.
 std::set<std::string> MissingFor(const nlohmann::json& a_case, const KubeProfile& profile,
                                  std::span<const AnyObject> objects, const PluginCatalog& catalog);
 

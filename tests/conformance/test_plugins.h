@@ -1,4 +1,4 @@
-// The plugins of the build, loaded once.
+// Loads all plugins of the build.
 #ifndef BERTH_TESTS_CONFORMANCE_TEST_PLUGINS_H_
 #define BERTH_TESTS_CONFORMANCE_TEST_PLUGINS_H_
 

@@ -29,8 +29,8 @@ bool CountsAllocations() { return BERTH_BENCH_COUNTS != 0; }
 
 #if BERTH_BENCH_COUNTS
 
-// A program's own malloc takes the place of glibc's in all its libraries ("Replacing malloc" in
-// glibc's manual), where it is visible to them; glibc's own remains reachable under these names.
+// If a program exports its own malloc, all its libraries use that instead of glibc's ("Replacing
+// malloc" in glibc's manual). The __libc_ functions are glibc's own implementation.
 #pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(size_t bytes);

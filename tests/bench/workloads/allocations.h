@@ -1,4 +1,4 @@
-// How much is taken from the heap.
+// Counts heap allocations.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_ALLOCATIONS_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_ALLOCATIONS_H_
 
@@ -7,16 +7,18 @@
 namespace berth::bench {
 
 struct Allocations {
-  // Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign; `new` is malloc.
+  // Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign. `new` calls
+  // malloc.
   uint64_t count = 0;
-  uint64_t bytes = 0;  // As asked for.
+  uint64_t bytes = 0;  // The requested bytes.
 };
 
-// Since the thread began, of every library of the process, plugins too.
-// Threading: any; each thread has its own.
+// Returns the allocations of the calling thread since it started, by all libraries of the process,
+// including plugins.
+// Threading: any. Each thread has its own count.
 Allocations AllocationsOfThread();
 
-// False under a sanitizer, which has an allocator of its own: then nothing is counted.
+// Returns false under a sanitizer. Sanitizers replace the allocator, and nothing is counted.
 bool CountsAllocations();
 
 }  // namespace berth::bench

@@ -29,31 +29,32 @@ using host::Result;
 using host::Status;
 
 constexpr int kExitNotAll = 1;
-constexpr double kMostSlowdown = 1e6;
+constexpr double kMaxSlowdown = 1e6;
 
 constexpr std::string_view kAbout =
-    "Measures what decisions cost: Berth with its plugins, on a cluster in memory.";
+    "Measures the cost of scheduling attempts: Berth with its plugins on an in-memory cluster.";
 
 constexpr std::string_view kHelp = R"(Examples:
   berth-bench
   berth-bench W1 W4 --repeat 5 --output json > before.json
   berth-bench compare before.json after.json
   berth-bench compare before.json after.json --max-slowdown 1.1
-How does a decision grow with the nodes?
+Measure how the cost of an attempt grows with the number of nodes:
   for n in 1000 10000 100000; do berth-bench W1 --nodes $n --pods 1000; done
 
-They carry the names and sizes of kube-scheduler's scheduler_perf. Each run has a process of its
-own. All its objects stand in the cluster and the queue before the clock starts; it stops when the
-queue rests. All nodes are scored. Of several runs the one with the median of decisions per second
-is shown:
-  PODS/S        pods bound, by the seconds until the queue rests
-  CPU           time of the process, by its attempts; the lowest of all runs
-  P50, P99      from the pop of the queue until the pod is assumed; "refused": until it is refused
-  CPU P99       the same without the time that the machine had for others
-  ALLOCATIONS   of memory within that time, those of plugins too
-  PEAK RSS      of the process, with the cluster and the plugins
+The workloads have the names and sizes of kube-scheduler's scheduler_perf. Each run uses its own
+process. The clock starts when all objects are in the cluster and the queue, and stops when no pod
+is active, in backoff or being bound. All nodes are scored. Of several runs, the table shows the one
+with the median number of decisions per second:
+  PODS/S        bound pods per second
+  CPU           CPU time of the process per attempt; the lowest of all runs
+  P50, P99      time from popping a pod off the queue until it is assumed, or, in the rows "refused",
+                until the attempt failed
+  CPU P99       the same in CPU time of the thread, without the time of other processes
+  ALLOCATIONS   memory allocations per attempt, including those of plugins
+  PEAK RSS      peak memory of the process, including the cluster and the plugins
 
-Exit status: 0 done; 1 not all could be measured, or it became worse than --max-slowdown allows;
+Exit status: 0 success; 1 a workload could not be measured, or is worse than --max-slowdown allows;
 2 bad input.)";
 
 struct Flags {
@@ -70,16 +71,16 @@ struct Flags {
   std::optional<double> max_slowdown;
 };
 
-// ---- Saying -------------------------------------------------------------------------------------
+// ---- Messages -----------------------------------------------------------------------------------
 
-void Say(CommandEnvironment& env, std::string_view sentence) {
-  env.err << "berth-bench: " << host::Printable(sentence) << '\n';
+void PrintMessage(CommandEnvironment& env, std::string_view message) {
+  env.err << "berth-bench: " << host::Printable(message) << '\n';
   env.err.flush();
 }
 
-int Refuse(CommandEnvironment& env, const Status& status) {
+int ReportBadInput(CommandEnvironment& env, const Status& status) {
   std::istringstream lines{std::string(status.message())};
-  for (std::string line; std::getline(lines, line);) Say(env, line);
+  for (std::string line; std::getline(lines, line);) PrintMessage(env, line);
   return host::kExitBadInput;
 }
 
@@ -92,12 +93,12 @@ void AddOutput(CLI::App& command, Flags& flags) {
           [&flags](const std::string& format) {
             flags.output = format == "json" ? OutputFormat::kJson : OutputFormat::kTable;
           },
-          "table or json [table]")
+          "Prints the result as table or json [table]")
       ->check(CLI::IsMember({"table", "json"}))
       ->type_name("FORMAT");
 }
 
-// "W1     SchedulingBasic", a line each.
+// Returns one line for each workload, such as "W1     SchedulingBasic".
 std::string WorkloadList() {
   std::string list = "Workloads:\n";
   for (const Workload& workload : Workloads()) {
@@ -108,22 +109,30 @@ std::string WorkloadList() {
 }
 
 void AddRun(CLI::App& app, Flags& flags) {
-  app.add_option("workloads", flags.workloads, "Which; W4 stands for all of W4/... [all]")
+  app.add_option("workloads", flags.workloads, "The workloads to run; W4 means all of W4/... [all]")
       ->type_name("WORKLOAD");
   app.add_option("--profile", flags.profiles,
-                 "What decides: a file *.toml, or the name of a profile that comes with Berth "
+                 "The profile: a file *.toml, or the name of a profile that comes with Berth "
                  "[default]")
       ->type_name("FILE|NAME");
   app.add_option("--plugin-dir", flags.plugin_directories,
-                 "Where the plugins are [plugins beside the executable]")
+                 "Loads the plugins from DIR [plugins beside the executable]")
       ->type_name("DIR");
-  app.add_option("--repeat", flags.repeat, "Runs of each workload [3]")
+  app.add_option("--repeat", flags.repeat, "The number of runs of each workload [3]")
       ->check(CLI::Range(1U, 1000U))
       ->type_name("N");
-  const std::pair<const char*, std::optional<uint32_t>*> sizes[] = {
-      {"--nodes", &flags.nodes}, {"--init-pods", &flags.init_pods}, {"--pods", &flags.pods}};
-  for (const auto& [name, size] : sizes) {
-    app.add_option(name, *size, "Other than the workload's own")
+  struct Size {
+    const char* name;
+    std::optional<uint32_t>* value;
+    const char* help;
+  };
+  const Size sizes[] = {
+      {"--nodes", &flags.nodes, "The number of nodes [that of the workload]"},
+      {"--init-pods", &flags.init_pods,
+       "The number of pods that exist before the measured pods [that of the workload]"},
+      {"--pods", &flags.pods, "The number of measured pods [that of the workload]"}};
+  for (const Size& size : sizes) {
+    app.add_option(size.name, *size.value, size.help)
         ->check(CLI::Range(0U, 10'000'000U))
         ->type_name("N");
   }
@@ -131,21 +140,24 @@ void AddRun(CLI::App& app, Flags& flags) {
 }
 
 void AddCompare(CLI::App& app, Flags& flags) {
-  CLI::App* compare = app.add_subcommand("compare", "Two runs side by side, and their ratios");
-  compare->add_option("before", flags.before, "What --output json wrote")
+  CLI::App* compare =
+      app.add_subcommand("compare", "Compares two result files and prints the ratios");
+  compare->add_option("before", flags.before, "The first result file, written by --output json")
       ->type_name("BEFORE")
       ->required();
-  compare->add_option("after", flags.after, "The same, later")->type_name("AFTER")->required();
+  compare->add_option("after", flags.after, "The second result file")
+      ->type_name("AFTER")
+      ->required();
   compare
       ->add_option("--max-slowdown", flags.max_slowdown,
-                   "Fail where a decision takes more CPU time than before by this factor, and "
-                   "where fewer pods are bound")
+                   "Fails if a workload is missing in AFTER, binds fewer pods, or uses more than "
+                   "FACTOR times the CPU time per decision")
       ->check([](const std::string& text) {
         double value = 0;
         const char* const last = text.data() + text.size();
         const auto read = std::from_chars(text.data(), last, value);
         const bool is_number = read.ec == std::errc() && read.ptr == last;
-        if (is_number && value >= 1 && value <= kMostSlowdown) return std::string();
+        if (is_number && value >= 1 && value <= kMaxSlowdown) return std::string();
         return "found " + text + ", expected a number from 1 to 1e6";
       })
       ->type_name("FACTOR");
@@ -162,8 +174,8 @@ Status NoWorkload(const std::string& name) {
                                  host::DidYouMean(name, names));
 }
 
-// Each once, in the order of their names.
-Result<std::vector<Workload>> Chosen(const Flags& flags) {
+// Returns the workloads to run, each once, in the order of the arguments.
+Result<std::vector<Workload>> ChooseWorkloads(const Flags& flags) {
   std::vector<Workload> chosen;
   if (flags.workloads.empty()) chosen.assign(Workloads().begin(), Workloads().end());
   for (const std::string& name : flags.workloads) {
@@ -182,9 +194,9 @@ Result<std::vector<Workload>> Chosen(const Flags& flags) {
   return chosen;
 }
 
-Result<Measurement> MeasureOften(const Workload& workload, const host::ProfileSet& set,
-                                 uint32_t repeat, const CommandEnvironment& env,
-                                 host::Progress& progress) {
+Result<Measurement> MeasureRepeatedly(const Workload& workload, const host::ProfileSet& set,
+                                      uint32_t repeat, const CommandEnvironment& env,
+                                      host::Progress& progress) {
   std::vector<Measurement> runs;
   for (uint32_t i = 0; i < repeat; ++i) {
     progress.Say(std::string(workload.name) + ", run " + std::to_string(i + 1) + " of " +
@@ -196,7 +208,7 @@ Result<Measurement> MeasureOften(const Workload& workload, const host::ProfileSe
   return MedianOf(std::move(runs));
 }
 
-// Those that cannot be measured are said, and left out.
+// Measures the workloads. Reports those that cannot be measured and leaves them out.
 Results MeasureAll(const Flags& flags, const std::vector<Workload>& chosen,
                    const host::ProfileSet& set, CommandEnvironment& env) {
   std::vector<std::string> profiles = flags.profiles;
@@ -204,12 +216,13 @@ Results MeasureAll(const Flags& flags, const std::vector<Workload>& chosen,
   Results results{.conditions = ConditionsHere(std::move(profiles)), .measurements = {}};
   host::Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   for (const Workload& workload : chosen) {
-    auto measurement = MeasureOften(workload, set, flags.repeat, env, progress);
+    auto measurement = MeasureRepeatedly(workload, set, flags.repeat, env, progress);
     if (measurement.ok()) {
       results.measurements.push_back(std::move(measurement).value());
     } else {
       progress.Clear();
-      Say(env, std::string(workload.name).append(": ").append(measurement.status().message()));
+      PrintMessage(env,
+                   std::string(workload.name).append(": ").append(measurement.status().message()));
     }
   }
   return results;
@@ -227,10 +240,10 @@ std::string Format(const Shown& shown, const Flags& flags, const CommandEnvironm
 }
 
 int RunMeasure(const Flags& flags, CommandEnvironment& env) {
-  const auto chosen = Chosen(flags);
-  if (!chosen.ok()) return Refuse(env, chosen.status());
+  const auto chosen = ChooseWorkloads(flags);
+  if (!chosen.ok()) return ReportBadInput(env, chosen.status());
   const auto set = host::OpenProfiles(flags.profiles, flags.plugin_directories, env);
-  if (!set.ok()) return Refuse(env, set.status());
+  if (!set.ok()) return ReportBadInput(env, set.status());
   const Results results = MeasureAll(flags, *chosen, *set, env);
   const bool all = results.measurements.size() == chosen->size();
   return Print(env, Format(results, flags, env), all ? host::kExitDone : kExitNotAll);
@@ -246,27 +259,28 @@ Result<Results> ReadResults(const std::string& path, CommandEnvironment& env) {
 
 int RunCompare(const Flags& flags, CommandEnvironment& env) {
   const auto before = ReadResults(flags.before, env);
-  if (!before.ok()) return Refuse(env, before.status());
+  if (!before.ok()) return ReportBadInput(env, before.status());
   const auto after = ReadResults(flags.after, env);
-  if (!after.ok()) return Refuse(env, after.status());
+  if (!after.ok()) return ReportBadInput(env, after.status());
   const auto comparison = Compare(*before, flags.before, *after, flags.after);
-  if (!comparison.ok()) return Refuse(env, comparison.status());
+  if (!comparison.ok()) return ReportBadInput(env, comparison.status());
   int exit_status = host::kExitDone;
   if (flags.max_slowdown.has_value()) {
-    for (const std::string& sentence : Regressions(*comparison, *flags.max_slowdown)) {
-      Say(env, sentence);
+    for (const std::string& regression : Regressions(*comparison, *flags.max_slowdown)) {
+      PrintMessage(env, regression);
       exit_status = kExitNotAll;
     }
   }
   return Print(env, Format(*comparison, flags, env), exit_status);
 }
 
-// What is said before `compare` is for measuring, and would be passed over in silence.
-Status CheckNothingBefore(const CLI::App& app) {
+// Rejects options and workloads before `compare`. They only apply to measuring and would be ignored.
+Status CheckNothingBeforeCompare(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
-    return Status::InvalidArgument("compare measures nothing: expected nothing before it, found " +
-                                   option->get_name());
+    return Status::InvalidArgument(
+        "compare does not measure: expected no workload or option before it, found " +
+        option->get_name());
   }
   return {};
 }
@@ -287,8 +301,8 @@ int RunBenchCommand(std::span<const std::string> args, CommandEnvironment& env) 
     return exit_status == 0 ? Print(env, "", host::kExitDone) : host::kExitBadInput;
   }
   if (!app.got_subcommand("compare")) return RunMeasure(flags, env);
-  const Status status = CheckNothingBefore(app);
-  return status.ok() ? RunCompare(flags, env) : Refuse(env, status);
+  const Status status = CheckNothingBeforeCompare(app);
+  return status.ok() ? RunCompare(flags, env) : ReportBadInput(env, status);
 }
 
 }  // namespace berth::bench

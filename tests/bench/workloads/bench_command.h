@@ -9,10 +9,10 @@
 
 namespace berth::bench {
 
-// `args` without the program's own name.
-// Returns: the exit status: 0 done; 1 not all could be measured, or it became worse than allowed; 2
-//          bad input.
-// REQUIRES: the process has one thread; it forks.
+// Runs berth-bench. `args` does not contain the program's name.
+// Returns:  the exit status: 0 success; 1 a workload could not be measured, or is worse than allowed;
+//           2 bad input.
+// REQUIRES: the process has only one thread, because it forks.
 int RunBenchCommand(std::span<const std::string> args, host::CommandEnvironment& env);
 
 }  // namespace berth::bench

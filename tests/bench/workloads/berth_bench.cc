@@ -1,4 +1,4 @@
-// Wiring: the process around the command.
+// The main function of berth-bench.
 #include "host/cli/process.h"
 #include "tests/bench/workloads/bench_command.h"
 

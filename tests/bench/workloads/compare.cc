@@ -14,11 +14,11 @@ using host::FormatFixed;
 using host::Result;
 using host::Status;
 
-// "5,000 nodes, 1,000 and 10,000 pods"
+// Returns the size of the workload: "5,000 nodes, 1,000 initial and 10,000 measured pods".
 std::string SizeOf(const Measurement& measurement) {
   return host::WithCommas(measurement.nodes) + " nodes, " +
-         host::WithCommas(measurement.init_pods) + " and " + host::WithCommas(measurement.pods) +
-         " pods";
+         host::WithCommas(measurement.init_pods) + " initial and " +
+         host::WithCommas(measurement.pods) + " measured pods";
 }
 
 template <class Struct, class Member>
@@ -26,11 +26,11 @@ Change Of(const Struct& before, const Struct& after, Member member) {
   return {static_cast<double>(before.*member), static_cast<double>(after.*member)};
 }
 
-TakenChange ChangeOf(const Taken& before, const Taken& after) {
-  TakenChange change{.p50_ns = Of(before, after, &Taken::p50_ns),
-                     .p99_ns = Of(before, after, &Taken::p99_ns),
-                     .cpu_p99_ns = Of(before, after, &Taken::cpu_p99_ns),
-                     .allocations = std::nullopt};
+AttemptCostsChange ChangeOf(const AttemptCosts& before, const AttemptCosts& after) {
+  AttemptCostsChange change{.p50_ns = Of(before, after, &AttemptCosts::p50_ns),
+                            .p99_ns = Of(before, after, &AttemptCosts::p99_ns),
+                            .cpu_p99_ns = Of(before, after, &AttemptCosts::cpu_p99_ns),
+                            .allocations = std::nullopt};
   if (before.allocations.has_value() && after.allocations.has_value()) {
     change.allocations = Change{*before.allocations, *after.allocations};
   }
@@ -48,7 +48,7 @@ WorkloadChange ChangeOf(const Measurement& before, const Measurement& after) {
           .peak_rss_bytes = Of(before, after, &Measurement::peak_rss_bytes)};
 }
 
-// "cpus (2, 8)": what is not equal.
+// Returns the conditions that differ, with both values: "cpus (2, 8)".
 std::string Differences(const Conditions& before, const Conditions& after) {
   const auto first = FieldWriter::Write(before);
   const auto second = FieldWriter::Write(after);
@@ -62,14 +62,14 @@ std::string Differences(const Conditions& before, const Conditions& after) {
 
 std::string Outcome(const Measurement& measurement) {
   return host::WithCommas(measurement.bound) + " pods bound and " +
-         host::WithCommas(measurement.refused.count) + " refusals";
+         host::WithCommas(measurement.refused.count) + " failed attempts";
 }
 
 template <class Format>
 std::string Cell(const Change& change, const Format& format) {
   const std::optional<double> ratio = change.ratio();
   return format(change.before) + " -> " + format(change.after) + " (" +
-         (ratio.has_value() ? FormatFixed(*ratio, 2) + "x" : "from nothing") + ")";
+         (ratio.has_value() ? FormatFixed(*ratio, 2) + "x" : "from 0") + ")";
 }
 
 std::string Cell(const std::optional<Change>& change) {
@@ -96,7 +96,7 @@ nlohmann::ordered_json ToJson(const Change& change) {
           {"ratio", ratio.has_value() ? nlohmann::ordered_json(*ratio) : nlohmann::ordered_json()}};
 }
 
-nlohmann::ordered_json ToJson(const TakenChange& change) {
+nlohmann::ordered_json ToJson(const AttemptCostsChange& change) {
   return {{"p50Ns", ToJson(change.p50_ns)},
           {"p99Ns", ToJson(change.p99_ns)},
           {"cpuP99Ns", ToJson(change.cpu_p99_ns)},
@@ -116,8 +116,8 @@ Result<Comparison> Compare(const Results& first, const std::string& before, cons
   Comparison comparison;
   const std::string differences = Differences(first.conditions, second.conditions);
   if (!differences.empty()) {
-    comparison.remarks.push_back("Times do not compare where the conditions differ, as these of " +
-                                 before + " and " + after + " do: " + differences);
+    comparison.remarks.push_back("The times are not comparable, because the conditions of " +
+                                 before + " and " + after + " differ: " + differences);
   }
   for (const Measurement& measurement : first.measurements) {
     const std::string& name = measurement.workload;
@@ -130,11 +130,11 @@ Result<Comparison> Compare(const Results& first, const std::string& before, cons
     if (SizeOf(measurement) != SizeOf(*other)) {
       return Status::InvalidArgument(name + ": " + SizeOf(measurement) + " in " + before + ", " +
                                      SizeOf(*other) + " in " + after +
-                                     ": these are different workloads");
+                                     ": only workloads of the same size can be compared");
     }
     if (Outcome(measurement) != Outcome(*other)) {
-      comparison.remarks.push_back(name + ": other decisions: " + Outcome(measurement) + " in " +
-                                   before + ", " + Outcome(*other) + " in " + after);
+      comparison.remarks.push_back(name + ": the decisions differ: " + Outcome(measurement) +
+                                   " in " + before + ", " + Outcome(*other) + " in " + after);
     }
     comparison.workloads.push_back(ChangeOf(measurement, *other));
   }
@@ -176,7 +176,7 @@ void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::s
 std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown) {
   std::vector<std::string> worse;
   for (const std::string& name : comparison.missing) {
-    worse.push_back(name + " was not measured again");
+    worse.push_back(name + " is missing in the second file");
   }
   for (const WorkloadChange& change : comparison.workloads) {
     if (change.bound.after < change.bound.before) {
@@ -184,8 +184,8 @@ std::vector<std::string> Regressions(const Comparison& comparison, double max_sl
     }
     const Change& cost = change.cpu_us_per_decision;
     if (cost.after > cost.before * max_slowdown) {
-      worse.push_back(change.workload + " takes more CPU time for a decision than " +
-                      FormatFixed(max_slowdown, 2) + " times that of before");
+      worse.push_back(change.workload + " uses more than " + FormatFixed(max_slowdown, 2) +
+                      " times the CPU time per decision");
     }
   }
   return worse;

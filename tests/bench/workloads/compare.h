@@ -1,4 +1,4 @@
-// Two runs side by side.
+// Compares the results of two runs of berth-bench.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_COMPARE_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_COMPARE_H_
 
@@ -18,16 +18,16 @@ struct Change {
   double before = 0;
   double after = 0;
 
-  // after / before: 2 is twice as much. 1 where both are 0; none where only `before` is.
+  // Returns after / before. Returns 1 if both are 0, and nullopt if only `before` is 0.
   std::optional<double> ratio() const;
 };
 
-// Of attempts of one kind.
-struct TakenChange {
+// The changes of the costs of attempts with the same outcome.
+struct AttemptCostsChange {
   Change p50_ns;
   Change p99_ns;
   Change cpu_p99_ns;
-  std::optional<Change> allocations;  // Where both were counted.
+  std::optional<Change> allocations;  // Set if both runs counted allocations.
 };
 
 struct WorkloadChange {
@@ -36,29 +36,29 @@ struct WorkloadChange {
   Change pods_per_second;
   Change decisions_per_second;
   Change cpu_us_per_decision;
-  TakenChange placed;
-  TakenChange refused;
+  AttemptCostsChange placed;
+  AttemptCostsChange refused;
   Change peak_rss_bytes;
 };
 
 struct Comparison {
-  std::vector<WorkloadChange> workloads;  // Of both, in the order of the first.
-  std::vector<std::string> missing;       // Those that only the first has.
-  std::vector<std::string> remarks;       // What makes it less than a comparison.
+  std::vector<WorkloadChange> workloads;  // Workloads of both runs, in the order of the first.
+  std::vector<std::string> missing;       // Workloads that only the first run has.
+  std::vector<std::string> remarks;       // Reasons that limit how far the runs are comparable.
 };
 
-// `before` and `after` are what messages call the two.
-// Errors: InvalidArgument where a workload of the same name had other nodes or pods, or where they
-//         have no workload in common.
+// Compares two runs. Messages call them `before` and `after`.
+// Errors: InvalidArgument if a workload has different numbers of nodes or pods in the two runs, or if
+//         they have no workload in common.
 host::Result<Comparison> Compare(const Results& first, const std::string& before,
                                  const Results& second, const std::string& after);
 
 nlohmann::ordered_json ToJson(const Comparison& comparison);
 void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::string& out);
 
-// What became worse, a sentence each: a workload of which a decision takes more CPU time than
-// before by more than a factor of `max_slowdown` (the time that the machine took for other things
-// is not in it), that binds fewer pods, or that is missing.
+// Returns one message for each regression: a workload that uses more than `max_slowdown` times the
+// CPU time per decision (which does not include the time of other processes), that binds fewer pods,
+// or that is missing in the second run.
 std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown);
 
 }  // namespace berth::bench

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMost = 1'000'000'000'000'000'000;
+constexpr uint64_t kMaxNumber = 1'000'000'000'000'000'000;
 
 constexpr std::string_view kText = "a string";
 constexpr std::string_view kNumber = "a number from 0 to 1e18";
@@ -18,7 +18,7 @@ constexpr std::string_view kNumbers = "an array of numbers from 0 to 1e18";
 constexpr std::string_view kTexts = "an array of strings";
 
 bool IsNumber(const json& found) {
-  return found.is_number() && found.get<double>() >= 0 && found.get<double>() <= double{kMost};
+  return found.is_number() && found.get<double>() >= 0 && found.get<double>() <= double{kMaxNumber};
 }
 
 bool IsWhole(const json& found, uint64_t most) {
@@ -48,11 +48,11 @@ std::string_view FieldReader::Take(const json& found, std::optional<double>& val
 }
 
 std::string_view FieldReader::Take(const json& found, int64_t& value) {
-  return TakeIf(IsWhole(found, kMost), found, value, kWhole);
+  return TakeIf(IsWhole(found, kMaxNumber), found, value, kWhole);
 }
 
 std::string_view FieldReader::Take(const json& found, uint64_t& value) {
-  return TakeIf(IsWhole(found, kMost), found, value, kWhole);
+  return TakeIf(IsWhole(found, kMaxNumber), found, value, kWhole);
 }
 
 std::string_view FieldReader::Take(const json& found, uint32_t& value) {

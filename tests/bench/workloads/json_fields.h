@@ -1,4 +1,4 @@
-// Structs as JSON objects: one list of fields, written and read.
+// Writes structs as JSON objects and reads them, from one list of fields.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_JSON_FIELDS_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_JSON_FIELDS_H_
 
@@ -12,10 +12,11 @@
 
 namespace berth::bench {
 
-// A struct has `template <class Self, class Field> static void ForEach(Self& self, Field field)`,
-// which calls field(name, member) for each in the order of the JSON. Members are std::string,
-// uint32_t, uint64_t, int64_t, double, std::optional<double>, vectors of text or of double, or such
-// structs.
+// Writes a struct as a JSON object. The struct must have
+// `template <class Self, class Field> static void ForEach(Self& self, Field field)`, which calls
+// field(name, member) for each member in the order of the JSON. Members are std::string, uint32_t,
+// uint64_t, int64_t, double, std::optional<double>, vectors of std::string or of double, or structs
+// with ForEach.
 class FieldWriter {
  public:
   template <class Struct>
@@ -41,11 +42,12 @@ class FieldWriter {
   nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
 };
 
-// Numbers are not negative, and not beyond 1e18: nothing that is measured is.
+// Reads a struct from a JSON object. Accepts only numbers from 0 to 1e18, the range of measured
+// values.
 class FieldReader {
  public:
-  // Returns: what is wrong first, "conditions.cpus: found -1, expected a whole number ..."; empty:
-  // nothing is. `where` is the place of `json`, empty for the whole.
+  // Returns: the first error, such as "conditions.cpus: found -1, expected a whole number ...", or an
+  // empty string. `where` is the path of `json` in the document; empty for the whole document.
   template <class Struct>
   static std::string Read(const nlohmann::json& json, const std::string& where, Struct& self) {
     FieldReader reader(json, where);
@@ -54,20 +56,20 @@ class FieldReader {
              ", expected an object";
     }
     Struct::ForEach(self, reader);
-    return reader.wrong_;
+    return reader.error_;
   }
 
   template <class T>
   void operator()(const char* name, T& value) {
-    if (!wrong_.empty()) return;
+    if (!error_.empty()) return;
     const std::string place = where_.empty() ? name : where_ + "." + name;
     const auto found = json_.find(name);
     if (found == json_.end()) {
-      wrong_ = place + ": missing";
+      error_ = place + ": missing";
     } else if constexpr (requires { T::ForEach(value, *this); }) {
-      wrong_ = Read(*found, place, value);
+      error_ = Read(*found, place, value);
     } else if (const std::string_view expected = Take(*found, value); !expected.empty()) {
-      wrong_ = (place + ": found " + Describe(*found) + ", expected ").append(expected);
+      error_ = (place + ": found " + Describe(*found) + ", expected ").append(expected);
     }
   }
 
@@ -75,7 +77,8 @@ class FieldReader {
   FieldReader(const nlohmann::json& json, std::string where)
       : json_(json), where_(std::move(where)) {}
 
-  // Returns: what it should have been; empty: it is.
+  // Stores `found` in `value` if it has the right type and range.
+  // Returns: a description of the expected value if it has not, otherwise an empty string.
   static std::string_view Take(const nlohmann::json& found, std::string& value);
   static std::string_view Take(const nlohmann::json& found, double& value);
   static std::string_view Take(const nlohmann::json& found, std::optional<double>& value);
@@ -84,12 +87,12 @@ class FieldReader {
   static std::string_view Take(const nlohmann::json& found, uint32_t& value);
   static std::string_view Take(const nlohmann::json& found, std::vector<double>& value);
   static std::string_view Take(const nlohmann::json& found, std::vector<std::string>& value);
-  // Short, whatever it is: "an array", "-1", "\"many\"".
+  // Returns a short description of any value: "an array", "-1", "\"many\"".
   static std::string Describe(const nlohmann::json& found);
 
   const nlohmann::json& json_;
   const std::string where_;
-  std::string wrong_;
+  std::string error_;
 };
 
 }  // namespace berth::bench

@@ -25,7 +25,7 @@ using host::PodRef;
 using host::Result;
 using host::Status;
 
-// As the loop itself has it: what plugins ask for may have no end.
+// A limit, as in the scheduling loop: plugins may cause new work in every round.
 constexpr int kMaxRounds = 32;
 
 constexpr int64_t kStartNs = 1'767'225'600'000'000'000;  // 2026-01-01T00:00:00Z
@@ -44,7 +44,7 @@ int64_t ClockNs(clockid_t clock) {
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// What attempts of one kind took.
+// The measured costs of attempts with the same outcome.
 class Samples {
  public:
   void Reset(size_t room) {
@@ -60,18 +60,18 @@ class Samples {
     allocated_.count += allocated.count;
     allocated_.bytes += allocated.bytes;
   }
-  Taken ToTaken() {
-    Taken taken{.count = wall_ns_.size(),
-                .p50_ns = Percentile(wall_ns_, 50),
-                .p99_ns = Percentile(wall_ns_, 99),
-                .max_ns = Percentile(wall_ns_, 100),
-                .cpu_p50_ns = Percentile(cpu_ns_, 50),
-                .cpu_p99_ns = Percentile(cpu_ns_, 99)};
-    if (!CountsAllocations() || taken.count == 0) return taken;
-    const auto count = static_cast<double>(taken.count);
-    taken.allocations = static_cast<double>(allocated_.count) / count;
-    taken.allocated_bytes = static_cast<double>(allocated_.bytes) / count;
-    return taken;
+  AttemptCosts ToAttemptCosts() {
+    AttemptCosts costs{.count = wall_ns_.size(),
+                       .p50_ns = Percentile(wall_ns_, 50),
+                       .p99_ns = Percentile(wall_ns_, 99),
+                       .max_ns = Percentile(wall_ns_, 100),
+                       .cpu_p50_ns = Percentile(cpu_ns_, 50),
+                       .cpu_p99_ns = Percentile(cpu_ns_, 99)};
+    if (!CountsAllocations() || costs.count == 0) return costs;
+    const auto count = static_cast<double>(costs.count);
+    costs.allocations = static_cast<double>(allocated_.count) / count;
+    costs.allocated_bytes = static_cast<double>(allocated_.bytes) / count;
+    return costs;
   }
 
  private:
@@ -80,18 +80,18 @@ class Samples {
   Allocations allocated_;
 };
 
-// Looks at the clocks when an attempt ends, and at what was allocated until then. A group is one
-// attempt, which ends with the first of its members.
+// Measures the time and the allocations of each attempt. The attempt of a group is measured until
+// the first of its members is decided.
 class DecisionMeter final : public host::DecisionSink {
  public:
-  // Forgets what was before; has room for so many attempts.
+  // Discards all measurements and reserves memory for `attempts` attempts.
   void Reset(size_t attempts) {
     placed_.Reset(attempts);
     refused_.Reset(attempts);
     bound_ = 0;
     is_open_ = false;
   }
-  // The queue is about to be popped.
+  // Starts to measure an attempt. Called before the queue is popped.
   void Begin() {
     is_open_ = true;
     allocated_ = AllocationsOfThread();
@@ -108,7 +108,8 @@ class DecisionMeter final : public host::DecisionSink {
   uint64_t bound() const { return bound_; }
 
  private:
-  // The attempt has ended, unless it had before, as that of a pod whose binding fails.
+  // Ends the measurement of the attempt. Does nothing if it has ended before, which is the case for
+  // a pod whose binding fails.
   void End(Samples& samples) {
     if (!std::exchange(is_open_, false)) return;
     const int64_t wall_ns = SteadyNs() - wall_ns_;
@@ -126,10 +127,10 @@ class DecisionMeter final : public host::DecisionSink {
   int64_t cpu_ns_ = 0;
 };
 
-// A scheduler with the cluster of a workload.
-class Stage {
+// A scheduler on an embedded cluster with the nodes and pods of a workload.
+class WorkloadScheduler {
  public:
-  Stage(const Workload& workload, const host::ProfileSet& set) : workload_(workload) {
+  WorkloadScheduler(const Workload& workload, const host::ProfileSet& set) : workload_(workload) {
     host::EmbeddedScheduler::Options options;
     options.plugins = set.plugins;
     options.profiles = set.specs;
@@ -152,15 +153,15 @@ class Stage {
     }
     return {};
   }
-  // Until nobody is ready and nobody is on the way to a node.
-  // Errors: Internal where that does not come.
+  // Runs until no pod is active or in backoff and no pod is in flight or being bound.
+  // Errors: Internal if pods are in flight and nothing can happen any more.
   Status RunToRest() {
     while (!scheduler_->AtRest()) {
       if (Step() || scheduler_->WaitForThreads(waker_)) continue;
       const std::optional<int64_t> next = scheduler_->NextStepNs();
       if (!next.has_value()) {
         return Status::Internal(std::to_string(scheduler_->loop().in_flight()) +
-                                " pods are on their way to a node, and nothing happens any more");
+                                " pods are in flight, and no event or timer can complete them");
       }
       clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
     }
@@ -169,7 +170,8 @@ class Stage {
   DecisionMeter& meter() { return meter_; }
 
  private:
-  // Settles first what has come in, so that what the meter sees is the attempt.
+  // Runs one step of the scheduler. Handles pending events first, so that the meter measures only
+  // the attempt. Returns whether anything was done.
   bool Step() {
     bool did = scheduler_->cluster().Deliver() > 0;
     for (int i = 0; i < kMaxRounds && scheduler_->loop().Settle(); ++i) {
@@ -188,31 +190,33 @@ class Stage {
   host::VirtualClock clock_{kStartNs};
   host::ThreadWaker waker_;
   DecisionMeter meter_;
-  std::unique_ptr<host::EmbeddedScheduler> scheduler_;  // Goes before what it uses.
+  std::unique_ptr<host::EmbeddedScheduler>
+      scheduler_;  // The last member: destroyed before what it uses.
 };
 
-void Note(DecisionMeter& meter, Measurement& found) {
+void StoreCosts(DecisionMeter& meter, Measurement& found) {
   found.bound = meter.bound();
-  found.placed = meter.placed().ToTaken();
-  found.refused = meter.refused().ToTaken();
+  found.placed = meter.placed().ToAttemptCosts();
+  found.refused = meter.refused().ToAttemptCosts();
   const auto attempts = static_cast<double>(found.placed.count + found.refused.count);
   found.pods_per_second = static_cast<double>(found.bound) / found.seconds;
   found.decisions_per_second = attempts / found.seconds;
   if (attempts > 0) found.cpu_us_per_decision = found.cpu_seconds * 1e6 / attempts;
 }
 
-// The first pods, which are there before anything is measured.
-Status AddInitPods(const Workload& workload, uint32_t count, Stage& stage, int64_t& load_ns) {
+// Starts the scheduler, adds the initial pods and schedules them, before anything is measured.
+Status AddInitPods(const Workload& workload, uint32_t count, WorkloadScheduler& scheduler,
+                   int64_t& load_ns) {
   const int64_t start_ns = SteadyNs();
-  if (Status status = stage.Start(); !status.ok()) return status;
-  if (Status status = stage.AddPods(0, count); !status.ok()) return status;
+  if (Status status = scheduler.Start(); !status.ok()) return status;
+  if (Status status = scheduler.AddPods(0, count); !status.ok()) return status;
   load_ns += SteadyNs() - start_ns;
-  if (Status status = stage.RunToRest(); !status.ok()) return status;
-  if (stage.meter().bound() == count) return {};
-  return Status::Internal(std::to_string(stage.meter().bound()) + " of the " +
-                          std::to_string(count) + " pods that are there before found one of the " +
+  if (Status status = scheduler.RunToRest(); !status.ok()) return status;
+  if (scheduler.meter().bound() == count) return {};
+  return Status::Internal(std::to_string(scheduler.meter().bound()) + " of the " +
+                          std::to_string(count) + " initial pods fit on the " +
                           std::to_string(workload.nodes) +
-                          " nodes: it takes more nodes, or fewer such pods");
+                          " nodes: use more nodes or fewer initial pods");
 }
 
 }  // namespace
@@ -225,21 +229,21 @@ Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& se
                     .pods = workload.pods};
   const uint32_t all_pods = workload.init_pods + workload.pods;
   const uint32_t first_measured = workload.measures_init ? 0 : workload.init_pods;
-  Stage stage(workload, set);
+  WorkloadScheduler scheduler(workload, set);
   int64_t load_ns = 0;
-  Status status = AddInitPods(workload, first_measured, stage, load_ns);
+  Status status = AddInitPods(workload, first_measured, scheduler, load_ns);
   if (!status.ok()) return status;
   const int64_t more_ns = SteadyNs();
-  if (status = stage.AddPods(first_measured, all_pods); !status.ok()) return status;
+  if (status = scheduler.AddPods(first_measured, all_pods); !status.ok()) return status;
   found.load_seconds = Seconds(load_ns + SteadyNs() - more_ns);
 
-  stage.meter().Reset(all_pods - first_measured);
+  scheduler.meter().Reset(all_pods - first_measured);
   const int64_t start_cpu_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
   const int64_t start_ns = SteadyNs();
-  if (status = stage.RunToRest(); !status.ok()) return status;
+  if (status = scheduler.RunToRest(); !status.ok()) return status;
   found.seconds = Seconds(SteadyNs() - start_ns);
   found.cpu_seconds = Seconds(ClockNs(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns);
-  Note(stage.meter(), found);
+  StoreCosts(scheduler.meter(), found);
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Runs a workload.
+// Runs a workload and measures it.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_MEASURE_H_
 
@@ -13,17 +13,17 @@
 
 namespace berth::bench {
 
-// On an embedded cluster, with the profiles and the plugins of `set`; in this thread. Time stands
-// still for the scheduler but for what pods wait for.
-// Errors: those of EmbeddedScheduler; Internal when pods that are there before find no node, or
-//         when the queue does not come to rest.
+// Runs `workload` on an embedded cluster with the profiles and plugins of `set`, in the calling
+// thread. The scheduler's clock is virtual: it only advances to the next time that pods wait for.
+// Errors: those of EmbeddedScheduler; Internal if an initial pod finds no node, or if the queue does
+//         not come to rest.
 host::Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& set);
 
-// The same in a process of its own, whose peak of memory it is; this one should be small, for the
-// other begins as its copy.
-// Errors: Internal, with what `measure` says, or how its process ended that said nothing;
-//         Unavailable: there is no process to be had.
-// REQUIRES: this process has one thread.
+// Calls `measure` in a child process and adds the peak memory of that process to the result. The
+// calling process should be small, because the child starts as its copy.
+// Errors: Internal with the error of `measure`, or if the child ends without a result; Unavailable if
+//         no process can be created.
+// REQUIRES: the calling process has only one thread.
 host::Result<Measurement> MeasureApart(const std::function<host::Result<Measurement>()>& measure,
                                        const std::function<int64_t()>& steady_ns);
 

@@ -17,7 +17,7 @@ namespace {
 using host::Result;
 using host::Status;
 
-// A million nodes are read and decided for in less.
+// The time limit of a run. A workload with a million nodes takes less.
 constexpr int64_t kLimitNs = 3600 * int64_t{1'000'000'000};
 
 uint64_t PeakRssBytes() {
@@ -30,8 +30,8 @@ std::string ErrorText(std::string_view message) {
                                                  nlohmann::json::error_handler_t::replace);
 }
 
-// What a measurement comes to, as text: of the process that makes it.
-std::string Answer(const std::function<Result<Measurement>()>& measure) {
+// Returns the result or error of `measure` as JSON. Called in the child process.
+std::string MeasureToJson(const std::function<Result<Measurement>()>& measure) {
   try {
     Result<Measurement> found = measure();
     if (!found.ok()) return ErrorText(found.status().message());
@@ -42,9 +42,9 @@ std::string Answer(const std::function<Result<Measurement>()>& measure) {
   }
 }
 
-std::string HowItEnded(const host::ChildEnd& end) {
-  if (end.is_late) return "was not through after an hour";
-  if (WIFSIGNALED(end.status)) return "ended by " + host::SignalText(WTERMSIG(end.status));
+std::string DescribeEnd(const host::ChildEnd& end) {
+  if (end.is_late) return "did not finish within an hour";
+  if (WIFSIGNALED(end.status)) return "was ended by " + host::SignalText(WTERMSIG(end.status));
   return "ended with exit status " + std::to_string(WEXITSTATUS(end.status));
 }
 
@@ -52,19 +52,19 @@ std::string HowItEnded(const host::ChildEnd& end) {
 
 Result<Measurement> MeasureApart(const std::function<Result<Measurement>()>& measure,
                                  const std::function<int64_t()>& steady_ns) {
-  const auto end = host::RunInChild([&](int pipe) { host::WriteToParent(pipe, Answer(measure)); },
-                                    kLimitNs, steady_ns);
+  const auto end = host::RunInChild(
+      [&](int pipe) { host::WriteToParent(pipe, MeasureToJson(measure)); }, kLimitNs, steady_ns);
   if (!end.ok()) return end.status();
   if (end->is_late || !WIFEXITED(end->status) || WEXITSTATUS(end->status) != EXIT_SUCCESS) {
-    return Status::Internal("the process that measured " + HowItEnded(*end));
+    return Status::Internal("the measuring process " + DescribeEnd(*end));
   }
   const auto json = nlohmann::json::parse(end->text, nullptr, false);
   if (json.is_object() && json.contains("error")) {
     return Status::Internal(json["error"].get<std::string>());
   }
   Measurement found;
-  const std::string wrong = FieldReader::Read(json, "", found);
-  if (!wrong.empty()) return Status::Internal("the process that measured answered no result");
+  const std::string error = FieldReader::Read(json, "", found);
+  if (!error.empty()) return Status::Internal("the measuring process returned no result");
   return found;
 }
 

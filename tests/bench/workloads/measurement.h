@@ -1,4 +1,4 @@
-// What one run of a workload came to.
+// The result of one run of a workload.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_MEASUREMENT_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_MEASUREMENT_H_
 
@@ -9,16 +9,17 @@
 
 namespace berth::bench {
 
-// What attempts took, each from the pop of the queue until its pod is assumed, or refused.
-struct Taken {
+// The costs of attempts with the same outcome, each measured from popping the pod off the queue
+// until it is assumed or the attempt failed.
+struct AttemptCosts {
   uint64_t count = 0;
   int64_t p50_ns = 0;
   int64_t p99_ns = 0;
   int64_t max_ns = 0;
-  // The same without what the machine did meanwhile for others: CPU time of the thread.
+  // The CPU time of the thread, which does not include the time of other processes.
   int64_t cpu_p50_ns = 0;
   int64_t cpu_p99_ns = 0;
-  // The mean of each; none where they are not counted, or nothing was attempted.
+  // Means per attempt. Not set if allocations are not counted or there was no attempt.
   std::optional<double> allocations = {};
   std::optional<double> allocated_bytes = {};
 
@@ -42,20 +43,20 @@ struct Measurement {
   uint32_t init_pods = 0;
   uint32_t pods = 0;
 
-  // Of the measured part: from the first attempt until the queue rests. Objects have been read and
-  // stand in the queue before it begins.
+  // These fields cover the measured part: from the first attempt until the queue is at rest. All
+  // objects have been read and all pods are in the queue before it starts.
   uint64_t bound = 0;
   double seconds = 0;
-  double cpu_seconds = 0;  // Of the process.
+  double cpu_seconds = 0;  // The CPU time of the whole process.
   double pods_per_second = 0;
-  double decisions_per_second = 0;  // Attempts, refusals too.
-  double cpu_us_per_decision = 0;   // Where several runs were made: the lowest.
-  Taken placed = {};                // Attempts that found a node.
-  Taken refused = {};               // The others.
+  double decisions_per_second = 0;  // All attempts, including failed ones.
+  double cpu_us_per_decision = 0;   // The lowest value if there were several runs.
+  AttemptCosts placed = {};         // Attempts that found a node.
+  AttemptCosts refused = {};        // Attempts that failed.
 
-  double load_seconds = 0;      // Reading the objects and filling the queue.
-  uint64_t peak_rss_bytes = 0;  // Of a process that ran nothing else; 0: not known.
-  // Where several runs were made: of each.
+  double load_seconds = 0;      // The time to read the objects and fill the queue.
+  uint64_t peak_rss_bytes = 0;  // The peak of a process that ran only this run; 0 if not known.
+  // One value for each run if there were several runs.
   std::vector<double> decisions_per_second_of_runs = {};
   std::vector<double> cpu_us_per_decision_of_runs = {};
 
@@ -81,12 +82,13 @@ struct Measurement {
   }
 };
 
-// The value at or below which `percent` of the values lie: the nearest rank. 0 for none.
-// REQUIRES: 0 < percent <= 100. Reorders the values.
+// Returns the percentile by the nearest-rank method, or 0 if there are no values. Reorders `values`.
+// REQUIRES: 0 < percent <= 100.
 int64_t Percentile(std::vector<int64_t>& values, double percent);
 
-// The run whose decisions per second are the median, the lower one of two, with the numbers of all.
-// REQUIRES: at least one, of one workload.
+// Returns the run with the median of decisions_per_second (of two middle runs, the lower one). Its
+// cpu_us_per_decision is the lowest of all runs, and its lists contain the values of all runs.
+// REQUIRES: `runs` is not empty and contains runs of one workload.
 Measurement MedianOf(std::vector<Measurement> runs);
 
 }  // namespace berth::bench

@@ -36,15 +36,15 @@ std::string Compiler() {
 #endif
 }
 
-Status Wrong(const std::string& file, const std::string& what) {
+Status FileError(const std::string& file, const std::string& what) {
   return Status::InvalidArgument(file + ": " + what);
 }
 
-// Empty: nothing.
-std::string WhatIsWrong(const nlohmann::json& json) {
+// Returns the first error in the structure of the file, or an empty string.
+std::string FindStructureError(const nlohmann::json& json) {
   if (!json.is_object() || json.value("berthBench", nlohmann::json()) != kVersion) {
     return "berthBench: expected " + std::to_string(kVersion) +
-           ", as `berth-bench --output json` writes it";
+           ", as written by `berth-bench --output json`";
   }
   if (!json.contains("conditions")) return "conditions: missing";
   if (!json.contains("results")) return "results: missing";
@@ -57,7 +57,7 @@ std::string Optional(const std::optional<double>& value) {
 
 void AddRow(const Measurement& measurement, host::Table& table) {
   const auto us = [](int64_t ns) { return FormatNs(static_cast<double>(ns)); };
-  const Taken& placed = measurement.placed;
+  const AttemptCosts& placed = measurement.placed;
   table.AddRow({measurement.workload, host::WithCommas(measurement.nodes),
                 host::WithCommas(measurement.init_pods), host::WithCommas(measurement.pods),
                 host::WithCommas(measurement.bound),
@@ -68,7 +68,7 @@ void AddRow(const Measurement& measurement, host::Table& table) {
                     ? "-"
                     : FormatBytes(static_cast<double>(measurement.peak_rss_bytes)),
                 measurement.test_case});
-  const Taken& refused = measurement.refused;
+  const AttemptCosts& refused = measurement.refused;
   if (refused.count == 0) return;
   table.AddRow({"  refused", "", "", host::WithCommas(refused.count), "", "", "",
                 us(refused.p50_ns), us(refused.p99_ns), us(refused.cpu_p99_ns),
@@ -102,20 +102,20 @@ nlohmann::ordered_json ToJson(const Results& results) {
 
 Result<Results> ResultsFrom(std::string_view text, const std::string& file) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Wrong(file, "this is not JSON");
-  std::string wrong = WhatIsWrong(json);
-  if (!wrong.empty()) return Wrong(file, wrong);
+  if (json.is_discarded()) return FileError(file, "this is not JSON");
+  std::string error = FindStructureError(json);
+  if (!error.empty()) return FileError(file, error);
   Results results;
-  wrong = FieldReader::Read(json["conditions"], "conditions", results.conditions);
-  if (!wrong.empty()) return Wrong(file, wrong);
+  error = FieldReader::Read(json["conditions"], "conditions", results.conditions);
+  if (!error.empty()) return FileError(file, error);
   for (size_t i = 0; i < json["results"].size(); ++i) {
     const std::string place = "results[" + std::to_string(i) + "]";
     Measurement measurement;
-    wrong = FieldReader::Read(json["results"][i], place, measurement);
-    if (!wrong.empty()) return Wrong(file, wrong);
+    error = FieldReader::Read(json["results"][i], place, measurement);
+    if (!error.empty()) return FileError(file, error);
     if (results.Find(measurement.workload) != nullptr) {
-      return Wrong(file, place + ".workload: found " + measurement.workload +
-                             " a second time, expected each workload once");
+      return FileError(file, place + ".workload: found " + measurement.workload +
+                                 " a second time, expected each workload once");
     }
     results.measurements.push_back(std::move(measurement));
   }

@@ -1,4 +1,4 @@
-// The file that a run of berth-bench writes: what was measured, and where.
+// The results of a run of berth-bench: the measurements and the conditions of the machine.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_RESULTS_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_RESULTS_H_
 
@@ -16,9 +16,9 @@
 
 namespace berth::bench {
 
-// Times compare where these are equal.
+// The conditions of a run. Times are only comparable between runs with equal conditions.
 struct Conditions {
-  std::string cpu;  // "Intel(R) Xeon(R) ..."; empty: not known.
+  std::string cpu;  // "Intel(R) Xeon(R) ..."; empty if not known.
   uint32_t cpus = 0;
   std::string compiler;  // "GCC 12.2.0"
   std::string build;     // "Release"
@@ -34,28 +34,28 @@ struct Conditions {
   }
 };
 
-// Of this machine and this executable.
+// Returns the conditions of this machine and this executable.
 Conditions ConditionsHere(std::vector<std::string> profiles);
 
 struct Results {
   Conditions conditions;
   std::vector<Measurement> measurements;
 
-  // Null: it was not measured.
+  // Returns null if the workload was not measured.
   const Measurement* Find(std::string_view workload) const;
 };
 
 nlohmann::ordered_json ToJson(const Results& results);
-// `file` is what messages call it.
-// Errors: InvalidArgument for what is no such file, or names a workload twice; says where, what was
-//         found and what was expected.
+// Reads results from `text`. Error messages call it `file`.
+// Errors: InvalidArgument if `text` has another format or contains a workload twice. The message
+//         contains the path of the field, the found value and the expected value.
 host::Result<Results> ResultsFrom(std::string_view text, const std::string& file);
 
 void AppendTable(const Results& results, host::TerminalWidth width, std::string& out);
 
-// "1,204 ns", "86.4 us", "3.20 ms"
+// Formats a duration: "1,204 ns", "86.4 us", "12.35 ms".
 std::string FormatNs(double ns);
-// "41.3 MB"
+// Formats a size: "41.3 MB".
 std::string FormatBytes(double bytes);
 
 }  // namespace berth::bench

@@ -1,4 +1,4 @@
-// The file of a run is read as it was written, and two are compared.
+// Tests the result files of berth-bench, their comparison, and the command line.
 #include "tests/bench/workloads/results.h"
 
 #include <fstream>
@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Decides `rate` pods per second, on one CPU.
+// Returns a measurement with `rate` decisions per second, on one CPU.
 Measurement Sample(const std::string& workload, double rate) {
   Measurement sample{.workload = workload,
                      .test_case = "SchedulingBasic",
@@ -57,14 +57,14 @@ Results SampleResults(std::vector<Measurement> measurements) {
           .measurements = std::move(measurements)};
 }
 
-std::string Reading(const nlohmann::json& json) {
+std::string ReadError(const nlohmann::json& json) {
   const auto read = ResultsFrom(json.dump(), "a.json");
   return read.ok() ? "" : std::string(read.status().message());
 }
 
 // ---- Results ------------------------------------------------------------------------------------
 
-TEST(ResultsTest, AreReadAsTheyWereWritten) {
+TEST(ResultsTest, RoundTripThroughJson) {
   Results results = SampleResults({Sample("W1", 8000), Sample("W5", 4000)});
   results.measurements[1].placed.allocations.reset();
   const std::string text = ToJson(results).dump();
@@ -73,14 +73,14 @@ TEST(ResultsTest, AreReadAsTheyWereWritten) {
   EXPECT_EQ(ToJson(*read).dump(), text);
 }
 
-TEST(ResultsTest, SayWhereTheyAreWrong) {
+TEST(ResultsTest, ErrorsNameTheFieldAndTheExpectedValue) {
   const nlohmann::json good = ToJson(SampleResults({Sample("W1", 8000), Sample("W5", 4000)}));
   const struct {
     const char* pointer;
     nlohmann::json value;
     std::string expected;
   } rows[] = {
-      {"/berthBench", 2, "berthBench: expected 1, as `berth-bench --output json` writes it"},
+      {"/berthBench", 2, "berthBench: expected 1, as written by `berth-bench --output json`"},
       {"/conditions", 3, "conditions: found 3, expected an object"},
       {"/conditions/cpus", -1,
        "conditions.cpus: found -1, expected a whole number from 0 to 4294967295"},
@@ -119,14 +119,14 @@ TEST(ResultsTest, SayWhereTheyAreWrong) {
   for (const auto& row : rows) {
     nlohmann::json bad = good;
     bad[nlohmann::json::json_pointer(row.pointer)] = row.value;
-    EXPECT_EQ(Reading(bad), row.expected.empty() ? "" : "a.json: " + row.expected) << row.pointer;
+    EXPECT_EQ(ReadError(bad), row.expected.empty() ? "" : "a.json: " + row.expected) << row.pointer;
   }
   const auto not_json = ResultsFrom("{", "a.json");
   ASSERT_FALSE(not_json.ok());
   EXPECT_EQ(not_json.status().message(), "a.json: this is not JSON");
 }
 
-TEST(ResultsTest, TakeDeepNestingForWhatItIs) {
+TEST(ResultsTest, DeepNestingIsReportedAsAnError) {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
   const auto read = ResultsFrom(
       R"({"berthBench":1,"conditions":{"cpu":)" + deep + R"(},"results":[]})", "a.json");
@@ -134,19 +134,19 @@ TEST(ResultsTest, TakeDeepNestingForWhatItIs) {
   EXPECT_EQ(read.status().message(), "a.json: conditions.cpu: found an array, expected a string");
 }
 
-TEST(ResultsTest, MissNothing) {
+TEST(ResultsTest, EveryMissingFieldIsReported) {
   const nlohmann::json good = ToJson(SampleResults({Sample("W1", 8000)}));
   for (const std::string place : {"/results/0", "/results/0/placed", "/conditions"}) {
     const nlohmann::json::json_pointer pointer(place);
     for (const auto& [key, value] : good[pointer].items()) {
       nlohmann::json bad = good;
       bad[pointer].erase(key);
-      EXPECT_THAT(Reading(bad), HasSubstr("." + key + ": missing")) << place;
+      EXPECT_THAT(ReadError(bad), HasSubstr("." + key + ": missing")) << place;
     }
   }
 }
 
-TEST(ResultsTest, ShowRefusalsInALineOfTheirOwn) {
+TEST(ResultsTest, TableShowsFailedAttemptsInASeparateRow) {
   Measurement none = Sample("W1", 8000);
   none.refused = {};
   std::string table;
@@ -160,7 +160,7 @@ TEST(ResultsTest, ShowRefusalsInALineOfTheirOwn) {
 
 // ---- Comparing ----------------------------------------------------------------------------------
 
-TEST(CompareTest, GivesTheRatioOfWhatBothHave) {
+TEST(CompareTest, ReturnsRatiosOfCommonWorkloads) {
   const auto comparison = Compare(SampleResults({Sample("W1", 8000), Sample("W5", 4000)}), "a.json",
                                   SampleResults({Sample("W1", 16000), Sample("W11", 1)}), "b.json");
   ASSERT_TRUE(comparison.ok()) << comparison.status().message();
@@ -175,49 +175,50 @@ TEST(CompareTest, GivesTheRatioOfWhatBothHave) {
   EXPECT_THAT(table, HasSubstr("W5 is not in b.json"));
 }
 
-TEST(CompareTest, SaysWhichConditionsDiffer) {
+TEST(CompareTest, RemarksDifferentConditions) {
   const Results before = SampleResults({Sample("W1", 8000)});
   Results after = before;
   after.conditions.build = "Debug";
   const auto comparison = Compare(before, "a.json", after, "b.json");
   ASSERT_TRUE(comparison.ok());
   EXPECT_THAT(comparison->remarks,
-              ElementsAre("Times do not compare where the conditions differ, as these of a.json "
-                          "and b.json do: build (\"Release\", \"Debug\")"));
+              ElementsAre("The times are not comparable, because the conditions of a.json and "
+                          "b.json differ: build (\"Release\", \"Debug\")"));
 }
 
-TEST(CompareTest, SaysWhereOtherDecisionsWereMade) {
+TEST(CompareTest, RemarksDifferentDecisions) {
   const Results before = SampleResults({Sample("W1", 8000)});
   Results after = before;
   after.measurements[0].bound = 0;
   const auto comparison = Compare(before, "a.json", after, "b.json");
   ASSERT_TRUE(comparison.ok());
   EXPECT_THAT(comparison->remarks,
-              ElementsAre("W1: other decisions: 10,000 pods bound and 7 refusals in a.json, 0 pods "
-                          "bound and 7 refusals in b.json"));
+              ElementsAre("W1: the decisions differ: 10,000 pods bound and 7 failed attempts in "
+                          "a.json, 0 pods bound and 7 failed attempts in b.json"));
 }
 
-TEST(CompareTest, RefusesAnotherSizeAndNothingInCommon) {
+TEST(CompareTest, RejectsDifferentSizesAndNoCommonWorkload) {
   const Results before = SampleResults({Sample("W1", 8000)});
   Results after = before;
   after.measurements[0].nodes = 50;
   const auto other_size = Compare(before, "a.json", after, "b.json");
   ASSERT_FALSE(other_size.ok());
   EXPECT_EQ(other_size.status().message(),
-            "W1: 5,000 nodes, 1,000 and 10,000 pods in a.json, 50 nodes, 1,000 and 10,000 pods in "
-            "b.json: these are different workloads");
+            "W1: 5,000 nodes, 1,000 initial and 10,000 measured pods in a.json, 50 nodes, 1,000 "
+            "initial and 10,000 measured pods in b.json: only workloads of the same size can be "
+            "compared");
   const auto nothing = Compare(before, "a.json", SampleResults({Sample("W5", 1)}), "b.json");
   ASSERT_FALSE(nothing.ok());
   EXPECT_EQ(nothing.status().message(), "a.json and b.json have no workload in common");
 }
 
-TEST(CompareTest, HasNoRatioWhereThereWasNothing) {
+TEST(CompareTest, HasNoRatioIfOnlyTheFirstValueIsZero) {
   EXPECT_EQ((Change{.before = 2, .after = 5}).ratio(), 2.5);
   EXPECT_EQ((Change{.before = 0, .after = 0}).ratio(), 1);
   EXPECT_EQ((Change{.before = 0, .after = 5}).ratio(), std::nullopt);
 }
 
-TEST(CompareTest, FindsWhatBecameWorse) {
+TEST(CompareTest, ReportsRegressions) {
   const auto worse = [](const Measurement& after, double max_slowdown) {
     const auto comparison =
         Compare(SampleResults({Sample("W1", 1000)}), "a", SampleResults({after}), "b");
@@ -227,17 +228,17 @@ TEST(CompareTest, FindsWhatBecameWorse) {
   EXPECT_THAT(worse(Sample("W1", 800), 1.25), IsEmpty());
   EXPECT_THAT(worse(Sample("W1", 2000), 1), IsEmpty());
   EXPECT_THAT(worse(Sample("W1", 799), 1.25),
-              ElementsAre("W1 takes more CPU time for a decision than 1.25 times that of before"));
+              ElementsAre("W1 uses more than 1.25 times the CPU time per decision"));
   Measurement binds_fewer = Sample("W1", 1000);
   --binds_fewer.bound;
   EXPECT_THAT(worse(binds_fewer, 2), ElementsAre("W1 binds fewer pods than before"));
 }
 
-TEST(CompareTest, TakesAMissingWorkloadForWorse) {
+TEST(CompareTest, ReportsAMissingWorkloadAsRegression) {
   const auto comparison = Compare(SampleResults({Sample("W1", 1000), Sample("W5", 1000)}), "a",
                                   SampleResults({Sample("W1", 1000), Sample("W11", 1)}), "b");
   ASSERT_TRUE(comparison.ok());
-  EXPECT_THAT(Regressions(*comparison, 2), ElementsAre("W5 was not measured again"));
+  EXPECT_THAT(Regressions(*comparison, 2), ElementsAre("W5 is missing in the second file"));
 }
 
 TEST(FormatTest, ChoosesTheUnit) {
@@ -251,13 +252,13 @@ TEST(FormatTest, ChoosesTheUnit) {
 
 // ---- The command --------------------------------------------------------------------------------
 
-struct Answer {
+struct CommandResult {
   int exit_status = 0;
   std::string out;
   std::string err;
 };
 
-Answer Ask(const std::vector<std::string>& args) {
+CommandResult RunBench(const std::vector<std::string>& args) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
@@ -279,54 +280,55 @@ std::string WriteFile(const std::string& name, const std::string& text) {
   return path;
 }
 
-TEST(BenchCommandTest, MeasuresAndComparesWhatItMeasured) {
+TEST(BenchCommandTest, MeasuresAndComparesTheResults) {
   const std::vector<std::string> tiny = {"W1",     "W4/2", "--nodes",  "10", "--init-pods", "3",
                                          "--pods", "20",   "--repeat", "2",  "--output",    "json"};
-  const Answer answer = Ask(tiny);
-  ASSERT_EQ(answer.exit_status, 0) << answer.err;
-  const auto json = nlohmann::json::parse(answer.out);
+  const CommandResult result = RunBench(tiny);
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
   ASSERT_EQ(json["results"].size(), 2U);
   EXPECT_EQ(json["results"][0]["bound"], 20);
   EXPECT_EQ(json["results"][1]["workload"], "W4/2");
   EXPECT_EQ(json["results"][1]["cpuUsPerDecisionOfRuns"].size(), 2U);
   EXPECT_GT(json["results"][1]["peakRssBytes"], 1 << 20);
-  const std::string path = WriteFile("same.json", answer.out);
-  const Answer compared = Ask({"compare", path, path, "--max-slowdown", "1"});
+  const std::string path = WriteFile("same.json", result.out);
+  const CommandResult compared = RunBench({"compare", path, path, "--max-slowdown", "1"});
   EXPECT_EQ(compared.exit_status, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("(1.00x)"));
 }
 
-TEST(BenchCommandTest, FailsWhereAWorkloadBecameSlower) {
+TEST(BenchCommandTest, FailsIfAWorkloadIsSlowerThanAllowed) {
   const std::string before =
       WriteFile("before.json", ToJson(SampleResults({Sample("W1", 2000)})).dump());
   const std::string after =
       WriteFile("after.json", ToJson(SampleResults({Sample("W1", 1000)})).dump());
-  EXPECT_EQ(Ask({"compare", before, after}).exit_status, 0);
-  const Answer answer = Ask({"compare", before, after, "--max-slowdown", "1.5", "-o", "json"});
-  EXPECT_EQ(answer.exit_status, 1);
-  EXPECT_THAT(answer.err, HasSubstr("berth-bench: W1 takes more CPU time"));
-  EXPECT_EQ(nlohmann::json::parse(answer.out)["workloads"][0]["decisionsPerSecond"]["ratio"], 0.5);
+  EXPECT_EQ(RunBench({"compare", before, after}).exit_status, 0);
+  const CommandResult result =
+      RunBench({"compare", before, after, "--max-slowdown", "1.5", "-o", "json"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.err, HasSubstr("berth-bench: W1 uses more than 1.50 times the CPU time"));
+  EXPECT_EQ(nlohmann::json::parse(result.out)["workloads"][0]["decisionsPerSecond"]["ratio"], 0.5);
 }
 
-TEST(BenchCommandTest, ShowsTheOthersWhereOneCannotBeMeasured) {
-  // All nodes but one are too small for the pods that are there before.
-  const Answer answer = Ask({"W1", "W11", "--nodes", "1", "--init-pods", "100", "--pods", "1",
-                             "--repeat", "1", "-o", "json"});
-  EXPECT_EQ(answer.exit_status, 1);
-  EXPECT_THAT(answer.err, HasSubstr("berth-bench: W1: 40 of the 100 pods"));
-  const auto json = nlohmann::json::parse(answer.out);
+TEST(BenchCommandTest, ShowsTheOtherWorkloadsIfOneCannotBeMeasured) {
+  // The only node is too small for the initial pods of W1.
+  const CommandResult result = RunBench({"W1", "W11", "--nodes", "1", "--init-pods", "100",
+                                         "--pods", "1", "--repeat", "1", "-o", "json"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.err, HasSubstr("berth-bench: W1: 40 of the 100 initial pods"));
+  const auto json = nlohmann::json::parse(result.out);
   ASSERT_EQ(json["results"].size(), 1U);
   EXPECT_EQ(json["results"][0]["workload"], "W11");
 }
 
-TEST(BenchCommandTest, MeasuresWhatIsNamedTwiceOnce) {
-  const Answer answer = Ask({"W4/2", "W4", "W4/2", "--nodes", "3", "--init-pods", "0", "--pods",
-                             "2", "--repeat", "1", "-o", "json"});
-  ASSERT_EQ(answer.exit_status, 0) << answer.err;
-  EXPECT_EQ(nlohmann::json::parse(answer.out)["results"].size(), 4U);
+TEST(BenchCommandTest, MeasuresAWorkloadOnceIfItIsNamedTwice) {
+  const CommandResult result = RunBench({"W4/2", "W4", "W4/2", "--nodes", "3", "--init-pods", "0",
+                                         "--pods", "2", "--repeat", "1", "-o", "json"});
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["results"].size(), 4U);
 }
 
-TEST(BenchCommandTest, SaysWhatIsWrong) {
+TEST(BenchCommandTest, ReportsBadInput) {
   const std::string results =
       WriteFile("one.json", ToJson(SampleResults({Sample("W1", 2000)})).dump());
   const struct {
@@ -335,8 +337,9 @@ TEST(BenchCommandTest, SaysWhatIsWrong) {
   } rows[] = {
       {{"W3"}, "berth-bench: there is no workload \"W3\" (see berth-bench --help)"},
       {{"compre", results, results}, "did you mean compare?"},
-      {{"W1", "compare", results, results}, "compare measures nothing"},
-      {{"--nodes", "7", "compare", results, results}, "expected nothing before it, found --nodes"},
+      {{"W1", "compare", results, results}, "compare does not measure"},
+      {{"--nodes", "7", "compare", results, results},
+       "expected no workload or option before it, found --nodes"},
       {{"compare", results, results, "--max-slowdown", "nan"}, "expected a number from 1 to 1e6"},
       {{"compare", results, results, "--max-slowdown", "0.9"}, "expected a number from 1 to 1e6"},
       {{"--repeat", "0"}, "--repeat"},
@@ -347,18 +350,18 @@ TEST(BenchCommandTest, SaysWhatIsWrong) {
       {{"compare", results, WriteFile("bad.json", "[]")}, "bad.json: berthBench"},
   };
   for (const auto& row : rows) {
-    const Answer answer = Ask(row.args);
-    EXPECT_EQ(answer.exit_status, 2) << row.expected;
-    EXPECT_THAT(answer.err, HasSubstr(row.expected));
-    EXPECT_THAT(answer.out, IsEmpty());
+    const CommandResult result = RunBench(row.args);
+    EXPECT_EQ(result.exit_status, 2) << row.expected;
+    EXPECT_THAT(result.err, HasSubstr(row.expected));
+    EXPECT_THAT(result.out, IsEmpty());
   }
 }
 
-TEST(BenchCommandTest, Teaches) {
-  const Answer answer = Ask({"--help"});
-  EXPECT_EQ(answer.exit_status, 0);
-  EXPECT_THAT(answer.out, HasSubstr("berth-bench compare before.json after.json"));
-  EXPECT_THAT(answer.out, HasSubstr("W4/512    AlternatingSignatures, 512 classes"));
+TEST(BenchCommandTest, HelpListsExamplesAndWorkloads) {
+  const CommandResult result = RunBench({"--help"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.out, HasSubstr("berth-bench compare before.json after.json"));
+  EXPECT_THAT(result.out, HasSubstr("W4/512    AlternatingSignatures, 512 classes"));
 }
 
 }  // namespace

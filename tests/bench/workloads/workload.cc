@@ -45,7 +45,7 @@ constexpr std::array<Workload, 8> kWorkloads = {{
      .init_template = PodTemplate::kNodeAffinity,
      .pod_template = PodTemplate::kNodeAffinity,
      .one_zone = true},
-    // Upstream does not wait for the first pods either.
+    // scheduler_perf does not wait for the initial pods of this test case either.
     {.name = "W11",
      .test_case = "Unschedulable",
      .nodes = 5000,
@@ -68,11 +68,11 @@ std::string Affinity() {
 std::span<const Workload> Workloads() { return kWorkloads; }
 
 std::span<const Workload> WorkloadsNamed(std::string_view name) {
-  const auto is_meant = [&](const Workload& workload) {
+  const auto matches = [&](const Workload& workload) {
     return workload.name == name || FamilyOf(workload.name) == name;
   };
-  const auto first = std::ranges::find_if(kWorkloads, is_meant);
-  return {first, std::find_if_not(first, kWorkloads.end(), is_meant)};
+  const auto first = std::ranges::find_if(kWorkloads, matches);
+  return {first, std::find_if_not(first, kWorkloads.end(), matches)};
 }
 
 std::string NodeJson(const Workload& workload, uint32_t index) {

@@ -1,5 +1,5 @@
-// What is measured: clusters and pods under the names that kube-scheduler's own performance tests
-// (test/integration/scheduler_perf) have for them, so that numbers can be looked up.
+// The workloads of berth-bench. They have the names and sizes of kube-scheduler's performance tests
+// (test/integration/scheduler_perf), so that results can be compared with published ones.
 #ifndef BERTH_TESTS_BENCH_WORKLOADS_WORKLOAD_H_
 #define BERTH_TESTS_BENCH_WORKLOADS_WORKLOAD_H_
 
@@ -11,34 +11,36 @@
 namespace berth::bench {
 
 enum class PodTemplate : uint8_t {
-  kDefault,       // 100m of cpu, 500Mi.
-  kNodeAffinity,  // The same, and must go to zone1 or zone2.
-  kTooLarge,      // 9 cpu, where nodes have 4.
-  kManyRequests,  // As kDefault, with 1m more of cpu for each class.
+  kDefault,       // Requests 100m cpu and 500Mi memory.
+  kNodeAffinity,  // As kDefault, with required node affinity to zone1 or zone2.
+  kTooLarge,      // Requests 9 cpu; nodes have 4.
+  kManyRequests,  // As kDefault; pods of class i request i milli cpu more.
 };
 
 struct Workload {
   std::string_view name;       // "W4/16"
-  std::string_view test_case;  // Upstream's name.
+  std::string_view test_case;  // The name in scheduler_perf.
   uint32_t nodes = 0;
-  uint32_t init_pods = 0;  // Are there before.
-  uint32_t pods = 0;       // Are measured.
+  uint32_t init_pods = 0;  // Pods that are scheduled before the measurement.
+  uint32_t pods = 0;       // Pods that are measured.
   PodTemplate init_template = PodTemplate::kDefault;
   PodTemplate pod_template = PodTemplate::kDefault;
-  uint32_t classes = 1;        // Of kManyRequests: pod i is of class i % classes.
-  bool one_zone = false;       // All nodes are in zone1; else they take turns in three.
-  bool measures_init = false;  // The first pods are measured with the others, and come before them.
+  uint32_t classes = 1;   // For kManyRequests: pod i is of class i % classes.
+  bool one_zone = false;  // All nodes are in zone1. Otherwise they are spread over three zones.
+  bool measures_init = false;  // The initial pods are measured too, before the others.
 };
 
-// All there are, in their order.
+// Returns all workloads.
 std::span<const Workload> Workloads();
 
-// "W1" is one of them, "W4" all of W4/...; empty: there is none of this name.
+// Returns the workload `name`, or all workloads of a family ("W4" for W4/...). The result is empty
+// if there is none.
 std::span<const Workload> WorkloadsNamed(std::string_view name);
 
-// As an API server would send them, JSON.
+// Returns a node as JSON.
 std::string NodeJson(const Workload& workload, uint32_t index);
-// `index`: among all pods of the workload; the first `init_pods` are of init_template.
+// Returns a pod as JSON. `index` counts all pods of the workload; the first `init_pods` use
+// init_template.
 std::string PodJson(const Workload& workload, uint32_t index);
 
 }  // namespace berth::bench

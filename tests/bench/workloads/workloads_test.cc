@@ -1,5 +1,4 @@
-// Workloads are what they are called, and measuring counts right. No time is compared with any
-// other.
+// Tests the workloads and the measuring of attempts. No test compares measured times of two runs.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -30,8 +29,8 @@ using host::Status;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// No limit comes near.
-Result<Measurement> Apart(const std::function<Result<Measurement>()>& measure) {
+// Calls MeasureApart with a clock that never reaches the time limit.
+Result<Measurement> MeasureWithoutLimit(const std::function<Result<Measurement>()>& measure) {
   return MeasureApart(measure, [] { return int64_t{0}; });
 }
 
@@ -43,7 +42,7 @@ std::vector<std::string> NamesOf(std::span<const Workload> workloads) {
   return names;
 }
 
-TEST(WorkloadsTest, AreNamedOneByOneAndByFamily) {
+TEST(WorkloadsTest, AreFoundByNameAndByFamily) {
   EXPECT_THAT(NamesOf(WorkloadsNamed("W1")), ElementsAre("W1"));
   EXPECT_THAT(NamesOf(WorkloadsNamed("W11")), ElementsAre("W11"));
   EXPECT_THAT(NamesOf(WorkloadsNamed("W4/16")), ElementsAre("W4/16"));
@@ -52,7 +51,7 @@ TEST(WorkloadsTest, AreNamedOneByOneAndByFamily) {
   EXPECT_THAT(NamesOf(WorkloadsNamed("")), ElementsAre());
 }
 
-TEST(WorkloadsTest, HaveAsManyClassesOfPodsAsTheySay) {
+TEST(WorkloadsTest, HaveTheDeclaredNumberOfPodClasses) {
   const auto without_name = [](std::string json) {
     const size_t spec = json.find("\"spec\"");
     return json.substr(spec);
@@ -66,21 +65,21 @@ TEST(WorkloadsTest, HaveAsManyClassesOfPodsAsTheySay) {
   }
 }
 
-TEST(WorkloadsTest, GivePodsOfEachPartTheirOwnTemplate) {
+TEST(WorkloadsTest, InitialAndMeasuredPodsUseTheirOwnTemplates) {
   const Workload& unschedulable = WorkloadsNamed("W11").front();
   EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods - 1), HasSubstr(R"("cpu":"9000m")"));
   EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods), HasSubstr(R"("cpu":"100m")"));
   EXPECT_THAT(PodJson(WorkloadsNamed("W5").front(), 0), HasSubstr("nodeAffinity"));
 }
 
-TEST(WorkloadsTest, SpreadNodesOverZonesUnlessAllAreInOne) {
+TEST(WorkloadsTest, NodesAreSpreadOverZonesUnlessOneZoneIsSet) {
   EXPECT_THAT(NodeJson(WorkloadsNamed("W1").front(), 4), HasSubstr("zone2"));
   EXPECT_THAT(NodeJson(WorkloadsNamed("W5").front(), 4), HasSubstr("zone1"));
 }
 
 // ---- Measuring ----------------------------------------------------------------------------------
 
-// With the default profile and the plugins of this build.
+// Returns the default profile with the plugins of this build.
 const host::ProfileSet& DefaultProfile() {
   static const host::ProfileSet* const set = [] {
     host::ProfileRequest request;
@@ -110,7 +109,7 @@ Measurement Measured(const Workload& workload) {
   return *found;
 }
 
-TEST(MeasureTest, CountsThePodsOfTheMeasuredPartAlone) {
+TEST(MeasureTest, CountsOnlyMeasuredPods) {
   for (const std::string_view name : {"W1", "W2", "W4/2", "W4/512", "W5"}) {
     const Measurement found = Measured(Small(name));
     EXPECT_EQ(found.workload, name);
@@ -120,7 +119,7 @@ TEST(MeasureTest, CountsThePodsOfTheMeasuredPartAlone) {
   }
 }
 
-TEST(MeasureTest, TellsRefusalsFromPlacements) {
+TEST(MeasureTest, SeparatesFailedFromSuccessfulAttempts) {
   const Measurement found = Measured(Small("W11"));
   EXPECT_EQ(found.bound, 30U);
   EXPECT_EQ(found.placed.count, 30U);
@@ -128,7 +127,7 @@ TEST(MeasureTest, TellsRefusalsFromPlacements) {
   EXPECT_GT(found.refused.p50_ns, 0);
 }
 
-TEST(MeasureTest, SaysWhatADecisionTook) {
+TEST(MeasureTest, TimesOfAttemptsAreConsistent) {
   const Measurement found = Measured(Small("W1"));
   EXPECT_GT(found.placed.p50_ns, 0);
   EXPECT_LE(found.placed.p50_ns, found.placed.p99_ns);
@@ -142,9 +141,9 @@ TEST(MeasureTest, SaysWhatADecisionTook) {
   EXPECT_EQ(found.refused.allocations, std::nullopt);
 }
 
-TEST(MeasureTest, MakesEqualDecisionsWithEqualAllocations) {
+TEST(MeasureTest, EqualRunsAllocateEqually) {
   if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
-  Measured(Small("W1"));  // What is made once per process has been made.
+  Measured(Small("W1"));  // Makes the allocations that happen once per process.
   const Measurement first = Measured(Small("W1"));
   const Measurement second = Measured(Small("W1"));
   EXPECT_GT(*first.placed.allocations, 0);
@@ -152,7 +151,7 @@ TEST(MeasureTest, MakesEqualDecisionsWithEqualAllocations) {
   EXPECT_EQ(first.placed.allocated_bytes, second.placed.allocated_bytes);
 }
 
-TEST(MeasureTest, MeasuresNothingWhereThereIsNothing) {
+TEST(MeasureTest, AcceptsWorkloadsWithoutPodsOrNodes) {
   Workload workload = Small("W1");
   workload.pods = 0;
   const Measurement no_pods = Measured(workload);
@@ -166,19 +165,18 @@ TEST(MeasureTest, MeasuresNothingWhereThereIsNothing) {
   EXPECT_EQ(no_nodes.refused.count, 3U);
 }
 
-TEST(MeasureTest, FailsWhenThePodsThatAreThereBeforeFindNoNode) {
+TEST(MeasureTest, FailsIfInitialPodsDoNotFit) {
   Workload workload = Small("W1");
   workload.init_template = PodTemplate::kTooLarge;
   const auto found = Measure(workload, DefaultProfile());
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.status().message(),
-            "0 of the 5 pods that are there before found one of the 12 nodes: it takes more nodes, "
-            "or fewer such pods");
+            "0 of the 5 initial pods fit on the 12 nodes: use more nodes or fewer initial pods");
 }
 
 TEST(AllocationsTest, AreCountedWithTheirBytes) {
   if (!CountsAllocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
-  // Called through pointers that the compiler cannot see through, lest it leaves the calls out.
+  // Volatile pointers prevent the compiler from removing the calls.
   void* (*const volatile allocate)(size_t) = std::malloc;
   void* (*const volatile allocate_clear)(size_t, size_t) = std::calloc;
   void* (*const volatile reallocate)(void*, size_t) = std::realloc;
@@ -189,12 +187,12 @@ TEST(AllocationsTest, AreCountedWithTheirBytes) {
   void* clear = allocate_clear(3, 7);
   void* aligned = align(64, 128);
   void* also_aligned = nullptr;
-  const int refused = posix_align(&also_aligned, 3, 1000);
-  const int given = posix_align(&also_aligned, 4096, 50);
+  const int bad_alignment = posix_align(&also_aligned, 3, 1000);
+  const int good_alignment = posix_align(&also_aligned, 4096, 50);
   const auto made = std::make_unique<std::string>(1000, 'x');
   const Allocations after = AllocationsOfThread();
-  EXPECT_EQ(refused, EINVAL);
-  EXPECT_EQ(given, 0);
+  EXPECT_EQ(bad_alignment, EINVAL);
+  EXPECT_EQ(good_alignment, 0);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned) % 64, 0U);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(also_aligned) % 4096, 0U);
   EXPECT_EQ(after.count - before.count, 7U);
@@ -214,11 +212,11 @@ TEST(AllocationsTest, AreCountedInEveryLibrary) {
   }
 }
 
-// ---- In a process of its own --------------------------------------------------------------------
+// ---- Measuring in a child process ---------------------------------------------------------------
 
-TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
+TEST(MeasureApartTest, ReturnsTheMeasurementAndThePeakMemory) {
   const auto with_memory = [](size_t bytes) {
-    return Apart([bytes] {
+    return MeasureWithoutLimit([bytes] {
       const std::vector<char> memory(bytes, 'x');
       Measurement measurement{.workload = "W1"};
       measurement.nodes = static_cast<uint32_t>(memory.back());
@@ -235,32 +233,32 @@ TEST(MeasureApartTest, GivesWhatWasMeasuredAndThePeakOfMemory) {
   EXPECT_GT(large->peak_rss_bytes, small->peak_rss_bytes + (48 << 20));
 }
 
-TEST(MeasureApartTest, PassesAnErrorOn) {
-  const auto failed =
-      Apart([] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
+TEST(MeasureApartTest, ReturnsTheErrorOfTheMeasurement) {
+  const auto failed = MeasureWithoutLimit(
+      [] { return Result<Measurement>(Status::Internal("no node \x80 fits")); });
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.status().message(), HasSubstr("no node"));
-  const auto thrown =
-      Apart([]() -> Result<Measurement> { throw std::runtime_error("out of \x80 it"); });
+  const auto thrown = MeasureWithoutLimit(
+      []() -> Result<Measurement> { throw std::runtime_error("out of \x80 it"); });
   ASSERT_FALSE(thrown.ok());
   EXPECT_THAT(thrown.status().message(), HasSubstr("out of"));
 }
 
-TEST(MeasureApartTest, SaysHowAProcessEndedThatDidNotAnswer) {
-  const auto aborted = Apart([]() -> Result<Measurement> { std::abort(); });
+TEST(MeasureApartTest, ReportsHowAProcessWithoutAResultEnded) {
+  const auto aborted = MeasureWithoutLimit([]() -> Result<Measurement> { std::abort(); });
   ASSERT_FALSE(aborted.ok());
-  EXPECT_THAT(aborted.status().message(), HasSubstr("ended by SIGABRT"));
-  const auto left = Apart([]() -> Result<Measurement> { std::_Exit(3); });
+  EXPECT_THAT(aborted.status().message(), HasSubstr("was ended by SIGABRT"));
+  const auto left = MeasureWithoutLimit([]() -> Result<Measurement> { std::_Exit(3); });
   ASSERT_FALSE(left.ok());
   EXPECT_THAT(left.status().message(), HasSubstr("exit status 3"));
-  const auto silent = Apart([]() -> Result<Measurement> { std::_Exit(0); });
+  const auto silent = MeasureWithoutLimit([]() -> Result<Measurement> { std::_Exit(0); });
   ASSERT_FALSE(silent.ok());
-  EXPECT_THAT(silent.status().message(), HasSubstr("answered no result"));
+  EXPECT_THAT(silent.status().message(), HasSubstr("returned no result"));
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------
 
-TEST(PercentileTest, IsTheNearestRank) {
+TEST(PercentileTest, UsesTheNearestRank) {
   const struct {
     std::vector<int64_t> values;
     double percent;
@@ -276,7 +274,7 @@ TEST(PercentileTest, IsTheNearestRank) {
   }
 }
 
-TEST(MedianTest, IsTheMiddleRunAndTheLowerOneOfTwo) {
+TEST(MedianTest, ReturnsTheMiddleRunOrTheLowerOfTwo) {
   const auto median = [](const std::vector<double>& rates) {
     std::vector<Measurement> runs;
     for (const double rate : rates) {
