@@ -41,8 +41,8 @@ bool Uses(const berth::Pod& pod, const berth_object& claim) {
   });
 }
 
-// Returns whether the pod may have waited for `attachment` to be deleted. Every pod with a claim may
-// have, because the claim that was attached is not looked up.
+// Returns whether the pod may have waited for `attachment` to be deleted. Every pod with a claim
+// may have, because the claim that was attached is not looked up.
 bool MayHaveWaitedFor(const berth::Pod& pod, const berth::Value& attachment) {
   const std::string_view driver = attachment["spec"]["attacher"].AsString();
   const auto volumes = pod.volumes();

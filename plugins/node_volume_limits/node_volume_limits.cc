@@ -1,4 +1,5 @@
-// NodeVolumeLimits: rejects nodes on which the pod's volumes would exceed the limit of a CSI driver.
+// NodeVolumeLimits: rejects nodes on which the pod's volumes would exceed the limit of a CSI
+// driver.
 // kube-scheduler: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go
 #include <algorithm>
 #include <array>
@@ -293,10 +294,10 @@ class NodeVolumeLimits : public berth::Plugin {
     return most <= least;
   }
 
-  // Calls `each` with the name of every volume of `pod`, which runs on a node with a CSINode. Leaves
-  // out broken volumes (the claim does not exist, or belongs to another pod), so that they do not
-  // keep other pods from the node. kube-scheduler instead fails the attempt of the pod to schedule
-  // if a claim belongs to another pod.
+  // Calls `each` with the name of every volume of `pod`, which runs on a node with a CSINode.
+  // Leaves out broken volumes (the claim does not exist, or belongs to another pod), so that they
+  // do not keep other pods from the node. kube-scheduler instead fails the attempt of the pod to
+  // schedule if a claim belongs to another pod.
   template <class Each>
   void ForEachVolume(berth::Pod pod, std::deque<std::string>& texts, Each each) const {
     for (const berth_volume& volume : pod.volumes()) {

@@ -1,5 +1,5 @@
-// TaintToleration: rejects nodes with taints that the pod does not tolerate, and gives a lower score
-// to nodes with untolerated PreferNoSchedule taints.
+// TaintToleration: rejects nodes with taints that the pod does not tolerate, and gives a lower
+// score to nodes with untolerated PreferNoSchedule taints.
 // kube-scheduler: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go
 #include <array>
 #include <cstdint>

@@ -131,8 +131,8 @@ class VolumeRestrictions : public berth::Plugin {
         {.resource = BERTH_RESOURCE_PVC, .actions = BERTH_ACTION_ADD, .pod_parts = kParts}};
   }
 
-  // Returns kQueue for a deleted pod that shared a disk or claim with the rejected pod, for an added
-  // claim that the rejected pod uses, and for every node event.
+  // Returns kQueue for a deleted pod that shared a disk or claim with the rejected pod, for an
+  // added claim that the rejected pod uses, and for every node event.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth::Pod pod = *queued.pod;
     bool helps = true;

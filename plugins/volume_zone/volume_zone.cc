@@ -204,8 +204,8 @@ class VolumeZone : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // Checks a claim without a volume. It is accepted if its class has WaitForFirstConsumer; otherwise
-  // the pod must wait until the claim is bound.
+  // Checks a claim without a volume. It is accepted if its class has WaitForFirstConsumer;
+  // otherwise the pod must wait until the claim is bound.
   berth::Status CheckUnbound(berth::Value claim) const {
     const std::string_view name = berth::ClaimClass(claim);
     if (name.empty()) {

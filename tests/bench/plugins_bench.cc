@@ -1,5 +1,5 @@
-// Measures the time of each plugin's Filter and Score per node: 5,000 nodes in blocks of 256, called
-// through the plugin's shared library as the host does. PLUGIN_DIR is the directory of the
+// Measures the time of each plugin's Filter and Score per node: 5,000 nodes in blocks of 256,
+// called through the plugin's shared library as the host does. PLUGIN_DIR is the directory of the
 // libraries.
 #include <algorithm>
 #include <cstdint>

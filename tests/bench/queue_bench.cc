@@ -40,8 +40,8 @@ class ByPriority final : public QueueOrder {
   bool Less(const berth_queued&, const berth_queued&) const override { return false; }
 };
 
-// The policy of SchedulingGates and NodeResourcesFit: a node that was added or grew helps a pod that
-// fits on it.
+// The policy of SchedulingGates and NodeResourcesFit: a node that was added or grew helps a pod
+// that fits on it.
 class FitPolicy final : public QueuePolicy {
  public:
   std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId>) override {
@@ -123,7 +123,8 @@ struct Bench {
     }
     now_ns += int64_t{20'000'000'000};
   }
-  // Returns the event of an added node with devices of one shape. No pod requests those of shape -1.
+  // Returns the event of an added node with devices of one shape. No pod requests those of shape
+  // -1.
   QueueEvent NodeEvent(int64_t shape) {
     return {.resource = BERTH_RESOURCE_NODE,
             .action = BERTH_ACTION_ADD,

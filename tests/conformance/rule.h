@@ -26,11 +26,11 @@ inline constexpr std::string_view kVolumes = "/spec/volumes";
 //   - the expectation names a plugin that Berth does not have, except for DynamicResources in
 //     scores, which is always 0, and for the text that PostFilter adds to messages;
 //   - an expected step contains a preemption, and Berth does not have DefaultPreemption;
-//   - the pod to schedule uses a field other than volumes that no plugin handles, or another pod has
-//     a pod affinity or anti-affinity, which affects other pods;
+//   - the pod to schedule uses a field other than volumes that no plugin handles, or another pod
+//     has a pod affinity or anti-affinity, which affects other pods;
 //   - a gated pod has a nomination, and Berth does not have SchedulingGates;
-//   - the profile's arguments for default spreading or added affinity apply, and Berth does not have
-//     the plugin.
+//   - the profile's arguments for default spreading or added affinity apply, and Berth does not
+//     have the plugin.
 std::set<std::string> MissingFor(const nlohmann::json& a_case, const KubeProfile& profile,
                                  std::span<const AnyObject> objects, const PluginCatalog& catalog);
 

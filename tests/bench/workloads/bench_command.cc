@@ -48,7 +48,7 @@ is active, in backoff or being bound. All nodes are scored. Of several runs, the
 with the median number of decisions per second:
   PODS/S        bound pods per second
   CPU           CPU time of the process per attempt; the lowest of all runs
-  P50, P99      time from popping a pod off the queue until it is assumed, or, in the rows "refused",
+  P50, P99      time from popping a pod off the queue until it is assumed; in the rows "refused":
                 until the attempt failed
   CPU P99       the same in CPU time of the thread, without the time of other processes
   ALLOCATIONS   memory allocations per attempt, including those of plugins
@@ -274,7 +274,8 @@ int RunCompare(const Flags& flags, CommandEnvironment& env) {
   return Print(env, Format(*comparison, flags, env), exit_status);
 }
 
-// Rejects options and workloads before `compare`. They only apply to measuring and would be ignored.
+// Rejects options and workloads before `compare`. They only apply to measuring and would be
+// ignored.
 Status CheckNothingBeforeCompare(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;

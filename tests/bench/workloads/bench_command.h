@@ -10,8 +10,8 @@
 namespace berth::bench {
 
 // Runs berth-bench. `args` does not contain the program's name.
-// Returns:  the exit status: 0 success; 1 a workload could not be measured, or is worse than allowed;
-//           2 bad input.
+// Returns:  the exit status: 0 success; 1 a workload could not be measured, or is worse than
+//           allowed; 2 bad input.
 // REQUIRES: the process has only one thread, because it forks.
 int RunBenchCommand(std::span<const std::string> args, host::CommandEnvironment& env);
 

@@ -48,8 +48,8 @@ struct Comparison {
 };
 
 // Compares two runs. Messages call them `before` and `after`.
-// Errors: InvalidArgument if a workload has different numbers of nodes or pods in the two runs, or if
-//         they have no workload in common.
+// Errors: InvalidArgument if a workload has different numbers of nodes or pods in the two runs, or
+//         if they have no workload in common.
 host::Result<Comparison> Compare(const Results& first, const std::string& before,
                                  const Results& second, const std::string& after);
 
@@ -57,8 +57,8 @@ nlohmann::ordered_json ToJson(const Comparison& comparison);
 void AppendTable(const Comparison& comparison, host::TerminalWidth width, std::string& out);
 
 // Returns one message for each regression: a workload that uses more than `max_slowdown` times the
-// CPU time per decision (which does not include the time of other processes), that binds fewer pods,
-// or that is missing in the second run.
+// CPU time per decision (which does not include the time of other processes), that binds fewer
+// pods, or that is missing in the second run.
 std::vector<std::string> Regressions(const Comparison& comparison, double max_slowdown);
 
 }  // namespace berth::bench

@@ -46,8 +46,8 @@ class FieldWriter {
 // values.
 class FieldReader {
  public:
-  // Returns: the first error, such as "conditions.cpus: found -1, expected a whole number ...", or an
-  // empty string. `where` is the path of `json` in the document; empty for the whole document.
+  // Returns: the first error, such as "conditions.cpus: found -1, expected a whole number ...", or
+  // an empty string. `where` is the path of `json` in the document; empty for the whole document.
   template <class Struct>
   static std::string Read(const nlohmann::json& json, const std::string& where, Struct& self) {
     FieldReader reader(json, where);

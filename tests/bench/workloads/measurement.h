@@ -82,7 +82,8 @@ struct Measurement {
   }
 };
 
-// Returns the percentile by the nearest-rank method, or 0 if there are no values. Reorders `values`.
+// Returns the percentile by the nearest-rank method, or 0 if there are no values. Reorders
+// `values`.
 // REQUIRES: 0 < percent <= 100.
 int64_t Percentile(std::vector<int64_t>& values, double percent);
 
