@@ -1,4 +1,5 @@
-// Holds the scheduler to its promise: nothing lost, nothing twice, no node overcommitted by us.
+// Checks the scheduler's invariants: no pod is lost, no pod is in two places or bound twice, and
+// the scheduler overcommits no node.
 #ifndef BERTH_TESTS_SIMULATION_AUDIT_H_
 #define BERTH_TESTS_SIMULATION_AUDIT_H_
 
@@ -22,49 +23,56 @@
 
 namespace berth::host {
 
-// Sees what the scheduler was told and what it does, and works out by itself where each pod must
-// be. The first finding counts: what comes after it may be its consequence.
+// Observes the events that the scheduler receives and its decisions, and derives where each pod
+// must be. Only the first finding is kept, because later ones may be its consequences.
 //
 // Threading: one thread.
-// Lifetime:  what it was made of outlives it.
-class Audit final : public LineObserver, public DecisionSink {
+// Lifetime:  the arguments of the constructor must outlive the audit.
+class Audit final : public ClientObserver, public DecisionSink {
  public:
   Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace);
 
-  // Another scheduler starts: it knows nothing yet. Null: there is none.
+  // Sets the scheduler to check, which has received no events yet. `loop` is null while no
+  // scheduler runs.
   void SetLoop(SchedulingLoop* loop);
-  // What plugins and the loop say.
+  // Checks a log message of the scheduler or a plugin. `plugin` is empty for the scheduler.
   void OnLog(uint32_t level, std::string_view plugin, std::string_view message);
 
   // ---- Checks -----------------------------------------------------------------------------------
 
-  // Between any two steps: every pod that the scheduler was told of is in the one place where it
-  // must be, and nothing else is anywhere.
+  // Checks that every pod that was delivered to the scheduler is in exactly the place where it must
+  // be, and that the scheduler has no other pods. Holds between any two steps.
   void CheckPlaces();
-  // In truth, on every node, where nobody else places pods.
+  // Checks that no node of the cluster is overcommitted. Does nothing if other schedulers place
+  // pods.
   void CheckRoom();
-  // With everything delivered and nothing under way: the cache is the cluster, and nothing is held.
+  // Checks that the cache equals the cluster and that nothing is assumed or reserved.
+  // REQUIRES: all events are delivered, and no request or binding is in flight.
   void CheckRest();
-  // The cache, and what Filters make of it, are those of `fresh`: another scheduler that has just
-  // been told what there is. REQUIRES: as CheckRest(), for this and the next one.
+  // Checks that the cache and the results of Filter equal those of `fresh`, a scheduler that has
+  // just received the state of the cluster. REQUIRES: as for CheckRest().
   void CompareWithFresh(SchedulingLoop& fresh);
-  // No pod waits that nothing holds back and some node would take. Left out are those that a plugin
-  // in `unannounced` has rejected. `when`: for the finding.
+  // Checks that no pod is parked or gated although `fresh` has a node for it and PreEnqueue accepts
+  // it. Leaves out pods that a plugin in `unannounced` has rejected. `when` is a part of the
+  // finding.
+  // REQUIRES: as for CheckRest().
   using PluginNames = std::set<std::string, std::less<>>;
   void CheckParked(const char* when, SchedulingLoop& fresh, const PluginNames& unannounced);
-  // The plugins are gone, and have given everything back.
-  void CheckLedger();
+  // Checks that the plugins hold no reservation.
+  void CheckReservations();
 
-  void Complain(std::string finding);
-  // Empty: none.
+  // Records `finding` if it is the first one.
+  void AddFinding(std::string finding);
+  // Returns the first finding, or an empty string.
   const std::string& finding() const { return finding_; }
 
-  // ---- LineObserver -----------------------------------------------------------------------------
+  // ---- ClientObserver
+  // -----------------------------------------------------------------------------
 
-  void OnTold(const WatchEvent& event) override;
-  void OnBindAsked(const PodName& pod, std::string_view node) override;
-  void OnBindCarriedOut(const PodName& pod, std::string_view node, const Status& status) override;
-  void OnBindAnswered(const PodName& pod, const Status& status) override;
+  void OnDelivered(const WatchEvent& event) override;
+  void OnBindRequested(const PodName& pod, std::string_view node) override;
+  void OnBindExecuted(const PodName& pod, std::string_view node, const Status& status) override;
+  void OnBindCompleted(const PodName& pod, const Status& status) override;
 
   // ---- DecisionSink -----------------------------------------------------------------------------
 
@@ -81,7 +89,7 @@ class Audit final : public LineObserver, public DecisionSink {
  private:
   bool IsOurs(const Pod& pod) const;
   void CheckRoomOn(std::string_view node);
-  void CheckToldPod(const Pod& pod);
+  void CheckDeliveredPod(const Pod& pod);
   void CheckPending(const Pod& pod);
   void CheckQueued(const QueuedEntity& entity);
   void CheckQueuedPod(const QueuedEntity& entity, const Pod& pod);
@@ -89,7 +97,7 @@ class Audit final : public LineObserver, public DecisionSink {
   void CheckCachedPod(Row row, const Pod& pod);
   void CheckNodes();
   void CheckSums(std::string_view node, Row row);
-  bool IsJudged(const QueuedEntity& entity, const PluginNames& unannounced) const;
+  bool MustBePlaceable(const QueuedEntity& entity, const PluginNames& unannounced) const;
   std::set<std::string> NodesFor(SchedulingLoop& loop, const PodRef& pod);
   void CompareColumn(ColumnIndex column, const ColumnSpec& spec, SchedulingLoop& fresh);
 
@@ -102,18 +110,19 @@ class Audit final : public LineObserver, public DecisionSink {
   Counts counts_;
   uint64_t audits_ = 0;
 
-  // What the scheduler was told is there, by uid and by name.
-  std::map<std::string, PodRef, std::less<>> told_pods_;
-  std::map<std::string, NodeRef, std::less<>> told_nodes_;
+  // The objects that the scheduler has received and that were not deleted, by uid and by name.
+  std::map<std::string, PodRef, std::less<>> delivered_pods_;
+  std::map<std::string, NodeRef, std::less<>> delivered_nodes_;
 
-  std::set<std::string, std::less<>> open_binds_;          // uids
-  std::map<std::string, std::string, std::less<>> bound_;  // Nodes by uid: the cluster's word.
-  std::set<std::string, std::less<>> said_bound_;          // uids: the scheduler's word.
+  std::set<std::string, std::less<>> open_binds_;          // Uids with an unanswered bind request.
+  std::map<std::string, std::string, std::less<>> bound_;  // Nodes by uid, bound in the cluster.
+  std::set<std::string, std::less<>> reported_bound_;      // Uids that the scheduler reported.
   Reservations reservations_;
 };
 
-// Whether PreEnqueue holds it back: a scheduling gate, or the label of a chaos plugin.
-bool IsHeld(const Pod& pod);
+// Returns whether PreEnqueue rejects the pod, because of a scheduling gate or the label of a chaos
+// plugin.
+bool IsRejectedByPreEnqueue(const Pod& pod);
 
 }  // namespace berth::host
 

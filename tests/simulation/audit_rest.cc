@@ -1,4 +1,4 @@
-// What must hold when nothing is under way.
+// Checks that must hold when no event, request or binding is in flight.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace berth::host {
 namespace {
 
-bool IsOver(const Pod& pod) {
+bool HasFinished(const Pod& pod) {
   return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
 }
 
@@ -31,11 +31,11 @@ struct Sums {
 
 }  // namespace
 
-bool IsHeld(const Pod& pod) {
+bool IsRejectedByPreEnqueue(const Pod& pod) {
   if (pod.view().scheduling_gates.count > 0) return true;
   const auto labels = Elements<berth_id_pair>(pod.meta().labels);
   return std::ranges::any_of(labels, [&pod](const berth_id_pair& label) {
-    return pod.Name(label.key) == "a.held" || pod.Name(label.key) == "b.held";
+    return pod.Name(label.key) == "a.preenqueue" || pod.Name(label.key) == "b.preenqueue";
   });
 }
 
@@ -45,11 +45,11 @@ void Audit::CheckRoom() {
 
 void Audit::CheckRoomOn(std::string_view name) {
   const NodeRef node = cluster_.FindNode(name);
-  if (scenario_.has_outsiders || node == nullptr) return;
+  if (scenario_.has_other_schedulers || node == nullptr) return;
   Sums sum;
   for (const AnyObject& object : cluster_.List(kPodKind)) {
     const Pod& pod = *std::get<PodRef>(object);
-    if (pod.node_name() == name && !IsOver(pod)) sum.Add(pod);
+    if (pod.node_name() == name && !HasFinished(pod)) sum.Add(pod);
   }
   const berth_resources& has = *node->view().allocatable;
   int64_t gpus = 0;
@@ -58,28 +58,31 @@ void Audit::CheckRoomOn(std::string_view name) {
       sum.count <= has.pods) {
     return;
   }
-  Complain("node " + std::string(name) + " is overcommitted");
+  AddFinding("node " + std::string(name) + " is overcommitted");
 }
 
 void Audit::CheckRest() {
-  if (!loop_->bindings().empty()) Complain("at rest, and bindings are under way");
-  if (loop_->cache().assumed_count() > 0) Complain("at rest, and pods are assumed");
-  if (!open_binds_.empty()) Complain("at rest, and bindings are not answered");
+  if (!loop_->bindings().empty()) AddFinding("at rest, but bindings are in flight");
+  if (loop_->cache().assumed_count() > 0) AddFinding("at rest, but pods are assumed");
+  if (!open_binds_.empty()) AddFinding("at rest, but bind requests are not answered");
   CheckPlaces();
   CheckRoom();
-  CheckLedger();
+  CheckReservations();
   CheckNodes();
   size_t placed = 0;
   for (const AnyObject& object : cluster_.List(kPodKind)) {
     const PodRef& pod = std::get<PodRef>(object);
-    if (IsOver(*pod)) continue;
+    if (HasFinished(*pod)) continue;
     if (!pod->node_name().empty()) ++placed;
-    const auto told = told_pods_.find(pod->uid());
-    if (told == told_pods_.end() || told->second->resource_version() != pod->resource_version()) {
-      Complain(std::string(pod->name()) + " was not told as it is");
+    const auto delivered = delivered_pods_.find(pod->uid());
+    if (delivered == delivered_pods_.end() ||
+        delivered->second->resource_version() != pod->resource_version()) {
+      AddFinding("at rest, but the last version of pod " + std::string(pod->name()) +
+                 " was not delivered");
     }
   }
-  if (placed != loop_->cache().pod_count()) Complain("at rest, and the cache has other pods");
+  if (placed != loop_->cache().pod_count())
+    AddFinding("at rest, but the cache has another number of pods than the cluster");
 }
 
 void Audit::CheckNodes() {
@@ -90,11 +93,13 @@ void Audit::CheckNodes() {
     ++nodes;
     const Row row = table.FindNode(node->name());
     if (row == kNoRow || table.node(row)->resource_version() != node->resource_version()) {
-      return Complain("at rest, and the cache has another node " + std::string(node->name()));
+      return AddFinding("at rest, but the cache has an old version of node " +
+                        std::string(node->name()));
     }
     CheckSums(node->name(), row);
   }
-  if (nodes != table.node_count()) Complain("at rest, and the cache has more nodes");
+  if (nodes != table.node_count())
+    AddFinding("at rest, but the cache has more nodes than the cluster");
 }
 
 void Audit::CheckSums(std::string_view node, Row row) {
@@ -102,7 +107,7 @@ void Audit::CheckSums(std::string_view node, Row row) {
   Sums sums;
   for (const AnyObject& object : cluster_.List(kPodKind)) {
     const Pod& pod = *std::get<PodRef>(object);
-    if (pod.node_name() == node && !IsOver(pod)) sums.Add(pod);
+    if (pod.node_name() == node && !HasFinished(pod)) sums.Add(pod);
   }
   const berth_resources& has = *table.node(row)->view().allocatable;
   const std::pair<const char*, int64_t> expected[] = {{"alloc.cpu", has.milli_cpu},
@@ -118,8 +123,8 @@ void Audit::CheckSums(std::string_view node, Row row) {
     const auto column = table.ColumnFor(name);
     const auto* values = static_cast<const int64_t*>(table.column_data(*column));
     if (values[row] == value) continue;
-    Complain("at rest, and " + std::string(name) + " of " + std::string(node) + " is " +
-             std::to_string(values[row]) + ", not " + std::to_string(value));
+    AddFinding("at rest, column " + std::string(name) + " of " + std::string(node) + " is " +
+               std::to_string(values[row]) + ", not " + std::to_string(value));
   }
 }
 

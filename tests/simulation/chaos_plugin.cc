@@ -1,26 +1,27 @@
-// Plugins that misbehave as the annotations and labels of a pod tell them to: test.ChaosA and
-// test.ChaosB.
+// The plugins test.ChaosA and test.ChaosB, which misbehave as a pod's annotations and labels
+// specify.
 //
-// Annotations, "<a|b>.<point>": "<what> [<number>]". Where the number counts, it says how often;
-// then the pod is let through. Where it is a time, it is in seconds.
+// The annotation "<a|b>.<point>" has the value "<action> [<number>]". `n` is the number of times
+// that the action happens; after that the point succeeds. `s` is a time in seconds.
 //   prefilter   error n | throw n | reject n | unresolvable n
 //   postfilter  nominate | evict n | clear n | error n | throw n | unresolvable n
-//               (evict: a pod of the first node that has any; clear: whose nomination is for the
-//               first node. Both count: two that take from each other for ever never back off)
+//               (evict: evicts a pod from the first node that has one; clear: clears the
+//               nominations for the first node. Both are limited to n times: two pods that take
+//               room from each other for ever would never back off)
 //   reserve     error n | throw n | reject n | pending n
-//               | activate s   (rejects once, activates it)
+//               | activate s   (rejects once, and activates the pod after s)
 //   permit      error n | throw n | reject n | allow s | deny s
-//               | forget s   (waits s, in vain)
-//               | group s   (waits for another pod of its label "group" to come to Permit)
-//   prebind     now | later s | fail s   (once, later) | error n | throw n | reject n | drop n
-//               | flight n   (PreBindPreFlight fails)
-//   bind        api | later s   (skips, later) | error n | throw n | reject n | drop n
-// Labels: they stay until somebody takes them off.
-//   <a|b>.held     no | pending | error: what PreEnqueue answers
-//   <a|b>.refused  no | pending: what Filter answers for every node
+//               | timeout s   (waits until the timeout s expires)
+//               | group s   (waits for another pod with the same label "group" to reach Permit)
+//   prebind     now | later s | fail s   (fails once, after s) | error n | throw n | reject n
+//               | drop n   (never completes) | preflight n   (PreBindPreFlight fails)
+//   bind        api | later s   (returns Skip after s) | error n | throw n | reject n | drop n
+// The labels have an effect until they are removed.
+//   <a|b>.preenqueue  reject | pending | error: the result of PreEnqueue
+//   <a|b>.filter      reject | pending: the result of Filter for every node
 //
-// What is reserved and given back is logged, with the uid: "Reserve" on the way in, "Reserved"
-// where that succeeded, "Unreserve" and "PostBind".
+// The plugins log each call with the pod's uid: "Reserve" when Reserve is called, "Reserved" when
+// it succeeded, "Unreserve" and "PostBind".
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -39,22 +40,22 @@ namespace {
 
 using Uid = std::string;
 
-// What an annotation says.
-struct Order {
-  std::string_view what;
+// The value of an annotation.
+struct Instruction {
+  std::string_view action;
   int number = 0;
 };
 
-Order Parse(std::string_view text) {
+Instruction Parse(std::string_view text) {
   const std::size_t space = text.find(' ');
-  Order order{text.substr(0, space), 1};
+  Instruction instruction{text.substr(0, space), 1};
   if (space != std::string_view::npos) {
-    std::from_chars(text.data() + space + 1, text.data() + text.size(), order.number);
+    std::from_chars(text.data() + space + 1, text.data() + text.size(), instruction.number);
   }
-  return order;
+  return instruction;
 }
 
-Order FindOrder(berth::Pod pod, std::string_view key) {
+Instruction FindInstruction(berth::Pod pod, std::string_view key) {
   for (const berth_str_pair& pair : pod.annotations()) {
     if (berth::Str(pair.key) == key) return Parse(berth::Str(pair.value));
   }
@@ -65,34 +66,34 @@ template <char kLetter>
 class Chaos : public berth::Plugin {
  public:
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Misbehaves as pods tell it to.";
+  static constexpr std::string_view kAbout = "Misbehaves as the annotations of a pod specify.";
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS,  BERTH_SERVICE_TIMER,
                                         BERTH_SERVICE_WAITING,  BERTH_SERVICE_ACTIVATE,
                                         BERTH_SERVICE_API,      BERTH_SERVICE_COMPLETION,
                                         BERTH_SERVICE_NOMINATOR};
-  // Nothing here binds claims: they are as users make them, and that is that. Nor does a group need
-  // a quorum: those of its members go that fit.
+  // Declares these fields as handled. No plugin of the simulation binds claims; the simulated users
+  // do. Groups have no quorum: the members that fit are scheduled.
   static constexpr std::array kPodFields{"/spec/schedulingGroup",
                                          "/spec/volumes/persistentVolumeClaim"};
-  static constexpr berth::Reasons kReasons{"chaos refuses the node", "chaos cannot say yet"};
-  enum Reason : int { kRefused, kNotYet };
+  static constexpr berth::Reasons kReasons{"chaos rejects the node", "chaos has no result yet"};
+  enum Reason : int { kRejected, kNoResultYet };
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    Uid pod;                           // Whose cycle it is.
-    std::shared_ptr<const int> alive;  // As many owners as there are states, and the plugin.
+    Uid pod;                           // The pod of the cycle.
+    std::shared_ptr<const int> alive;  // Shared by all states and the plugin, to count the states.
   };
 
   explicit Chaos(const berth::Host& host)
       : host_(host),
-        held_(host.Intern(Mine("held"))),
-        refused_(host.Intern(Mine("refused"))),
+        pre_enqueue_label_(host.Intern(KeyOf("preenqueue"))),
+        filter_label_(host.Intern(KeyOf("filter"))),
         group_(host.Intern("group")),
         pending_(host.Intern("pending")),
         error_(host.Intern("error")) {}
   ~Chaos() {
     const long states = alive_.use_count() - 1;
-    if (states > 0) host_.log().Error("states left", {{"count", std::to_string(states)}});
+    if (states > 0) host_.log().Error("states leaked", {{"count", std::to_string(states)}});
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
@@ -100,42 +101,42 @@ class Chaos : public berth::Plugin {
   }
 
   berth::Status PreEnqueue(const berth::Pod& pod) {
-    const berth_id held = pod.Label(held_);
-    if (held == BERTH_ID_NONE) return berth::Status::Success();
-    if (held == pending_) return berth::Status::Pending("held");
-    return held == error_ ? berth::Status::Error("held") : berth::Status::Unschedulable("held");
+    const berth_id label = pod.Label(pre_enqueue_label_);
+    if (label == BERTH_ID_NONE) return berth::Status::Success();
+    if (label == pending_) return berth::Status::Pending("chaos");
+    return label == error_ ? berth::Status::Error("chaos") : berth::Status::Unschedulable("chaos");
   }
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     State& state = cycle.State<State>();
-    if (!state.pod.empty()) host_.log().Error("state used before", {{"uid", cycle.pod().uid()}});
+    if (!state.pod.empty()) host_.log().Error("state not fresh", {{"uid", cycle.pod().uid()}});
     state.pod = cycle.pod().uid();
     state.alive = alive_;
     return Misbehave(cycle.pod(), "prefilter");
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& /*node*/) const {
-    const berth_id refused = cycle.pod().Label(refused_);
-    if (refused == BERTH_ID_NONE) return berth::kPass;
-    return refused == pending_ ? berth::Pending(kNotYet) : berth::Unschedulable(kRefused);
+    const berth_id label = cycle.pod().Label(filter_label_);
+    if (label == BERTH_ID_NONE) return berth::kPass;
+    return label == pending_ ? berth::Pending(kNoResultYet) : berth::Unschedulable(kRejected);
   }
 
   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
                            const berth::Verdicts& /*verdicts*/, berth::PostFilterOut& out) {
-    const Order order = FindOrder(cycle.pod(), Mine("postfilter"));
+    const Instruction instruction = FindInstruction(cycle.pod(), KeyOf("postfilter"));
     const berth::Status none = berth::Status::Unschedulable("no help");
-    if (order.what == "evict") {
-      if (!IsTurn(cycle.pod(), "postfilter", order.number)) return none;
+    if (instruction.action == "evict") {
+      if (!IsWithinFirst(cycle.pod(), "postfilter", instruction.number)) return none;
       return EvictOne(all, out) ? berth::Status::Success() : none;
     }
     const std::string first = FirstName(all);
-    if (order.what == "nominate") {
+    if (instruction.action == "nominate") {
       out.Nominate(first);
       return berth::Status::Success();
     }
-    if (order.what == "clear") {
-      if (IsTurn(cycle.pod(), "postfilter", order.number)) ClearNominations(first);
+    if (instruction.action == "clear") {
+      if (IsWithinFirst(cycle.pod(), "postfilter", instruction.number)) ClearNominations(first);
       return none;
     }
     const berth::Status status = Misbehave(cycle.pod(), "postfilter");
@@ -146,7 +147,7 @@ class Chaos : public berth::Plugin {
     const berth::Pod pod = cycle.pod();
     host_.log().Info("Reserve", {{"uid", pod.uid()}});
     CheckState(cycle.State<State>(), pod);
-    const berth::Status status = TryToReserve(pod);
+    const berth::Status status = MisbehaveInReserve(pod);
     if (status.ok()) host_.log().Info("Reserved", {{"uid", pod.uid()}});
     return status;
   }
@@ -159,51 +160,55 @@ class Chaos : public berth::Plugin {
                        std::chrono::nanoseconds& timeout) {
     const berth::Pod pod = cycle.pod();
     const Uid uid(pod.uid());
-    const Order order = FindOrder(pod, Mine("permit"));
-    timeout = std::chrono::seconds(order.number + 5);
-    if (order.what == "forget") {
-      if (!IsTurn(pod, "permit", 2)) return berth::Status::Success();
-      timeout = std::chrono::seconds(order.number);
+    const Instruction instruction = FindInstruction(pod, KeyOf("permit"));
+    timeout = std::chrono::seconds(instruction.number + 5);
+    if (instruction.action == "timeout") {
+      if (!IsWithinFirst(pod, "permit", 2)) return berth::Status::Success();
+      timeout = std::chrono::seconds(instruction.number);
       return berth::Status::Wait();
     }
-    if (order.what == "allow") {
-      Later(order.number, [this, uid] { static_cast<void>(host_.waiting().Allow(uid)); });
-      return berth::Status::Wait("for a timer");
+    if (instruction.action == "allow") {
+      StartTimer(instruction.number,
+                 [this, uid] { static_cast<void>(host_.waiting().Allow(uid)); });
+      return berth::Status::Wait("waiting for a timer");
     }
-    if (order.what == "deny") {
-      if (!IsTurn(pod, "permit", 2)) return berth::Status::Success();
-      Later(order.number,
-            [this, uid] { static_cast<void>(host_.waiting().Reject(uid, "the timer says no")); });
+    if (instruction.action == "deny") {
+      if (!IsWithinFirst(pod, "permit", 2)) return berth::Status::Success();
+      StartTimer(instruction.number, [this, uid] {
+        static_cast<void>(host_.waiting().Reject(uid, "rejected by a timer"));
+      });
       return berth::Status::Wait();
     }
-    if (order.what == "group") return PermitGroup(pod);
+    if (instruction.action == "group") return PermitGroup(pod);
     return Misbehave(pod, "permit");
   }
 
   berth::Status PreBindPreFlight(const berth::Binding& binding) {
     const berth::Pod pod = binding.pod();
-    const Order order = FindOrder(pod, Mine("prebind"));
-    if (order.what.empty()) return berth::Status::Skip();
-    if (order.what == "flight" && IsTurn(pod, "flight", order.number)) {
-      return berth::Status::Error("no flight today");
+    const Instruction instruction = FindInstruction(pod, KeyOf("prebind"));
+    if (instruction.action.empty()) return berth::Status::Skip();
+    if (instruction.action == "preflight" && IsWithinFirst(pod, "preflight", instruction.number)) {
+      return berth::Status::Error("chaos");
     }
     return berth::Status::Success();
   }
   berth::Status PreBind(const berth::Binding& binding, berth::Done& done) {
     const berth::Pod pod = binding.pod();
-    const Order order = FindOrder(pod, Mine("prebind"));
-    if (order.what == "later") return Complete(order.number, berth::Status::Success(), done);
-    if (order.what == "fail" && IsTurn(pod, "prebind", 1)) {
-      return Complete(order.number, berth::Status::Error("failed late"), done);
+    const Instruction instruction = FindInstruction(pod, KeyOf("prebind"));
+    if (instruction.action == "later")
+      return Complete(instruction.number, berth::Status::Success(), done);
+    if (instruction.action == "fail" && IsWithinFirst(pod, "prebind", 1)) {
+      return Complete(instruction.number, berth::Status::Error("chaos"), done);
     }
-    return MisbehaveOnTheWay(pod, "prebind", done);
+    return MisbehaveInBinding(pod, "prebind", done);
   }
 
   berth::Status Bind(const berth::Binding& binding, berth::Done& done) {
-    const Order order = FindOrder(binding.pod(), Mine("bind"));
-    if (order.what == "api") return host_.api().Bind(binding, done);
-    if (order.what == "later") return Complete(order.number, berth::Status::Skip(), done);
-    const berth::Status status = MisbehaveOnTheWay(binding.pod(), "bind", done);
+    const Instruction instruction = FindInstruction(binding.pod(), KeyOf("bind"));
+    if (instruction.action == "api") return host_.api().Bind(binding, done);
+    if (instruction.action == "later")
+      return Complete(instruction.number, berth::Status::Skip(), done);
+    const berth::Status status = MisbehaveInBinding(binding.pod(), "bind", done);
     return status.ok() ? berth::Status::Skip() : status;
   }
 
@@ -213,44 +218,46 @@ class Chaos : public berth::Plugin {
   }
 
  private:
-  static std::string Mine(std::string_view what) {
+  static std::string KeyOf(std::string_view what) {
     return std::string(1, kLetter) + '.' + what.data();
   }
 
-  // The state is handed from the attempt to the binding: that of another cycle is no good.
+  // Logs an error if `state` is not the state of this pod's cycle. The host passes the state of an
+  // attempt on to its binding.
   void CheckState(const State& state, berth::Pod pod) {
-    if (state.pod != pod.uid()) host_.log().Error("state of another", {{"uid", pod.uid()}});
+    if (state.pod != pod.uid()) host_.log().Error("state of another cycle", {{"uid", pod.uid()}});
   }
 
-  berth::Status TryToReserve(berth::Pod pod) {
-    const Order order = FindOrder(pod, Mine("reserve"));
-    if (order.what != "activate") return Misbehave(pod, "reserve");
-    if (!IsTurn(pod, "reserve", 1)) return berth::Status::Success();
-    Later(order.number,
-          [this, uid = Uid(pod.uid())] { static_cast<void>(host_.activate().Pod(uid)); });
-    return berth::Status::Unschedulable("not yet");
+  berth::Status MisbehaveInReserve(berth::Pod pod) {
+    const Instruction instruction = FindInstruction(pod, KeyOf("reserve"));
+    if (instruction.action != "activate") return Misbehave(pod, "reserve");
+    if (!IsWithinFirst(pod, "reserve", 1)) return berth::Status::Success();
+    StartTimer(instruction.number,
+               [this, uid = Uid(pod.uid())] { static_cast<void>(host_.activate().Pod(uid)); });
+    return berth::Status::Unschedulable("chaos");
   }
 
-  // True for the first `times` times that it is asked about the pod.
-  bool IsTurn(berth::Pod pod, std::string_view what, int times) {
-    return ++turns_[{Uid(pod.uid()), std::string(what)}] <= times;
+  // Counts the calls for each pod and `what`. Returns true for the first `times` calls.
+  bool IsWithinFirst(berth::Pod pod, std::string_view what, int times) {
+    return ++calls_[{Uid(pod.uid()), std::string(what)}] <= times;
   }
 
   berth::Status Misbehave(berth::Pod pod, std::string_view point) {
-    const Order order = FindOrder(pod, Mine(point));
-    if (order.what.empty() || !IsTurn(pod, point, order.number)) return berth::Status::Success();
-    if (order.what == "error") return berth::Status::Error("chaos");
-    if (order.what == "reject") return berth::Status::Unschedulable("chaos");
-    if (order.what == "unresolvable") return berth::Status::Unresolvable("chaos");
-    if (order.what == "pending") return berth::Status::Pending("chaos");
-    if (order.what == "throw") throw std::runtime_error("chaos");
+    const Instruction instruction = FindInstruction(pod, KeyOf(point));
+    if (instruction.action.empty() || !IsWithinFirst(pod, point, instruction.number))
+      return berth::Status::Success();
+    if (instruction.action == "error") return berth::Status::Error("chaos");
+    if (instruction.action == "reject") return berth::Status::Unschedulable("chaos");
+    if (instruction.action == "unresolvable") return berth::Status::Unresolvable("chaos");
+    if (instruction.action == "pending") return berth::Status::Pending("chaos");
+    if (instruction.action == "throw") throw std::runtime_error("chaos");
     return berth::Status::Success();
   }
 
-  berth::Status MisbehaveOnTheWay(berth::Pod pod, std::string_view point, berth::Done& done) {
-    const Order order = FindOrder(pod, Mine(point));
-    if (order.what != "drop") return Misbehave(pod, point);
-    if (!IsTurn(pod, point, order.number)) return berth::Status::Success();
+  berth::Status MisbehaveInBinding(berth::Pod pod, std::string_view point, berth::Done& done) {
+    const Instruction instruction = FindInstruction(pod, KeyOf(point));
+    if (instruction.action != "drop") return Misbehave(pod, point);
+    if (!IsWithinFirst(pod, point, instruction.number)) return berth::Status::Success();
     const berth::Done dropped = std::move(done);
     return berth::Status::Pending();
   }
@@ -284,7 +291,7 @@ class Chaos : public berth::Plugin {
     return host_.api().Evict(*victim, "chaos makes room", answered).ok();
   }
 
-  // The first waits; whoever comes next takes those that wait along.
+  // The first pod of a group waits. The next one allows all waiting pods of the group.
   berth::Status PermitGroup(berth::Pod pod) {
     const berth_id group = pod.Label(group_);
     bool found = false;
@@ -292,26 +299,26 @@ class Chaos : public berth::Plugin {
       if (berth::Pod(other).Label(group_) != group) return;
       found |= host_.waiting().Allow(berth::Pod(other).uid()).ok();
     }));
-    return found ? berth::Status::Success() : berth::Status::Wait("for the others");
+    return found ? berth::Status::Success() : berth::Status::Wait("waiting for the group");
   }
 
   berth::Status Complete(int seconds, const berth::Status& status, berth::Done& done) {
-    Later(seconds, [status, kept = std::make_shared<berth::Done>(std::move(done))] {
+    StartTimer(seconds, [status, kept = std::make_shared<berth::Done>(std::move(done))] {
       kept->Complete(status);
     });
     return berth::Status::Pending();
   }
 
-  void Later(int seconds, std::function<void()> task) {
+  void StartTimer(int seconds, std::function<void()> task) {
     std::erase_if(timers_, [](const auto& timer) { return !timer->running(); });
     timers_.push_back(std::make_unique<berth::Timer>(host_.timers(), std::move(task)));
     static_cast<void>(timers_.back()->Start(std::chrono::seconds(seconds)));
   }
 
   const berth::Host host_;
-  const berth_id held_, refused_, group_, pending_, error_;
+  const berth_id pre_enqueue_label_, filter_label_, group_, pending_, error_;
   const std::shared_ptr<const int> alive_ = std::make_shared<int>(0);
-  std::map<std::pair<Uid, std::string>, int> turns_;
+  std::map<std::pair<Uid, std::string>, int> calls_;
   std::vector<std::unique_ptr<berth::Timer>> timers_;
 };
 
@@ -321,7 +328,7 @@ class ChaosA : public Chaos<'a'> {
   using Chaos::Chaos;
 };
 
-// Is called on the pool.
+// Blocks in binding, so that the host calls it on the pool.
 class ChaosB : public Chaos<'b'> {
  public:
   static constexpr std::string_view kName = "test.ChaosB";

@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kPromptNs = 20 * kMillisecond;
 constexpr size_t kMaxBatch = 8;
-// Of kinds of which little is told, watches would hardly ever be lost.
+// Kinds other than pods and nodes have few events. Their gaps are made more likely by this factor.
 constexpr uint32_t kRareGapFactor = 5;
 
-// A patch that owns its texts.
-class KeptPatch {
+// A patch that owns its strings.
+class OwnedPatch {
  public:
-  explicit KeptPatch(const PodStatusPatch& patch)
+  explicit OwnedPatch(const PodStatusPatch& patch)
       : nominated_(patch.nominated_node),
         scheduled_(Keep(patch.pod_scheduled)),
         disruption_(Keep(patch.disruption_target)) {}
@@ -54,63 +54,64 @@ class KeptPatch {
 
 }  // namespace
 
-// ---- Watching -----------------------------------------------------------------------------------
+// ---- Watches ------------------------------------------------------------------------------------
 
-// One watch: its end at the cluster, and the events that are on their way.
-class FaultyClient::Pipe final : public WatchSink {
+// One watch: receives the events of the cluster, and delays or changes them before it delivers
+// them.
+class FaultyClient::WatchStream final : public WatchSink {
  public:
-  Pipe(FaultyClient& client, std::string_view kind, WatchSink& sink, uint64_t number)
+  WatchStream(FaultyClient& client, std::string_view kind, WatchSink& sink, uint64_t number)
       : client_(client), sink_(sink), number_(number), kind_(kind) {}
 
-  // What the cluster says, at once.
+  // Called by the cluster, without delay.
   void OnEvents(std::span<WatchEvent> events) override {
     for (WatchEvent& event : events) {
       if (client_.stopped_) return;
       if (event.type == WatchType::kSynced) {
         is_synced_ = true;
       } else {
-        Note(truth_, event);
+        Apply(cluster_objects_, event);
       }
       if (!in_gap_) Send(std::move(event));
     }
   }
 
   std::optional<int64_t> DueNs() const {
-    if (line_.empty()) return std::nullopt;
-    return line_.front().due_ns;
+    if (pending_.empty()) return std::nullopt;
+    return pending_.front().due_ns;
   }
 
-  // Hands out what is due, or the first part of it: events of one call belong together.
-  void HandOut() {
+  // Delivers a random number of the events that are due, at least one, in one call.
+  void DeliverDue() {
     std::vector<WatchEvent> batch;
-    const size_t most = 1 + client_.dice_.Below(kMaxBatch);
-    while (!line_.empty() && line_.front().due_ns <= client_.clock_.NowNs() &&
-           batch.size() < most) {
-      batch.push_back(std::move(line_.front().event));
-      line_.pop_front();
+    const size_t max_size = 1 + client_.random_.Below(kMaxBatch);
+    while (!pending_.empty() && pending_.front().due_ns <= client_.clock_.NowNs() &&
+           batch.size() < max_size) {
+      batch.push_back(std::move(pending_.front().event));
+      pending_.pop_front();
     }
-    for (const WatchEvent& event : batch) client_.observer_.OnTold(event);
+    for (const WatchEvent& event : batch) client_.observer_.OnDelivered(event);
     sink_.OnEvents(batch);
   }
 
   void EndGap() {
     in_gap_ = false;
-    client_.trace_.Line("line: ", kind_, " is listed anew");
+    client_.trace_.Line("client: relist ", kind_);
     sink_.OnTrouble(Status::Ok());
-    const bool deletions_first = client_.dice_.OneIn(2);
+    const bool deletions_first = client_.random_.OneIn(2);
     if (deletions_first) SendDeletions();
-    for (const auto& [key, object] : truth_) SendDifference(key, object);
+    for (const auto& [key, object] : cluster_objects_) SendDifference(key, object);
     if (!deletions_first) SendDeletions();
   }
 
  private:
   using Objects = std::map<std::string, AnyObject, std::less<>>;
-  struct OnItsWay {
+  struct PendingEvent {
     int64_t due_ns;
     WatchEvent event;
   };
 
-  static void Note(Objects& objects, const WatchEvent& event) {
+  static void Apply(Objects& objects, const WatchEvent& event) {
     if (event.type == WatchType::kDeleted) {
       objects.erase(Base(event.object).Key());
     } else if (event.type != WatchType::kSynced) {
@@ -120,50 +121,51 @@ class FaultyClient::Pipe final : public WatchSink {
 
   void Send(WatchEvent event) {
     const Faults& faults = client_.faults_;
-    Dice& dice = client_.dice_;
-    Note(sent_, event);
+    Random& random = client_.random_;
+    Apply(sent_objects_, event);
     int64_t due = client_.clock_.NowNs();
-    if (dice.Percent(faults.late_percent)) due += dice.Delay(faults.max_late_ns);
-    if (!line_.empty()) due = std::max(due, line_.back().due_ns);
-    line_.push_back({due, event});
-    const bool is_there = event.type == WatchType::kAdded || event.type == WatchType::kModified;
-    if (is_there && dice.Percent(faults.doubled_percent)) {
-      line_.push_back({due, {WatchType::kModified, event.object, event.object, false}});
+    if (random.Percent(faults.late_percent)) due += random.Delay(faults.max_late_ns);
+    if (!pending_.empty()) due = std::max(due, pending_.back().due_ns);
+    pending_.push_back({due, event});
+    const bool can_duplicate =
+        event.type == WatchType::kAdded || event.type == WatchType::kModified;
+    if (can_duplicate && random.Percent(faults.duplicate_percent)) {
+      pending_.push_back({due, {WatchType::kModified, event.object, event.object, false}});
     }
     const bool is_rare = kind_ != kPodKind && kind_ != kNodeKind;
     const uint32_t gap_percent = faults.gap_percent * (is_rare ? kRareGapFactor : 1);
-    if (is_synced_ && !in_gap_ && dice.Percent(gap_percent)) BeginGap();
+    if (is_synced_ && !in_gap_ && random.Percent(gap_percent)) BeginGap();
   }
 
   void BeginGap() {
     in_gap_ = true;
-    client_.trace_.Line("line: the watch of ", kind_, " is lost");
+    client_.trace_.Line("client: the watch of ", kind_, " is lost");
     sink_.OnTrouble(Status::Unavailable("the watch was lost"));
     FaultyClient& client = client_;
     const uint64_t number = number_;
-    client_.At(client_.clock_.NowNs() + client_.dice_.Delay(client_.faults_.max_gap_ns),
-               [&client, number] {
-                 const auto pipe = client.pipes_.find(number);
-                 if (pipe != client.pipes_.end()) pipe->second->EndGap();
-               });
+    client_.Schedule(client_.clock_.NowNs() + client_.random_.Delay(client_.faults_.max_gap_ns),
+                     [&client, number] {
+                       const auto stream = client.streams_.find(number);
+                       if (stream != client.streams_.end()) stream->second->EndGap();
+                     });
   }
 
   void SendDeletions() {
-    std::vector<AnyObject> gone;
-    for (const auto& [key, object] : sent_) {
-      if (!truth_.contains(key)) gone.push_back(object);
+    std::vector<AnyObject> deleted;
+    for (const auto& [key, object] : sent_objects_) {
+      if (!cluster_objects_.contains(key)) deleted.push_back(object);
     }
-    for (const AnyObject& object : gone) Send({WatchType::kDeleted, object, object, true});
+    for (const AnyObject& object : deleted) Send({WatchType::kDeleted, object, object, true});
   }
 
   void SendDifference(const std::string& key, const AnyObject& object) {
-    const auto sent = sent_.find(key);
-    if (sent == sent_.end()) return Send({WatchType::kAdded, object, {}, false});
+    const auto sent = sent_objects_.find(key);
+    if (sent == sent_objects_.end()) return Send({WatchType::kAdded, object, {}, false});
     const AnyObject before = sent->second;
     if (Base(before).resource_version() != Base(object).resource_version()) {
       return Send({WatchType::kModified, object, before, false});
     }
-    if (client_.dice_.Percent(client_.faults_.doubled_percent)) {
+    if (client_.random_.Percent(client_.faults_.duplicate_percent)) {
       Send({WatchType::kModified, object, object, false});
     }
   }
@@ -172,64 +174,64 @@ class FaultyClient::Pipe final : public WatchSink {
   WatchSink& sink_;
   const uint64_t number_;
   const std::string kind_;
-  std::deque<OnItsWay> line_;
-  Objects truth_;  // As the cluster has told us.
-  Objects sent_;   // As the watcher will know it when the line is empty.
+  std::deque<PendingEvent> pending_;
+  Objects cluster_objects_;  // The current objects of the cluster.
+  Objects sent_objects_;     // The objects of the watcher once `pending_` is empty.
   bool is_synced_ = false;
   bool in_gap_ = false;
 };
 
-// What the watcher holds.
-class FaultyClient::PipeEnd final : public Watch {
+// The Watch that the caller of StartWatch holds.
+class FaultyClient::WatchHandle final : public Watch {
  public:
-  PipeEnd(FaultyClient& client, std::string_view kind, WatchSink& sink)
-      : client_(client), number_(++client.last_number_), pipe_(client, kind, sink, number_) {
-    client.pipes_.emplace(number_, &pipe_);
-    watch_ = client.cluster_.StartWatch(kind, pipe_);
+  WatchHandle(FaultyClient& client, std::string_view kind, WatchSink& sink)
+      : client_(client), number_(++client.last_number_), stream_(client, kind, sink, number_) {
+    client.streams_.emplace(number_, &stream_);
+    watch_ = client.cluster_.StartWatch(kind, stream_);
   }
-  ~PipeEnd() override { client_.pipes_.erase(number_); }
+  ~WatchHandle() override { client_.streams_.erase(number_); }
 
  private:
   FaultyClient& client_;
   const uint64_t number_;
-  Pipe pipe_;
+  WatchStream stream_;
   std::unique_ptr<Watch> watch_;
 };
 
 std::unique_ptr<Watch> FaultyClient::StartWatch(std::string_view kind, WatchSink& sink) {
-  return std::make_unique<PipeEnd>(*this, kind, sink);
+  return std::make_unique<WatchHandle>(*this, kind, sink);
 }
 
 // ---- Time ---------------------------------------------------------------------------------------
 
-FaultyClient::FaultyClient(EmbeddedCluster& cluster, const Clock& clock, Dice dice,
-                           LineObserver& observer, Trace& trace)
-    : cluster_(cluster), clock_(clock), dice_(dice), observer_(observer), trace_(trace) {}
+FaultyClient::FaultyClient(EmbeddedCluster& cluster, const Clock& clock, Random random,
+                           ClientObserver& observer, Trace& trace)
+    : cluster_(cluster), clock_(clock), random_(random), observer_(observer), trace_(trace) {}
 
 FaultyClient::~FaultyClient() {
-  BERTH_ASSERT_MSG(pipes_.empty(), "%zu watches outlive their client", pipes_.size());
+  BERTH_ASSERT_MSG(streams_.empty(), "%zu watches outlive their client", streams_.size());
 }
 
-void FaultyClient::At(int64_t at_ns, std::function<void()> happen) {
-  agenda_.emplace(std::pair(at_ns, ++last_number_), std::move(happen));
+void FaultyClient::Schedule(int64_t at_ns, std::function<void()> callback) {
+  timers_.emplace(std::pair(at_ns, ++last_number_), std::move(callback));
 }
 
-bool FaultyClient::HappenOne() {
+bool FaultyClient::RunOne() {
   cluster_.Deliver();
   const int64_t now = clock_.NowNs();
-  std::vector<Pipe*> due;
-  for (const auto& [number, pipe] : pipes_) {
-    if (!stopped_ && pipe->DueNs().value_or(INT64_MAX) <= now) due.push_back(pipe);
+  std::vector<WatchStream*> due;
+  for (const auto& [number, stream] : streams_) {
+    if (!stopped_ && stream->DueNs().value_or(INT64_MAX) <= now) due.push_back(stream);
   }
-  const bool agenda_is_due = !agenda_.empty() && agenda_.begin()->first.first <= now;
-  if (due.empty() && !agenda_is_due) return false;
-  const size_t which = dice_.Below(due.size() + (agenda_is_due ? 1 : 0));
+  const bool timer_is_due = !timers_.empty() && timers_.begin()->first.first <= now;
+  if (due.empty() && !timer_is_due) return false;
+  const size_t which = random_.Below(due.size() + (timer_is_due ? 1 : 0));
   if (which < due.size()) {
-    due[which]->HandOut();
+    due[which]->DeliverDue();
   } else {
-    const auto happen = std::move(agenda_.begin()->second);
-    agenda_.erase(agenda_.begin());
-    happen();
+    const auto callback = std::move(timers_.begin()->second);
+    timers_.erase(timers_.begin());
+    callback();
   }
   cluster_.Deliver();
   return true;
@@ -238,115 +240,118 @@ bool FaultyClient::HappenOne() {
 std::optional<int64_t> FaultyClient::NextNs() const {
   std::optional<int64_t> next;
   const auto consider = [&next](int64_t at_ns) { next = std::min(next.value_or(at_ns), at_ns); };
-  if (!agenda_.empty()) consider(agenda_.begin()->first.first);
-  for (const auto& [number, pipe] : pipes_) {
-    if (const auto due = pipe->DueNs(); due.has_value() && !stopped_) consider(*due);
+  if (!timers_.empty()) consider(timers_.begin()->first.first);
+  for (const auto& [number, stream] : streams_) {
+    if (const auto due = stream->DueNs(); due.has_value() && !stopped_) consider(*due);
   }
   return next;
 }
 
 // ---- Requests for pods --------------------------------------------------------------------------
 
-// Decides what becomes of it; what comes before it for the same pod is carried out, and answered,
-// before.
-void FaultyClient::Begin(const PodName& pod, OrderRef order) {
-  order->number = ++last_number_;
-  order->ns = pod.ns;
-  order->name = pod.name;
-  order->uid = pod.uid;
-  orders_.emplace(order->number, order);
-  int64_t delay = dice_.Between(0, kPromptNs);
+// Decides how the request will fail, if at all. Requests for the same pod are executed and answered
+// in order.
+void FaultyClient::StartRequest(const PodName& pod, PodRequestRef request) {
+  request->number = ++last_number_;
+  request->ns = pod.ns;
+  request->name = pod.name;
+  request->uid = pod.uid;
+  requests_.emplace(request->number, request);
+  int64_t delay = random_.Between(0, kPromptNs);
   if (stopped_) {
-    order->arrives = false;
-  } else if (dice_.Percent(faults_.refused_percent)) {
-    order->arrives = false;
-    if (dice_.OneIn(2)) order->refusal = Status::Conflict("the object has been modified");
-  } else if (dice_.Percent(faults_.slow_percent)) {
-    delay += dice_.Delay(faults_.max_slow_ns);
-  } else if (dice_.Percent(faults_.lost_percent)) {
-    order->is_answered = false;
-    order->arrives = !dice_.OneIn(3);
+    request->reaches_cluster = false;
+  } else if (random_.Percent(faults_.fail_percent)) {
+    request->reaches_cluster = false;
+    if (random_.OneIn(2)) request->failure = Status::Conflict("the object has been modified");
+  } else if (random_.Percent(faults_.slow_percent)) {
+    delay += random_.Delay(faults_.max_slow_ns);
+  } else if (random_.Percent(faults_.lost_percent)) {
+    request->has_answer = false;
+    request->reaches_cluster = !random_.OneIn(3);
   }
-  PodLine& line = lines_[order->ns + '/' + order->name];
-  line.carried_out_ns = std::max(line.carried_out_ns, clock_.NowNs() + delay);
-  At(line.carried_out_ns, [this, order] { CarryOut(order); });
+  PodTimes& times = pod_times_[request->ns + '/' + request->name];
+  times.executed_ns = std::max(times.executed_ns, clock_.NowNs() + delay);
+  Schedule(times.executed_ns, [this, request] { Execute(request); });
 }
 
-void FaultyClient::CarryOut(const OrderRef& order) {
-  if (!order->arrives) return OnOutcome(order, order->refusal);
-  order->ask(order->pod(), [this, order](const Status& status) { OnOutcome(order, status); });
+void FaultyClient::Execute(const PodRequestRef& request) {
+  if (!request->reaches_cluster) return OnOutcome(request, request->failure);
+  request->send(request->pod(),
+                [this, request](const Status& status) { OnOutcome(request, status); });
 }
 
-void FaultyClient::OnOutcome(const OrderRef& order, Status status) {
-  if (!order->node.empty() && order->arrives) {
-    trace_.Line("cluster: bind ", order->name, " to ", order->node, ": ", status.ToString());
-    observer_.OnBindCarriedOut(order->pod(), order->node, status);
+void FaultyClient::OnOutcome(const PodRequestRef& request, Status status) {
+  if (!request->node.empty() && request->reaches_cluster) {
+    trace_.Line("cluster: bind ", request->name, " to ", request->node, ": ", status.ToString());
+    observer_.OnBindExecuted(request->pod(), request->node, status);
   }
-  order->outcome = std::move(status);
+  request->outcome = std::move(status);
   if (stopped_) return;  // Stop() answers.
-  int64_t delay = dice_.Between(0, kPromptNs);
-  if (!order->is_answered) delay += dice_.Delay(faults_.max_slow_ns);
-  PodLine& line = lines_[order->ns + '/' + order->name];
-  line.answered_ns = std::max(line.answered_ns, clock_.NowNs() + delay);
-  At(line.answered_ns, [this, order] {
-    if (!order->is_answered) {
-      order->outcome = order->node.empty() ? Status::Unavailable("no answer") : ReadBack(*order);
+  int64_t delay = random_.Between(0, kPromptNs);
+  if (!request->has_answer) delay += random_.Delay(faults_.max_slow_ns);
+  PodTimes& times = pod_times_[request->ns + '/' + request->name];
+  times.completed_ns = std::max(times.completed_ns, clock_.NowNs() + delay);
+  Schedule(times.completed_ns, [this, request] {
+    if (!request->has_answer) {
+      request->outcome =
+          request->node.empty() ? Status::Unavailable("no answer") : ReadBack(*request);
     }
-    Reply(order);
+    Complete(request);
   });
 }
 
-// Nobody knows whether it was carried out: what the pod looks like tells.
-Status FaultyClient::ReadBack(const Order& order) const {
-  const PodRef pod = cluster_.FindPod(order.ns, order.name);
-  if (pod == nullptr || pod->uid() != order.uid) return Status::NotFound("there is no such pod");
-  if (pod->node_name() == order.node) return Status::Ok();
-  if (pod->node_name().empty()) return Status::Unavailable("it was not carried out");
-  return Status::Conflict("it is on another node");
+// The answer to a bind request is lost. Determines from the pod whether it was executed.
+Status FaultyClient::ReadBack(const PodRequest& request) const {
+  const PodRef pod = cluster_.FindPod(request.ns, request.name);
+  if (pod == nullptr || pod->uid() != request.uid)
+    return Status::NotFound("the pod does not exist");
+  if (pod->node_name() == request.node) return Status::Ok();
+  if (pod->node_name().empty()) return Status::Unavailable("the binding was not executed");
+  return Status::Conflict("the pod is on another node");
 }
 
-void FaultyClient::Reply(const OrderRef& order) {
-  orders_.erase(order->number);
-  if (!order->node.empty()) {
-    trace_.Line("line: answer to bind ", order->name, ": ", order->outcome->ToString());
-    observer_.OnBindAnswered(order->pod(), *order->outcome);
+void FaultyClient::Complete(const PodRequestRef& request) {
+  requests_.erase(request->number);
+  if (!request->node.empty()) {
+    trace_.Line("client: answer to bind ", request->name, ": ", request->outcome->ToString());
+    observer_.OnBindCompleted(request->pod(), *request->outcome);
   }
-  const Done done = std::move(order->done);
-  if (done) done(*order->outcome);
+  const Done done = std::move(request->done);
+  if (done) done(*request->outcome);
 }
 
 void FaultyClient::Bind(const PodName& pod, std::string_view node, Done done) {
   trace_.Line("scheduler: bind ", pod.name, " to ", node);
-  observer_.OnBindAsked(pod, node);
-  auto order = std::make_shared<Order>();
-  order->node = node;
-  order->ask = [this, to = order->node](const PodName& name, Done answer) {
+  observer_.OnBindRequested(pod, node);
+  auto request = std::make_shared<PodRequest>();
+  request->node = node;
+  request->send = [this, to = request->node](const PodName& name, Done answer) {
     cluster_.Bind(name, to, std::move(answer));
   };
-  order->done = std::move(done);
-  Begin(pod, std::move(order));
+  request->done = std::move(done);
+  StartRequest(pod, std::move(request));
 }
 
 void FaultyClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) {
-  auto order = std::make_shared<Order>();
-  order->ask = [this, kept = KeptPatch(patch)](const PodName& name, Done answer) {
+  auto request = std::make_shared<PodRequest>();
+  request->send = [this, kept = OwnedPatch(patch)](const PodName& name, Done answer) {
     cluster_.PatchPodStatus(name, kept.View(), std::move(answer));
   };
-  order->done = std::move(done);
-  Begin(pod, std::move(order));
+  request->done = std::move(done);
+  StartRequest(pod, std::move(request));
 }
 
 void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) {
   trace_.Line("scheduler: delete ", pod.name);
-  auto order = std::make_shared<Order>();
-  order->ask = [this, grace_seconds](const PodName& name, Done answer) {
+  auto request = std::make_shared<PodRequest>();
+  request->send = [this, grace_seconds](const PodName& name, Done answer) {
     cluster_.DeletePod(name, grace_seconds, std::move(answer));
   };
-  order->done = std::move(done);
-  Begin(pod, std::move(order));
+  request->done = std::move(done);
+  StartRequest(pod, std::move(request));
 }
 
-// ---- All else -----------------------------------------------------------------------------------
+// ---- Other requests -----------------------------------------------------------------------------
 
 void FaultyClient::CreateEvent(Event event, Done done) {
   cluster_.CreateEvent(std::move(event), std::move(done));
@@ -371,16 +376,16 @@ void FaultyClient::Request(ApiRequest request, Answer<std::string> answer) {
 void FaultyClient::Stop() {
   cluster_.Deliver();
   stopped_ = true;
-  agenda_.clear();
-  const auto open = orders_;
-  for (const auto& [number, order] : open) {
-    if (!order->outcome && order->arrives && dice_.OneIn(2)) CarryOut(order);
+  timers_.clear();
+  const auto open = requests_;
+  for (const auto& [number, request] : open) {
+    if (!request->outcome && request->reaches_cluster && random_.OneIn(2)) Execute(request);
   }
   cluster_.Deliver();
-  for (const auto& [number, order] : open) {
-    const bool is_known = order->outcome && order->is_answered && dice_.OneIn(2);
-    if (!is_known) order->outcome = Status::Unavailable("the client was stopped");
-    Reply(order);
+  for (const auto& [number, request] : open) {
+    const bool is_known = request->outcome && request->has_answer && random_.OneIn(2);
+    if (!is_known) request->outcome = Status::Unavailable("the client was stopped");
+    Complete(request);
   }
 }
 

@@ -1,5 +1,5 @@
-// A bad line to a good cluster: what lies between a scheduler and its API server, with the faults
-// that the contract of cluster::Client allows, by the dice.
+// A cluster::Client that injects random faults between a scheduler and an embedded cluster. It only
+// injects faults that the contract of cluster::Client allows.
 #ifndef BERTH_TESTS_SIMULATION_FAULTY_CLIENT_H_
 #define BERTH_TESTS_SIMULATION_FAULTY_CLIENT_H_
 
@@ -17,62 +17,63 @@
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "tests/simulation/dice.h"
+#include "tests/simulation/random.h"
 #include "tests/simulation/trace.h"
 
 namespace berth::host {
 
-// Nothing set: a good line.
+// The probabilities of faults. By default there are none.
 struct Faults {
-  // Of watch events.
-  uint32_t late_percent = 0;  // Each waits for up to max_late_ns, and those of its kind behind it.
+  // Watch events.
+  uint32_t late_percent = 0;  // Delayed by up to max_late_ns, with all later events of the kind.
   int64_t max_late_ns = 0;
-  uint32_t doubled_percent = 0;  // Told once more, unchanged, as after a relist.
-  uint32_t gap_percent = 0;  // Behind it the watch is lost, and listed anew after up to max_gap_ns.
+  uint32_t duplicate_percent = 0;  // Delivered twice, as after a relist.
+  uint32_t gap_percent = 0;  // Followed by the loss of the watch, and a relist within max_gap_ns.
   int64_t max_gap_ns = 0;
-  // Of requests for pods.
-  uint32_t refused_percent = 0;  // Not carried out: Unavailable, or Conflict.
-  uint32_t slow_percent = 0;     // Carried out late.
-  uint32_t lost_percent = 0;  // Carried out or not, and answered late: by what the pod looks like.
+  // Requests for pods.
+  uint32_t fail_percent = 0;  // Not executed; fails with Unavailable or Conflict.
+  uint32_t slow_percent = 0;  // Executed up to max_slow_ns late.
+  // Executed or not, and the answer is lost. After up to max_slow_ns a bind request is answered
+  // from the state of the pod, other requests with Unavailable.
+  uint32_t lost_percent = 0;
   int64_t max_slow_ns = 0;
 };
 
-// Who is told what passes. Called before the scheduler hears of it.
-class LineObserver {
+// Observes events and bind requests. Called before the scheduler receives the event or answer.
+class ClientObserver {
  public:
-  virtual ~LineObserver() = default;
+  virtual ~ClientObserver() = default;
 
-  virtual void OnTold(const WatchEvent& event) = 0;
-  virtual void OnBindAsked(const PodName& pod, std::string_view node) = 0;
-  // What the cluster made of it.
-  virtual void OnBindCarriedOut(const PodName& pod, std::string_view node,
-                                const Status& status) = 0;
-  virtual void OnBindAnswered(const PodName& pod, const Status& status) = 0;
+  virtual void OnDelivered(const WatchEvent& event) = 0;
+  virtual void OnBindRequested(const PodName& pod, std::string_view node) = 0;
+  // Called when the cluster has executed the request. `status` is the cluster's result.
+  virtual void OnBindExecuted(const PodName& pod, std::string_view node, const Status& status) = 0;
+  virtual void OnBindCompleted(const PodName& pod, const Status& status) = 0;
 };
 
-// Nothing happens by itself: the owner of the clock calls HappenOne() until nothing is due, and
-// moves the clock to NextNs(). Events of one kind keep their order; answers for one pod too; all
-// else that is due comes in any order. Leases and Request() pass untouched, but for the moment of
-// their answer.
+// The client has no thread or timer of its own: the owner of the clock calls RunOne() until nothing
+// is due, and advances the clock to NextNs(). Events of one kind keep their order, and so do
+// answers for one pod. Everything else that is due happens in random order. Leases and Request()
+// are passed on without faults.
 //
 // Threading: the owner's thread.
-// Lifetime:  what it was made of outlives it.
+// Lifetime:  the arguments of the constructor must outlive the client.
 class FaultyClient final : public Client {
  public:
-  FaultyClient(EmbeddedCluster& cluster, const Clock& clock, Dice dice, LineObserver& observer,
-               Trace& trace);
+  FaultyClient(EmbeddedCluster& cluster, const Clock& clock, Random random,
+               ClientObserver& observer, Trace& trace);
   ~FaultyClient() override;
   FaultyClient(const FaultyClient&) = delete;
   FaultyClient& operator=(const FaultyClient&) = delete;
 
-  // Of what begins from now on.
+  // Sets the faults of later events and requests.
   void SetFaults(const Faults& faults) { faults_ = faults; }
 
-  // Lets one thing happen that is due: hands out an answer or some events, lets a request reach the
-  // cluster, ends a gap. False: nothing is due.
-  bool HappenOne();
-  // When the next thing is due; none: nothing is under way. REQUIRES: HappenOne() has just said
-  // false.
+  // Executes one action that is due: delivers an answer or some events, executes a request, or ends
+  // a gap. Returns false if nothing is due.
+  bool RunOne();
+  // Returns when the next action is due, or nullopt if nothing is in flight.
+  // REQUIRES: the last call of RunOne() returned false.
   std::optional<int64_t> NextNs() const;
 
   // ---- Client -----------------------------------------------------------------------------------
@@ -86,53 +87,53 @@ class FaultyClient final : public Client {
   void CreateLease(const Lease& lease, Answer<Lease> answer) override;
   void UpdateLease(const Lease& lease, Answer<Lease> answer) override;
   void Request(ApiRequest request, Answer<std::string> answer) override;
-  // As when the process ends: of requests that are under way some still reach the cluster.
+  // Simulates the end of the process. Some requests in flight still reach the cluster.
   void Stop() override;
 
  private:
-  class Pipe;
-  class PipeEnd;
+  class WatchStream;
+  class WatchHandle;
 
   // A request for a pod, from the call to its answer.
-  struct Order {
+  struct PodRequest {
     uint64_t number = 0;
     std::string ns, name, uid;
-    std::string node;                                        // Of a binding; otherwise empty.
-    std::function<void(const PodName& pod, Done done)> ask;  // Asks the cluster.
+    std::string node;                                         // Of a binding; otherwise empty.
+    std::function<void(const PodName& pod, Done done)> send;  // Asks the cluster.
     Done done;
-    bool arrives = true;      // False: it never reaches the cluster.
-    bool is_answered = true;  // False: the answer never reaches us.
-    Status refusal = Status::Unavailable("the line was cut");
-    std::optional<Status> outcome;  // Set when the cluster has spoken.
+    bool reaches_cluster = true;
+    bool has_answer = true;  // False if the answer of the cluster is lost.
+    Status failure = Status::Unavailable("the connection was lost");  // If !reaches_cluster.
+    std::optional<Status> outcome;                                    // Set when it is known.
 
     PodName pod() const { return {ns, name, uid}; }
   };
-  using OrderRef = std::shared_ptr<Order>;
-  struct PodLine {
-    int64_t carried_out_ns = 0;
-    int64_t answered_ns = 0;
+  using PodRequestRef = std::shared_ptr<PodRequest>;
+  struct PodTimes {
+    int64_t executed_ns = 0;
+    int64_t completed_ns = 0;
   };
 
-  void At(int64_t at_ns, std::function<void()> happen);
-  void Begin(const PodName& pod, OrderRef order);
-  void CarryOut(const OrderRef& order);
-  void OnOutcome(const OrderRef& order, Status status);
-  void Reply(const OrderRef& order);
-  Status ReadBack(const Order& order) const;
+  void Schedule(int64_t at_ns, std::function<void()> callback);
+  void StartRequest(const PodName& pod, PodRequestRef request);
+  void Execute(const PodRequestRef& request);
+  void OnOutcome(const PodRequestRef& request, Status status);
+  void Complete(const PodRequestRef& request);
+  Status ReadBack(const PodRequest& request) const;
 
   EmbeddedCluster& cluster_;
   const Clock& clock_;
-  Dice dice_;
-  LineObserver& observer_;
+  Random random_;
+  ClientObserver& observer_;
   Trace& trace_;
   Faults faults_;
   bool stopped_ = false;
 
   uint64_t last_number_ = 0;
-  std::map<std::pair<int64_t, uint64_t>, std::function<void()>> agenda_;  // By time and number.
-  std::map<uint64_t, OrderRef> orders_;                                   // By number.
-  std::map<std::string, PodLine, std::less<>> lines_;                     // By namespace and name.
-  std::map<uint64_t, Pipe*> pipes_;
+  std::map<std::pair<int64_t, uint64_t>, std::function<void()>> timers_;  // By time and number.
+  std::map<uint64_t, PodRequestRef> requests_;                            // By number.
+  std::map<std::string, PodTimes, std::less<>> pod_times_;                // By namespace and name.
+  std::map<uint64_t, WatchStream*> streams_;
 };
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// What plugins have reserved and not given back, as they say themselves.
+// Tracks the reservations of plugins, from the calls that the plugins log.
 #ifndef BERTH_TESTS_SIMULATION_RESERVATIONS_H_
 #define BERTH_TESTS_SIMULATION_RESERVATIONS_H_
 
@@ -9,32 +9,33 @@
 
 namespace berth::host {
 
-// Holds the host to the contract of Reserve: each is asked once, and then told once, either that
-// the pod is bound or to give back; of the latter the last first, and whoever comes after a failed
-// Reserve is told though it was never asked.
+// Checks the host's contract of Reserve: Reserve is called once for each plugin, and then either
+// PostBind or Unreserve is called once. Unreserve is called in reverse order. If Reserve fails,
+// Unreserve is also called for the later plugins, whose Reserve was not called.
 class Reservations {
  public:
-  // `quarantine`: a plugin may fail without being called: all are told, and nobody was asked.
+  // `quarantine`: Reserve may fail because a plugin is in quarantine, without any call of Reserve.
+  // Unreserve is then called for all plugins.
   explicit Reservations(bool quarantine) : quarantine_(quarantine) {}
 
-  // `what`: "Reserve", "Reserved" (it succeeded), "Unreserve" or "PostBind".
-  // Returns: what is wrong with it; empty: nothing.
-  std::string Note(std::string_view plugin, std::string_view what, std::string_view uid);
-  // Who still holds something; empty: nobody.
-  std::string StillHeld() const;
+  // Records a call. `what` is "Reserve", "Reserved" (Reserve succeeded), "Unreserve" or "PostBind".
+  // Returns: a description of the violation, or an empty string.
+  std::string Record(std::string_view plugin, std::string_view what, std::string_view uid);
+  // Returns a finding about a reservation that was not released, or an empty string.
+  std::string FindUnreleased() const;
 
  private:
-  enum class State { kAsked, kReserved, kGivenBack };
-  struct Part {
+  enum class State { kReserving, kReserved, kReleased };
+  struct PluginState {
     std::string plugin;
-    State state = State::kAsked;
+    State state = State::kReserving;
   };
-  using Parts = std::vector<Part>;  // In the order in which they were asked.
+  using PluginStates = std::vector<PluginState>;  // In the order of the Reserve calls.
 
-  std::string OnUnreserve(Parts& parts, std::string_view plugin) const;
+  std::string OnUnreserve(PluginStates& states, std::string_view plugin) const;
 
   const bool quarantine_;
-  std::map<std::string, Parts, std::less<>> pods_;  // By uid.
+  std::map<std::string, PluginStates, std::less<>> pods_;  // By uid.
 };
 
 }  // namespace berth::host

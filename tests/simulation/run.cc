@@ -11,10 +11,10 @@ namespace berth::host {
 namespace {
 
 constexpr uint64_t kMaxSteps = 300'000;
-// How long it may take until nothing is under way, once nobody does anything.
-constexpr int64_t kMaxUnrestNs = 120 * kMinute;
-// After this, pods that only back off from errors count as quiet: some fail for ever.
-constexpr int64_t kPatienceNs = 30 * kMinute;
+// The time within which the simulation must come to rest after the last act.
+constexpr int64_t kMaxSettleNs = 120 * kMinute;
+// After this time, pods in error backoff do not count as work in flight: some pods fail for ever.
+constexpr int64_t kErrorBackoffPatienceNs = 30 * kMinute;
 
 }  // namespace
 
@@ -22,19 +22,19 @@ Run::Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace)
     : catalog_(catalog),
       scenario_(MakeScenario(seed)),
       trace_(clock_, trace),
-      dice_(seed),
+      random_(seed),
       decoder_(interner_),
       cluster_({.now_ns = [this] { return clock_.NowNs(); }, .max_events = 100, .serve = nullptr}),
       audit_(scenario_, cluster_, clock_, trace_),
       world_(
-          scenario_, dice_.Split(), decoder_, cluster_,
+          scenario_, random_.Split(), decoder_, cluster_,
           [this] {
-            std::vector<std::string> busy;
-            if (loop_ == nullptr) return busy;
+            std::vector<std::string> names;
+            if (loop_ == nullptr) return names;
             for (const auto& [uid, binding] : loop_->bindings()) {
-              busy.emplace_back(binding->pod()->name());
+              names.emplace_back(binding->pod()->name());
             }
-            return busy;
+            return names;
           },
           trace_) {}
 
@@ -48,7 +48,7 @@ std::string Run::Play() {
   Start();
   for (size_t i = 0; i < scenario_.rounds && ok(); ++i) Round();
   Kill();
-  audit_.CheckLedger();
+  audit_.CheckReservations();
   return audit_.finding();
 }
 
@@ -67,7 +67,8 @@ std::vector<PlanSpec> Run::Profiles(bool has_chaos) const {
   if (has_chaos) {
     use("test.ChaosA", true);
     use("test.ChaosB", true);
-    // Behind the default plugins, but for Bind, where the first one that does not skip ends it.
+    // At Filter and Reserve, moves ChaosB from the front to the end. At the other points the chaos
+    // plugins stay first.
     for (const Point point : {Point::kFilter, Point::kReserve}) {
       auto& uses = spec.points[static_cast<size_t>(point)];
       std::ranges::rotate(uses, uses.begin() + 1);
@@ -83,7 +84,7 @@ std::vector<PlanSpec> Run::Profiles(bool has_chaos) const {
 
 void Run::Start() {
   trace_.Line("the scheduler starts");
-  client_ = std::make_unique<FaultyClient>(cluster_, clock_, dice_.Split(), audit_, trace_);
+  client_ = std::make_unique<FaultyClient>(cluster_, clock_, random_.Split(), audit_, trace_);
   SchedulingLoop::Options options;
   options.seed = scenario_.seed;
   options.clock = &clock_;
@@ -93,8 +94,8 @@ void Run::Start() {
   };
   options.log_level = BERTH_LOG_INFO;
   options.on_pool = [this](std::function<void()> task) {
-    pool_.emplace(clock_.NowNs() + dice_.Delay(10 * kSecond), std::move(task));
-    return uint64_t{1};  // Nobody is given up.
+    pool_.emplace(clock_.NowNs() + random_.Delay(10 * kSecond), std::move(task));
+    return uint64_t{1};  // No pool thread is abandoned.
   };
   options.queue = scenario_.queue;
   if (scenario_.drops_columns) options.idle_column_bytes = 0;
@@ -107,14 +108,14 @@ void Run::Start() {
 }
 
 void Run::Reload() {
-  trace_.Line("the profiles are loaded anew");
+  trace_.Line("the profiles are reloaded");
   const Status status = loop_->Reload(catalog_, Profiles(scenario_.has_chaos));
   BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
   audit_.CheckPlaces();
 }
 
-// Beside the one that runs, without the bad line and without chaos. It is told what there is, and
-// never tries a pod.
+// Returns a second scheduler, without faults and chaos plugins. It has received the state of the
+// cluster, and never schedules a pod.
 std::unique_ptr<SchedulingLoop> Run::StartFresh() {
   SchedulingLoop::Options options;
   options.seed = scenario_.seed;
@@ -129,7 +130,7 @@ std::unique_ptr<SchedulingLoop> Run::StartFresh() {
   return std::move(loop).value();
 }
 
-// The process ends, in the middle of whatever it does.
+// Simulates that the scheduler's process is killed.
 void Run::Kill() {
   trace_.Line("the scheduler is killed");
   client_->Stop();
@@ -143,20 +144,20 @@ void Run::Kill() {
 
 void Run::Round() {
   client_->SetFaults(scenario_.faults);
-  ActUntilDone();
+  RunActs();
   if (!ok()) return;
   client_->SetFaults(Faults());
-  world_.Calm();
+  world_.FinishAllDeletions();
   Rest();
   if (!ok()) return;
   CheckRest("at rest");
   if (!ok()) return;
-  // Whatever happened, nobody waits for longer than this.
-  GoTo(clock_.NowNs() + scenario_.queue.flush_after_ns + 30 * kSecond +
-       scenario_.queue.max_backoff_ns);
+  // No pod stays parked longer than this, whatever happened.
+  RunUntil(clock_.NowNs() + scenario_.queue.flush_after_ns + 30 * kSecond +
+           scenario_.queue.max_backoff_ns);
   Rest();
   if (!ok()) return;
-  world_.ForgetUnannounced();
+  world_.ClearUnannounced();
   CheckRest("after a flush");
 }
 
@@ -168,20 +169,20 @@ void Run::CheckRest(const char* when) {
   audit_.CheckParked(when, *fresh, world_.unannounced());
 }
 
-void Run::ActUntilDone() {
+void Run::RunActs() {
   for (size_t left = scenario_.acts; left > 0 && ok(); --left) {
-    GoTo(clock_.NowNs() + dice_.Delay(scenario_.max_pause_ns));
+    RunUntil(clock_.NowNs() + random_.Delay(scenario_.max_pause_ns));
     if (!ok()) return;
-    if (dice_.Percent(scenario_.restart_percent)) {
-      if (dice_.OneIn(2)) loop_->Stop();
-      for (size_t more = dice_.Below(20); more > 0 && StepOnce(); --more) {
+    if (random_.Percent(scenario_.restart_percent)) {
+      if (random_.OneIn(2)) loop_->Stop();
+      for (size_t more = random_.Below(20); more > 0 && StepOnce(); --more) {
       }
       Kill();
       Start();
       client_->SetFaults(scenario_.faults);
     }
-    if (dice_.Percent(scenario_.reload_percent)) Reload();
-    world_.Act();
+    if (random_.Percent(scenario_.reload_percent)) Reload();
+    world_.PerformAct();
     audit_.CheckRoom();
   }
 }
@@ -192,20 +193,22 @@ void Run::Rest() {
     while (ok() && StepOnce()) {
     }
     const int64_t waited = clock_.NowNs() - began;
-    if (IsQuiet(waited < kPatienceNs)) return;
-    if (waited > kMaxUnrestNs) return audit_.Complain("it does not come to rest");
+    if (IsAtRest(waited < kErrorBackoffPatienceNs)) return;
+    if (waited > kMaxSettleNs) return audit_.AddFinding("the simulation does not come to rest");
     const int64_t next = NextNs(INT64_MAX);
-    if (next == INT64_MAX) return audit_.Complain("nothing is due, and it is not at rest");
+    if (next == INT64_MAX) {
+      return audit_.AddFinding("nothing is due, but the simulation is not at rest");
+    }
     clock_.AdvanceTo(next);
   }
 }
 
-bool Run::IsQuiet(bool backoffs_count) const {
+bool Run::IsAtRest(bool backoffs_count) const {
   if (client_->NextNs().has_value() || !pool_.empty() || !loop_->AtRest()) return false;
   return !backoffs_count || loop_->queue().CountIn(QueuePlace::kErrorBackoff) == 0;
 }
 
-void Run::GoTo(int64_t at_ns) {
+void Run::RunUntil(int64_t at_ns) {
   while (ok()) {
     while (ok() && StepOnce()) {
     }
@@ -220,13 +223,13 @@ int64_t Run::NextNs(int64_t at_ns) {
   if (const auto due = loop_->NextStepNs()) next = std::min(next, *due);
   if (!pool_.empty()) next = std::min(next, pool_.begin()->first);
   if (next <= clock_.NowNs()) {
-    audit_.Complain("something is due, and nothing happens");
+    audit_.AddFinding("an action is due, but no component executes it");
     return clock_.NowNs();
   }
   return next;
 }
 
-// The threads of the pool come to what they were given, one at a time.
+// Runs the next pool task that is due. Returns false if there is none.
 bool Run::RunPool() {
   if (pool_.empty() || pool_.begin()->first > clock_.NowNs()) return false;
   const std::function<void()> task = std::move(pool_.extract(pool_.begin()).mapped());
@@ -236,16 +239,16 @@ bool Run::RunPool() {
 
 bool Run::StepOnce() {
   if (++steps_ > kMaxSteps) {
-    audit_.Complain("it does not end");
+    audit_.AddFinding("the simulation exceeds the maximum number of steps");
     return false;
   }
-  const bool line_first = dice_.OneIn(2);
-  bool did = RunPool() || (line_first && client_->HappenOne());
+  const bool client_first = random_.OneIn(2);
+  bool did = RunPool() || (client_first && client_->RunOne());
   if (!did) did = loop_->Step();
-  if (!did && !line_first) did = client_->HappenOne();
+  if (!did && !client_first) did = client_->RunOne();
   if (!did) return false;
   audit_.CheckPlaces();
-  if (dice_.OneIn(4)) clock_.Advance(dice_.Between(0, 3 * kMillisecond));
+  if (random_.OneIn(4)) clock_.Advance(random_.Between(0, 3 * kMillisecond));
   return true;
 }
 

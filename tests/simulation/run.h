@@ -1,4 +1,4 @@
-// One seed: a cluster, a bad line, a scheduler, and what users do, on a virtual clock.
+// Simulates one seed: a cluster, a client with faults, a scheduler, and users, on a virtual clock.
 #ifndef BERTH_TESTS_SIMULATION_RUN_H_
 #define BERTH_TESTS_SIMULATION_RUN_H_
 
@@ -17,8 +17,8 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
 #include "tests/simulation/audit.h"
-#include "tests/simulation/dice.h"
 #include "tests/simulation/faulty_client.h"
+#include "tests/simulation/random.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/trace.h"
 #include "tests/simulation/world.h"
@@ -26,16 +26,16 @@
 namespace berth::host {
 
 // Threading: one thread.
-// Lifetime:  the catalogue must outlive it.
+// Lifetime:  the catalogue must outlive the run.
 class Run {
  public:
-  // `trace`: where it is told as it happens; null: nowhere.
+  // Writes a trace to `trace` if it is not null.
   Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // What is wrong; empty: nothing.
+  // Runs the simulation. Returns the first finding, or an empty string.
   std::string Play();
 
   const Audit::Counts& counts() const { return audit_.counts(); }
@@ -47,17 +47,17 @@ class Run {
   void Reload();
   void Kill();
   void Round();
-  void ActUntilDone();
+  void RunActs();
   void Rest();
   void CheckRest(const char* when);
-  // Lets one thing happen that is due now. False: nothing is.
+  // Executes one action that is due. Returns false if none is due.
   bool StepOnce();
   bool RunPool();
-  // What is due before `at_ns`.
-  void GoTo(int64_t at_ns);
-  // When the next thing is due; no later than `at_ns`.
+  // Executes everything that is due before `at_ns` and advances the clock to `at_ns`.
+  void RunUntil(int64_t at_ns);
+  // Returns when the next action is due, or `at_ns` if that is earlier.
   int64_t NextNs(int64_t at_ns);
-  bool IsQuiet(bool backoffs_count) const;
+  bool IsAtRest(bool backoffs_count) const;
   bool ok() const { return audit_.finding().empty(); }
   std::vector<PlanSpec> Profiles(bool has_chaos) const;
   std::unique_ptr<SchedulingLoop> StartFresh();
@@ -66,14 +66,14 @@ class Run {
   const Scenario scenario_;
   TestClock clock_;
   Trace trace_;
-  Dice dice_;
+  Random random_;
   Interner interner_;
   Decoder decoder_;
   EmbeddedCluster cluster_;
   Audit audit_;
   World world_;
   std::unique_ptr<FaultyClient> client_;
-  std::multimap<int64_t, std::function<void()>> pool_;  // What a thread will come to, by when.
+  std::multimap<int64_t, std::function<void()>> pool_;  // Tasks for pool threads, by time.
   std::unique_ptr<SchedulingLoop> loop_;
   uint64_t steps_ = 0;
 };

@@ -1,4 +1,4 @@
-// What a seed stands for: how big the cluster is, who meddles, how bad the line is.
+// The parameters of a simulation, derived from its seed.
 #ifndef BERTH_TESTS_SIMULATION_SCENARIO_H_
 #define BERTH_TESTS_SIMULATION_SCENARIO_H_
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/queue/scheduling_queue.h"
-#include "tests/simulation/dice.h"
 #include "tests/simulation/faulty_client.h"
+#include "tests/simulation/random.h"
 
 namespace berth::host {
 
@@ -17,21 +17,22 @@ struct Scenario {
   uint64_t seed = 0;
   size_t max_nodes = 12;
   size_t max_pods = 30;
-  size_t rounds = 1;               // Each ends with everything at rest.
-  size_t acts = 60;                // What users do in a round.
-  int64_t max_pause_ns = kMinute;  // Between two of them.
-  bool has_outsiders = false;      // Others bind pods, and nodes shrink: we are not alone to blame.
-  uint32_t reload_percent = 0;     // Before an act: the same profiles with new instances.
-  bool has_chaos = false;          // test.ChaosA and test.ChaosB are in the profile.
-  bool has_quarantine = false;     // Plugins that throw often are not asked any more.
-  bool has_volumes = false;        // Some pods have, and claims, volumes and drivers come and go.
-  bool drops_columns = false;      // As soon as nobody needs them.
-  uint32_t restart_percent = 0;    // Of acts: the scheduler is killed, and another one starts.
+  size_t rounds = 1;               // At the end of each round the simulation is at rest.
+  size_t acts = 60;                // The number of acts of the users in a round.
+  int64_t max_pause_ns = kMinute;  // The maximum time between two acts.
+  // Other schedulers bind pods, and nodes shrink, so that nodes may be overcommitted.
+  bool has_other_schedulers = false;
+  uint32_t reload_percent = 0;   // Of acts: before it, the profiles are reloaded.
+  bool has_chaos = false;        // test.ChaosA and test.ChaosB are in the profile.
+  bool has_quarantine = false;   // Plugins with many faults are put in quarantine.
+  bool has_volumes = false;      // Some pods have volumes, and storage objects change.
+  bool drops_columns = false;    // Columns are dropped as soon as they are idle.
+  uint32_t restart_percent = 0;  // Of acts: before it, the scheduler is killed and restarted.
   std::vector<std::string> profiles{"default-scheduler"};
   Faults faults;
   SchedulingQueue::Options queue;
 
-  // In words, for the trace.
+  // Returns a description for the trace.
   std::string Text() const;
 };
 

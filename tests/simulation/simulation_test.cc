@@ -1,8 +1,9 @@
-// Runs the simulation for many seeds. Each finding is printed with the command that repeats it.
+// Runs the simulation for many seeds. Prints each finding with the command that reproduces it.
 //
-//   simulation_test [--first=N] [--seeds=N]   seeds N, N+1, ...; in a process of their own, so that
-//                                             an assertion is a finding like any other
-//   simulation_test --seed=N [--trace]        one seed, in this process; --trace tells all of it
+//   simulation_test [--first=N] [--seeds=N]   runs the seeds N, N+1, ... in a child process, so
+//                                             that a failed assertion is reported as a finding
+//   simulation_test --seed=N [--trace]        runs one seed in this process; --trace prints every
+//                                             action
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr uint32_t kMaxSecondsPerSeed = 120;
 constexpr uint64_t kMaxFindings = 10;
-// Every so many seeds are played twice: equal seeds, equal stories.
+// Every 50th seed runs twice, to check that equal seeds give equal runs.
 constexpr uint64_t kRepeatEvery = 50;
 
 struct Options {
@@ -56,7 +57,7 @@ struct Totals {
   }
 };
 
-// What a child tells of a seed: before it, and after it.
+// A child process sends a report before and after each seed.
 struct Report {
   uint64_t seed = 0;
   bool is_done = false;
@@ -87,7 +88,7 @@ bool ReadOptions(int argc, char** argv, Options& options) {
       options.seeds = *number;
     } else {
       std::fprintf(stderr,
-                   "usage: %s [--first=N] [--seeds=N] | --seed=N [--trace]\nnot known: %s\n",
+                   "usage: %s [--first=N] [--seeds=N] | --seed=N [--trace]\nunknown argument: %s\n",
                    argv[0], argv[i]);
       return false;
     }
@@ -97,7 +98,7 @@ bool ReadOptions(int argc, char** argv, Options& options) {
 
 bool LoadPlugins(PluginCatalog& catalog) {
   LoadOptions options;
-  options.trust.check_owner = false;  // A build tree is anybody's.
+  options.trust.check_owner = false;  // A build tree may belong to any user.
   for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_PLUGIN_DIR}) {
     const auto found = catalog.AddDirectory(directory, options);
     if (!found.ok()) {
@@ -121,17 +122,17 @@ std::string PlayOnce(const PluginCatalog& catalog, uint64_t seed, std::FILE* tra
   if (!finding.empty() || trace != nullptr || seed % kRepeatEvery != 0) return finding;
   Run again(catalog, seed, nullptr);
   finding = again.Play();
-  if (finding.empty() && again.digest() != run.digest()) finding = "it is not the same twice";
+  if (finding.empty() && again.digest() != run.digest()) finding = "two runs of this seed differ";
   return finding;
 }
 
 void PrintFinding(const char* program, uint64_t seed, const std::string& finding) {
-  std::fprintf(stderr, "seed %llu: %s\n  repeat: %s --seed=%llu --trace\n",
+  std::fprintf(stderr, "seed %llu: %s\n  reproduce: %s --seed=%llu --trace\n",
                static_cast<unsigned long long>(seed), finding.c_str(), program,
                static_cast<unsigned long long>(seed));
 }
 
-// ---- Children -----------------------------------------------------------------------------------
+// ---- Child processes ----------------------------------------------------------------------------
 
 void Send(int to, const Report& report) {
   if (write(to, &report, sizeof report) != sizeof report) std::_Exit(3);
@@ -152,8 +153,8 @@ void Send(int to, const Report& report) {
   std::exit(0);
 }
 
-// Plays from `first` on, until the end or a finding. Returns the seed with the finding; `end`:
-// none.
+// Runs the seeds from `first` to `end` in a child process, until the first finding. Returns the
+// seed with the finding, or `end` if there is none.
 uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t first, uint64_t end,
                   Totals& totals) {
   int ends[2];
@@ -177,9 +178,11 @@ uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t fi
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return end;
   if (WIFSIGNALED(status)) {
-    PrintFinding(program, last.seed, std::string("ended by ") + strsignal(WTERMSIG(status)));
+    PrintFinding(program, last.seed,
+                 std::string("the process was ended by ") + strsignal(WTERMSIG(status)));
   } else if (WEXITSTATUS(status) != 1) {
-    PrintFinding(program, last.seed, "ended with status " + std::to_string(WEXITSTATUS(status)));
+    PrintFinding(program, last.seed,
+                 "the process ended with status " + std::to_string(WEXITSTATUS(status)));
   }
   return last.seed;
 }

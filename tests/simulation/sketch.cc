@@ -65,7 +65,7 @@ std::string PodSketch::Json(const Pod* stored) const {
     if (!stored->node_name().empty()) pod["spec"]["nodeName"] = stored->node_name();
     pod["status"] = StatusOf(*stored);
   }
-  if (is_over) pod["status"]["phase"] = "Succeeded";
+  if (has_succeeded) pod["status"]["phase"] = "Succeeded";
   return pod.dump();
 }
 

@@ -1,4 +1,4 @@
-// Pods and nodes as the simulated users think of them.
+// The specifications of simulated pods and nodes, from which manifests are made.
 #ifndef BERTH_TESTS_SIMULATION_SKETCH_H_
 #define BERTH_TESTS_SIMULATION_SKETCH_H_
 
@@ -21,19 +21,19 @@ struct PodSketch {
   int64_t memory_mib = 0;
   int64_t gpus = 0;
   int32_t priority = 0;
-  int32_t host_port = 0;                 // 0: none.
-  std::vector<std::string> tolerations;  // Keys of taints, tolerated whatever their effect.
+  int32_t host_port = 0;                 // 0 for no host port.
+  std::vector<std::string> tolerations;  // Keys of taints that are tolerated with any effect.
   std::vector<std::string> gates;
-  std::string group;             // spec.schedulingGroup; empty: none.
-  std::set<std::string> claims;  // Of volumes, by name.
-  std::set<std::string> disks;   // For one pod on a node, by name.
+  std::string group;             // spec.schedulingGroup; empty for none.
+  std::set<std::string> claims;  // Names of claims.
+  std::set<std::string> disks;   // Names of GCE disks.
   std::map<std::string, std::string> node_selector;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
-  bool is_over = false;  // Succeeded.
+  bool has_succeeded = false;
 
-  // The manifest, in the namespace "default". `stored`: as the cluster has it, whose node and
-  // status it keeps; null: it is new.
+  // Returns the manifest, in the namespace "default". Keeps the node and the status of `stored`,
+  // the pod in the cluster. `stored` is null for a new pod.
   std::string Json(const Pod* stored) const;
 };
 
@@ -44,7 +44,7 @@ struct NodeSketch {
   int64_t pods = 0;
   int64_t gpus = 0;
   bool unschedulable = false;
-  std::map<std::string, std::string> taints;  // Effects, by key.
+  std::map<std::string, std::string> taints;  // Effects by key.
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
 

@@ -1,4 +1,4 @@
-// What happened in a simulation, a line each.
+// The trace of a simulation, one line for each action.
 #ifndef BERTH_TESTS_SIMULATION_TRACE_H_
 #define BERTH_TESTS_SIMULATION_TRACE_H_
 
@@ -12,11 +12,11 @@
 
 namespace berth::host {
 
-// Printed as it happens, so that nothing is lost when the process ends in an assertion. Each line
-// counts into a digest: equal runs, equal digests.
+// Prints each line immediately, so that no line is lost when an assertion ends the process.
+// Computes a digest of all lines: equal runs have equal digests.
 class Trace {
  public:
-  // `out`: null where nobody reads.
+  // Prints nothing if `out` is null.
   Trace(const Clock& clock, std::FILE* out) : clock_(clock), start_ns_(clock.NowNs()), out_(out) {}
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;

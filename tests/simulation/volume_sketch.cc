@@ -12,7 +12,7 @@ constexpr const char* kDriver = "csi.example.com";
 }  // namespace
 
 std::string ClaimSketch::Json() const {
-  const char* mode = is_for_one_pod ? "ReadWriteOncePod" : "ReadWriteOnce";
+  const char* mode = is_read_write_once_pod ? "ReadWriteOncePod" : "ReadWriteOnce";
   json spec = {{"accessModes", json::array({mode})}, {"storageClassName", storage_class}};
   if (!volume.empty()) spec["volumeName"] = volume;
   const json claim = {{"kind", "PersistentVolumeClaim"},

@@ -1,4 +1,4 @@
-// Storage as the simulated users think of it.
+// The specifications of simulated storage objects, from which manifests are made.
 #ifndef BERTH_TESTS_SIMULATION_VOLUME_SKETCH_H_
 #define BERTH_TESTS_SIMULATION_VOLUME_SKETCH_H_
 
@@ -13,20 +13,20 @@ inline constexpr const char* kClassKind = "storage.k8s.io/v1/StorageClass";
 inline constexpr const char* kCsiNodeKind = "storage.k8s.io/v1/CSINode";
 inline constexpr const char* kZoneLabel = "topology.kubernetes.io/zone";
 
-// In the namespace "default".
+// A PersistentVolumeClaim in the namespace "default".
 struct ClaimSketch {
   std::string name;
   std::string storage_class;
-  bool is_for_one_pod = false;
-  std::string volume;  // Empty: not bound yet.
+  bool is_read_write_once_pod = false;
+  std::string volume;  // Empty if the claim is not bound.
 
   std::string Json() const;
 };
 
-// Of the one driver that there is.
+// A PersistentVolume of the only driver of the simulation.
 struct VolumeSketch {
   std::string name;
-  std::string zones;  // As a label spells them: "a", "a__b"; empty: everywhere.
+  std::string zones;  // The value of the zone label, such as "a" or "a__b"; empty for no label.
 
   std::string Json() const;
 };
@@ -40,7 +40,7 @@ struct ClassSketch {
 
 struct CsiNodeSketch {
   std::string node;
-  int64_t limit = 0;  // 0: none.
+  int64_t limit = 0;  // 0 for no limit.
 
   std::string Json() const;
 };

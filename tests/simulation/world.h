@@ -1,4 +1,4 @@
-// What users, controllers, kubelets and other schedulers do to a cluster, by the dice.
+// Simulates the random acts of users, controllers, kubelets and other schedulers on a cluster.
 #ifndef BERTH_TESTS_SIMULATION_WORLD_H_
 #define BERTH_TESTS_SIMULATION_WORLD_H_
 
@@ -12,7 +12,7 @@
 
 #include "host/api/decode.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "tests/simulation/dice.h"
+#include "tests/simulation/random.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/sketch.h"
 #include "tests/simulation/trace.h"
@@ -21,30 +21,32 @@
 namespace berth::host {
 
 // Threading: one thread.
-// Lifetime:  what it was made of outlives it.
+// Lifetime:  the arguments of the constructor must outlive the world.
 class World {
  public:
-  // `busy` names pods that the scheduler is just placing: the most interesting ones to change.
-  World(const Scenario& scenario, Dice dice, Decoder& decoder, EmbeddedCluster& cluster,
-        std::function<std::vector<std::string>()> busy, Trace& trace);
+  // `in_binding` returns the names of the pods that are being bound. These pods are changed more
+  // often than others.
+  World(const Scenario& scenario, Random random, Decoder& decoder, EmbeddedCluster& cluster,
+        std::function<std::vector<std::string>()> in_binding, Trace& trace);
 
-  // The first nodes and pods.
+  // Creates the initial nodes, pods and storage objects.
   void Populate();
-  // Something happens.
-  void Act();
-  // Users do nothing more, and every pod that is being deleted goes.
-  void Calm();
+  // Performs one random act.
+  void PerformAct();
+  // Completes the deletion of all terminating pods.
+  void FinishAllDeletions();
 
-  // Plugins of whose rejections some may have become wrong without an event that they asked for.
+  // Returns the plugins whose earlier rejections may be outdated without an event that they
+  // registered for.
   const std::set<std::string, std::less<>>& unannounced() const { return unannounced_; }
-  // Everything that is parked has been tried again.
-  void ForgetUnannounced() { unannounced_.clear(); }
+  // Clears unannounced(). Called when all parked pods have been tried again.
+  void ClearUnannounced() { unannounced_.clear(); }
 
  private:
-  using Deed = void (World::*)();
-  struct Weighted {
+  using ActFunction = void (World::*)();
+  struct WeightedAct {
     uint32_t weight;
-    Deed deed;
+    ActFunction function;
   };
 
   // --- pods ---
@@ -53,7 +55,7 @@ class World {
   void ReplacePod();
   void RelabelPod();
   void TolerateMore();
-  void TakeGateOff();
+  void RemoveGate();
   void ShrinkPod();
   void FinishPod();
   void FinishDeletions();
@@ -89,15 +91,15 @@ class World {
   void PutCsiNode(const std::string& node);
   void RemoveCsiNode(const std::string& node);
   void OnNodeAdded(const std::string& name);
-  void OnNodeGone(const std::string& name);
-  void Unannounced(const char* plugin) { unannounced_.insert(plugin); }
+  void OnNodeRemoved(const std::string& name);
+  void AddUnannounced(const char* plugin) { unannounced_.insert(plugin); }
   void CreateObject(const char* kind, std::string_view ns, std::string_view name,
                     const std::string& json);
   void PutObject(std::string_view name, const std::string& json);
-  // False: it is not there.
+  // Returns false if the object does not exist.
   bool RemoveObject(const char* kind, std::string_view ns, std::string_view name);
   ObjectRef DecodeObject(const std::string& json);
-  // Null: there is none.
+  // These functions return null if there is none.
   PodSketch* AnyPod();
   NodeSketch* AnyNode();
   PodRef Stored(const PodSketch& pod) const;
@@ -107,20 +109,20 @@ class World {
   void Put(const PodSketch& pod);
   void Create(const NodeSketch& node);
   void Put(const NodeSketch& node);
-  void Say(std::string_view what, std::string_view whom, std::string_view more = {});
+  void TraceAct(std::string_view act, std::string_view name, std::string_view details = {});
 
   const Scenario& scenario_;
-  Dice dice_;
+  Random random_;
   Decoder& decoder_;
   EmbeddedCluster& cluster_;
-  const std::function<std::vector<std::string>()> busy_;
+  const std::function<std::vector<std::string>()> in_binding_;
   Trace& trace_;
-  std::vector<Weighted> deeds_;
+  std::vector<WeightedAct> acts_;
   uint32_t total_weight_ = 0;
-  std::map<std::string, PodSketch> pods_;    // Those that are there, by name.
-  std::map<std::string, NodeSketch> nodes_;  // Those that are there, by name.
-  std::map<std::string, NodeSketch> gone_nodes_;
-  std::map<std::string, ClaimSketch> claims_;  // Those that are there, by name.
+  std::map<std::string, PodSketch> pods_;    // Existing pods by name.
+  std::map<std::string, NodeSketch> nodes_;  // Existing nodes by name.
+  std::map<std::string, NodeSketch> removed_nodes_;
+  std::map<std::string, ClaimSketch> claims_;  // Existing claims by name.
   std::set<std::string, std::less<>> unannounced_;
   uint64_t last_pod_ = 0;
   uint64_t last_touch_ = 0;

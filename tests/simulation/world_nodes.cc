@@ -1,4 +1,4 @@
-// What happens to nodes.
+// The acts of World on nodes.
 #include <array>
 #include <utility>
 
@@ -17,32 +17,32 @@ constexpr std::array kZones{"a", "b", "c"};
 NodeSketch World::MakeNode(std::string name) {
   NodeSketch node;
   node.name = std::move(name);
-  node.milli_cpu = 500 * dice_.Between(1, 10);
-  node.memory_mib = 512 * dice_.Between(1, 10);
-  node.pods = dice_.Between(1, 8);
-  if (dice_.OneIn(3)) node.gpus = dice_.Between(1, 4);
-  if (dice_.OneIn(8)) node.unschedulable = true;
-  if (dice_.OneIn(4)) node.taints[dice_.OneOf(kTaints)] = dice_.OneOf(kEffects);
-  if (!dice_.OneIn(5)) node.labels["zone"] = dice_.OneOf(kZones);
+  node.milli_cpu = 500 * random_.Between(1, 10);
+  node.memory_mib = 512 * random_.Between(1, 10);
+  node.pods = random_.Between(1, 8);
+  if (random_.OneIn(3)) node.gpus = random_.Between(1, 4);
+  if (random_.OneIn(8)) node.unschedulable = true;
+  if (random_.OneIn(4)) node.taints[random_.Pick(kTaints)] = random_.Pick(kEffects);
+  if (!random_.OneIn(5)) node.labels["zone"] = random_.Pick(kZones);
   return node;
 }
 
 NodeSketch* World::AnyNode() {
   if (nodes_.empty()) return nullptr;
   auto found = nodes_.begin();
-  std::advance(found, static_cast<std::ptrdiff_t>(dice_.Below(nodes_.size())));
+  std::advance(found, static_cast<std::ptrdiff_t>(random_.Below(nodes_.size())));
   return &found->second;
 }
 
 void World::Create(const NodeSketch& node) {
   const std::string text = node.Json();
-  Say("create node", node.name, text);
+  TraceAct("create node", node.name, text);
   auto object = decoder_.DecodeNode(text);
   BERTH_ASSERT_MSG(object.ok(), "%s", object.status().ToString().c_str());
   const auto created = cluster_.Create(*std::move(object));
   BERTH_ASSERT_MSG(created.ok(), "%s", created.status().ToString().c_str());
   nodes_[node.name] = node;
-  gone_nodes_.erase(node.name);
+  removed_nodes_.erase(node.name);
   OnNodeAdded(node.name);
 }
 
@@ -53,41 +53,41 @@ void World::Put(const NodeSketch& node) {
   BERTH_ASSERT_MSG(updated.ok(), "%s", updated.status().ToString().c_str());
 }
 
-// A new one, or one that was there before: with what it had, for its pods may still be there.
+// Adds a new node, or a removed one as it was before, because it may still have pods.
 void World::AddNode() {
   if (nodes_.size() >= scenario_.max_nodes) return RemoveNode();
-  if (!gone_nodes_.empty() && dice_.OneIn(2)) {
-    auto found = gone_nodes_.begin();
-    std::advance(found, static_cast<std::ptrdiff_t>(dice_.Below(gone_nodes_.size())));
+  if (!removed_nodes_.empty() && random_.OneIn(2)) {
+    auto found = removed_nodes_.begin();
+    std::advance(found, static_cast<std::ptrdiff_t>(random_.Below(removed_nodes_.size())));
     const NodeSketch node = found->second;
     return Create(node);
   }
   std::string name;
   do {
-    name = "n" + std::to_string(dice_.Below(2 * scenario_.max_nodes));
-  } while (nodes_.contains(name) || gone_nodes_.contains(name));
+    name = "n" + std::to_string(random_.Below(2 * scenario_.max_nodes));
+  } while (nodes_.contains(name) || removed_nodes_.contains(name));
   Create(MakeNode(std::move(name)));
 }
 
 void World::RemoveNode() {
   const NodeSketch* node = AnyNode();
-  if (node == nullptr || gone_nodes_.size() >= scenario_.max_nodes) return;
+  if (node == nullptr || removed_nodes_.size() >= scenario_.max_nodes) return;
   const std::string name = node->name;
-  Say("remove node", name);
-  gone_nodes_[name] = *node;
+  TraceAct("remove node", name);
+  removed_nodes_[name] = *node;
   nodes_.erase(name);
   BERTH_ASSERT(cluster_.Delete(kNodeKind, "", name).ok());
-  OnNodeGone(name);
+  OnNodeRemoved(name);
 }
 
-// Removed and added at once: another uid.
+// Removes a node and immediately adds it again with another uid.
 void World::ReplaceNode() {
   const NodeSketch* node = AnyNode();
   if (node == nullptr) return;
   const NodeSketch again = *node;
-  Say("replace node", again.name);
+  TraceAct("replace node", again.name);
   BERTH_ASSERT(cluster_.Delete(kNodeKind, "", again.name).ok());
-  OnNodeGone(again.name);
+  OnNodeRemoved(again.name);
   Create(again);
 }
 
@@ -95,59 +95,60 @@ void World::Cordon() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
   node->unschedulable = !node->unschedulable;
-  Say(node->unschedulable ? "cordon" : "uncordon", node->name);
+  TraceAct(node->unschedulable ? "cordon" : "uncordon", node->name);
   Put(*node);
 }
 
 void World::Taint() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
-  const std::string key = dice_.OneOf(kTaints);
-  if (node->taints.erase(key) == 0) node->taints[key] = dice_.OneOf(kEffects);
-  Say(node->taints.contains(key) ? "taint" : "untaint", node->name, key);
+  const std::string key = random_.Pick(kTaints);
+  if (node->taints.erase(key) == 0) node->taints[key] = random_.Pick(kEffects);
+  TraceAct(node->taints.contains(key) ? "taint" : "untaint", node->name, key);
   Put(*node);
 }
 
 void World::RelabelNode() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
-  if (node->labels.erase("zone") == 0 || dice_.OneIn(2)) node->labels["zone"] = dice_.OneOf(kZones);
-  Say("relabel node", node->name);
+  if (node->labels.erase("zone") == 0 || random_.OneIn(2))
+    node->labels["zone"] = random_.Pick(kZones);
+  TraceAct("relabel node", node->name);
   Put(*node);
 }
 
 void World::GrowNode() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
-  switch (dice_.Below(4)) {
+  switch (random_.Below(4)) {
     case 0: node->milli_cpu += 500; break;
     case 1: node->memory_mib += 512; break;
     case 2: node->pods += 2; break;
     default: node->gpus += 1; break;
   }
-  Say("grow", node->name);
+  TraceAct("grow", node->name);
   Put(*node);
 }
 
 void World::ShrinkNode() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
-  switch (dice_.Below(4)) {
+  switch (random_.Below(4)) {
     case 0: node->milli_cpu /= 2; break;
     case 1: node->memory_mib /= 2; break;
     case 2: node->pods /= 2; break;
     default: node->gpus = 0; break;
   }
-  Say("shrink", node->name);
+  TraceAct("shrink", node->name);
   Put(*node);
 }
 
-// Nothing that a pod could care about.
+// Changes an annotation of a node, which does not affect scheduling.
 void World::TouchNode() {
   NodeSketch* node = AnyNode();
   if (node == nullptr) return;
   node->annotations["touched"] = std::to_string(++last_touch_);
-  Say("touch", node->name);
+  TraceAct("touch", node->name);
   Put(*node);
 }
 
