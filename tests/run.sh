@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Berth and runs all its tests; what continuous integration runs.
+# Builds Berth and runs all its tests. Continuous integration runs this script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -7,13 +7,13 @@ usage() {
   cat <<TEXT
 usage: tests/run.sh [--only release|asan|tsan|fuzz]...
 
-Installs the packages of .ci/packages.txt that are missing, then, in this order:
+Installs the missing packages of .ci/packages.txt and then runs these stages in this order:
   asan     unit, plugin, loader, integration and simulation tests under AddressSanitizer and
            UndefinedBehaviorSanitizer
-  tsan     tests labelled \`threads\` under ThreadSanitizer
+  tsan     tests with the label \`threads\` under ThreadSanitizer
   fuzz     tests/fuzz/run.sh, each target for a short time
-  release  everything: unit, plugin, lint, integration, simulation, conformance
-Stops at the first that fails. --only runs what it names, and may be given several times.
+  release  all tests: unit, plugin, lint, integration, simulation, conformance
+Stops at the first stage that fails. Use --only, also several times, to run only some stages.
 TEXT
 }
 
@@ -34,21 +34,22 @@ done
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs
 export NINJA_STATUS='[%f/%t %es] '
-# A report ends the process with a failure; a leak is a report.
+# The first report of a sanitizer, including a memory leak, ends the process with a failure.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
-say() { printf '\n== %s (after %ds)\n' "$*" "$SECONDS"; }
+announce() { printf '\n== %s (after %ds)\n' "$*" "$SECONDS"; }
 
-# run_preset <preset> [<target>...]: configure, build the targets (all by default), test.
+# run_preset <preset> [<target>...]: configures, builds the targets (all by default) and runs the
+# tests of the preset.
 run_preset() {
   local preset=$1
   shift
-  say "$preset: build"
+  announce "$preset: build"
   cmake --preset "$preset" --log-level=WARNING
   cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"}
-  say "$preset: test"
+  announce "$preset: test"
   ctest --preset "$preset"
 }
 
@@ -60,7 +61,7 @@ for stage in "${stages[@]}"; do
     tsan) run_preset tsan tests_threads ;;
     fuzz)
       if [ -x tests/fuzz/run.sh ]; then
-        say "fuzz"
+        announce "fuzz"
         tests/fuzz/run.sh
       fi ;;
     release) run_preset release ;;

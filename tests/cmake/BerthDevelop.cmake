@@ -1,5 +1,5 @@
-# What Berth's own tree needs, and a third party does not: warnings, sanitizers, the compiler cache,
-# precompiled headers, and the shape of a host library and of a test.
+# Build settings and functions for Berth's own tree, which third parties do not need: warnings,
+# sanitizers, the compiler cache, precompiled headers, host libraries and tests.
 include_guard(GLOBAL)
 
 # --- warnings ------------------------------------------------------------------------------------
@@ -7,13 +7,14 @@ add_library(berth_warnings INTERFACE)
 target_compile_options(berth_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${BERTH_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 finds these in std::string's own code once it is inlined (GCC bug 105651); the sanitizer
-  # builds look for the real ones.
+  # GCC 12 reports false positives in inlined std::string code (GCC bug 105651). The sanitizer
+  # builds find real errors of this kind.
   target_compile_options(berth_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds
                          -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread>)
 endif()
 if(BERTH_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC sees uninitialised reads in its own instrumentation; the plain builds keep the warning.
+  # GCC reports uninitialised reads in its own instrumentation. Builds without sanitizers keep the
+  # warning.
   target_compile_options(berth_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 
@@ -27,8 +28,9 @@ endif()
 # --- compiler cache ------------------------------------------------------------------------------
 find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Objects built with a precompiled header are cached only where these two are declared harmless.
-  # Paths count relative to the tree, so that another checkout finds the same objects.
+  # ccache only caches objects built with a precompiled header if CCACHE_SLOPPINESS contains
+  # pch_defines and time_macros. CCACHE_BASEDIR makes paths relative to the tree, so that another
+  # checkout uses the same objects.
   set(CMAKE_C_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 ${BERTH_CCACHE})
@@ -40,7 +42,8 @@ if(BERTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # --- precompiled headers -------------------------------------------------------------------------
-# Two for the whole tree, host_pch and test_pch. Called once, after GTest was found.
+# Defines the two precompiled headers of the tree, host_pch and test_pch. Call it once, after GTest
+# was found.
 function(berth_precompile_headers)
   if(NOT BERTH_PCH)
     return()
@@ -68,12 +71,13 @@ endfunction()
 # --- host libraries ------------------------------------------------------------------------------
 # berth_host_library(<folder> SOURCES <file>... [DEPENDS <target>...])
 #
-# The static library host_<folder>. Includes are "host/<folder>/<file>.h" and <berth/...>.
+# Adds the static library host_<folder>. Its sources include "host/<folder>/<file>.h" and
+# <berth/...>.
 function(berth_host_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "berth_host_library(${folder} SOURCES <file>... [DEPENDS <target>...]): "
-                        "no sources, or unexpected '${arg_UNPARSED_ARGUMENTS}'")
+                        "SOURCES is missing, or unexpected arguments '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   add_library(host_${folder} STATIC ${arg_SOURCES})
   target_include_directories(host_${folder} PUBLIC ${PROJECT_SOURCE_DIR})
@@ -82,7 +86,7 @@ function(berth_host_library folder)
 endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
-# The labels of GoogleTest binaries. The target tests_<label> builds those that carry it.
+# The labels of GoogleTest binaries. The target tests_<label> builds all binaries with the label.
 set(BERTH_TEST_LABELS unit plugin loader threads integration conformance simulation)
 foreach(label IN LISTS BERTH_TEST_LABELS)
   add_custom_target(tests_${label})
@@ -90,17 +94,18 @@ endforeach()
 
 # berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>...)
 #
-# One GoogleTest binary, one ctest test. For tests/; beside the code, use the two functions below.
+# Adds a GoogleTest binary as one ctest test. Use it in tests/. For tests beside the code, use the
+# two functions below.
 function(berth_gtest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LABELS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "berth_gtest(${name} SOURCES <file>... DEPENDS <target>... "
-                        "LABELS <label>...): unexpected '${arg_UNPARSED_ARGUMENTS}', or no "
-                        "sources, or no labels")
+                        "LABELS <label>...): SOURCES or LABELS is missing, or unexpected arguments "
+                        "'${arg_UNPARSED_ARGUMENTS}'")
   endif()
   foreach(label IN LISTS arg_LABELS)
     if(NOT label IN_LIST BERTH_TEST_LABELS)
-      message(FATAL_ERROR "${name}: label '${label}' is none of ${BERTH_TEST_LABELS}")
+      message(FATAL_ERROR "${name}: unknown label '${label}'; expected one of ${BERTH_TEST_LABELS}")
     endif()
     add_dependencies(tests_${label} ${name})
   endforeach()
@@ -115,8 +120,9 @@ endfunction()
 
 # berth_unit_tests(<name> SOURCES <file>... DEPENDS <target>... [LABELS <label>...])
 #
-# One GoogleTest binary and one ctest test, labelled `unit` and what LABELS adds: `threads` for what
-# starts threads (runs under ThreadSanitizer too), `loader` for what loads shared objects.
+# Adds a GoogleTest binary as one ctest test with the label `unit` and those of LABELS. Use
+# `threads` for tests that start threads (they also run under ThreadSanitizer), and `loader` for
+# tests that load shared objects.
 function(berth_unit_tests name)
   if(NOT BERTH_TESTS)
     return()
@@ -128,9 +134,9 @@ endfunction()
 
 # berth_plugin_tests(<name> [LABELS <label>...])
 #
-# The unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
-# <name>_test, labelled `plugin`. They link the plugin's own object files and berth::testing, and
-# find what lies beside them in BERTH_PLUGIN_FOLDER.
+# Adds the unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
+# <name>_test with the label `plugin`. They link the plugin's object files and berth::testing. The
+# macro BERTH_PLUGIN_FOLDER is the path of the plugin's folder.
 function(berth_plugin_tests name)
   if(NOT BERTH_TESTS)
     return()
@@ -138,7 +144,7 @@ function(berth_plugin_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cc)
   if(NOT sources)
-    message(FATAL_ERROR "berth_plugin_tests(${name}): no ${name}/*_test.cc")
+    message(FATAL_ERROR "berth_plugin_tests(${name}): there is no file ${name}/*_test.cc")
   endif()
   berth_gtest(${name}_test SOURCES ${sources} $<TARGET_OBJECTS:${name}> DEPENDS berth::testing
               LABELS plugin ${arg_LABELS})

@@ -1,4 +1,5 @@
-// Configurations of kube-scheduler from anyone: read, converted, written, and read again.
+// Fuzzes `berth profile convert`: reads an arbitrary KubeSchedulerConfiguration, converts it,
+// writes the profiles and reads them again.
 // Links: host/config/args_schema.cc host/config/config_errors.cc host/config/config_path.cc
 // Links: host/config/config_value.cc host/config/profile.cc host/config/profile_merge.cc
 // Links: host/config/profile_reader.cc host/config/profile_writer.cc host/config/table_reader.cc
@@ -21,7 +22,8 @@
 namespace berth::host {
 namespace {
 
-KnownPlugins Here() {
+// Returns some of kube-scheduler's plugins and one third-party plugin as the installed plugins.
+KnownPlugins InstalledPlugins() {
   KnownPlugins known;
   for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
     if (plugin.weight != 2) known[std::string(plugin.name)].points = plugin.Points();
@@ -31,6 +33,7 @@ KnownPlugins Here() {
   return known;
 }
 
+// Returns the profile without the plugins that are not installed.
 Profile WithoutAbsent(const ConvertedProfile& converted) {
   Profile profile = converted.profile;
   std::erase_if(profile.plugins, [&](const ProfilePlugin& plugin) {
@@ -45,7 +48,7 @@ Profile WithoutAbsent(const ConvertedProfile& converted) {
   return profile;
 }
 
-// Each line says where.
+// Expects that the message starts with the name of the file.
 void CheckMessages(const ConfigErrors& errors) {
   const Status all = errors.ToStatus();
   BERTH_ASSERT(all.ok() == errors.empty());
@@ -53,7 +56,7 @@ void CheckMessages(const ConfigErrors& errors) {
 }
 
 void Run(std::string_view text) {
-  static const KnownPlugins known = Here();
+  static const KnownPlugins known = InstalledPlugins();
   ConfigErrors errors;
   ConfigErrors warnings;
   const auto config = ReadKubeConfig(text, "fuzz", errors, warnings);

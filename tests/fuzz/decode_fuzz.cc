@@ -1,4 +1,4 @@
-// Manifests from anyone: JSON and YAML to objects.
+// Fuzzes the decoding of JSON and YAML manifests to objects.
 #include <cstdint>
 #include <string_view>
 
@@ -17,7 +17,7 @@ DecodeOptions Options() {
   return options;
 }
 
-// Touches every byte that the object says it has.
+// Reads every byte of the object, so that AddressSanitizer detects references to freed memory.
 void Check(const AnyObject& object) {
   const ObjectBase& base = Base(object);
   BERTH_ASSERT(!base.name().empty());
@@ -48,7 +48,7 @@ void Run(std::string_view text) {
   BERTH_ASSERT(status.ok() || status.message().starts_with("f"));
   decoder.ReleaseIds();
   interner.Sweep();
-  // All that is left is the empty text: every object gave its ids back.
+  // Only the empty string is left: every object has released its ids.
   BERTH_ASSERT_MSG(interner.size() == 1, "%zu texts", interner.size());
 }
 

@@ -1,4 +1,4 @@
-// Foreign bytes as a plugin library: the ELF reader and the note. No code is loaded.
+// Fuzzes the ELF reader and the parser of the plugin note with arbitrary bytes. Loads no code.
 // Links: host/loader/elf_image.cc host/loader/load_error.cc host/loader/plugin_note.cc
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace berth::host {
 namespace {
 
-// Touches every byte that the view claims, so that AddressSanitizer sees a view that is too long.
+// Reads every byte of the view, so that AddressSanitizer detects a view that is too long.
 uint64_t Touch(std::string_view text) {
   uint64_t sum = text.size();
   for (const char c : text) sum += static_cast<uint8_t>(c);

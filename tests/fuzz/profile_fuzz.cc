@@ -1,5 +1,5 @@
-// Profiles from anyone, each extending what is behind it in the same input: bytes to values, and
-// arguments against a schema.
+// Fuzzes the reader of profiles, including `extends`, and the validation of arguments against a
+// schema. An input contains up to two profiles.
 // Links: host/config/args_schema.cc host/config/config_errors.cc host/config/config_path.cc
 // Links: host/config/config_value.cc host/config/profile.cc host/config/profile_merge.cc
 // Links: host/config/profile_reader.cc host/config/table_reader.cc host/config/toml_document.cc
@@ -21,7 +21,7 @@
 namespace berth::host {
 namespace {
 
-// Between two files of an input.
+// Separates the two files of an input.
 constexpr std::string_view kCut = "\n----\n";
 
 const nlohmann::json& Schema() {
@@ -33,7 +33,8 @@ const nlohmann::json& Schema() {
   return schema;
 }
 
-// "a.toml" is the first part of `text`, "b.toml" the second; "c.toml" is always there.
+// Returns the files that a profile may extend: "a.toml" is the first part of `text`, "b.toml" the
+// second part, and "c.toml" is fixed.
 ProfileFiles FilesOf(std::string_view text) {
   const size_t cut = text.find(kCut);
   const std::string first(text.substr(0, cut));

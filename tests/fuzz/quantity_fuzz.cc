@@ -1,4 +1,4 @@
-// Quantities: whatever parses keeps its sign, its order and its bounds.
+// Fuzzes the parser of quantities: checks the sign, the order and the bounds of parsed values.
 #include <cstdint>
 #include <limits>
 #include <string_view>

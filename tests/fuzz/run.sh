@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds every *_fuzz.cc here with clang and runs each for a while; fails on the first finding.
+# Builds every *_fuzz.cc of this folder with clang, runs each for a limited time, and fails on the
+# first finding.
 #
-# A target links host/api and what its line "// Links: <file>..." names (paths from the root).
-# Its seeds are in corpus/<target>/, its words, if any, in <target>.dict. New inputs and findings
-# stay in the build folder.
+# A target links host/api and the files of its lines "// Links: <file>..." (paths from the root).
+# Its seed inputs are in corpus/<target>/, its optional dictionary is <target>.dict. New inputs and
+# findings are written to the build folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,8 +12,9 @@ usage() {
   cat <<TEXT
 usage: tests/fuzz/run.sh [<target>...]     for example: tests/fuzz/run.sh decode quantity
 
-  BERTH_FUZZ_SECONDS   per target, 20 by default
-  BERTH_FUZZ_BUILD     build folder, build/fuzz by default
+Runs the fuzz targets, all by default. Environment variables:
+  BERTH_FUZZ_SECONDS   run time per target in seconds (default 20)
+  BERTH_FUZZ_BUILD     build folder (default build/fuzz)
 TEXT
 }
 
@@ -55,7 +57,7 @@ mkdir -p "$build"
 everything=("${sources[@]}")
 for target in "${targets[@]}"; do
   if [ ! -f "tests/fuzz/${target}_fuzz.cc" ]; then
-    echo "tests/fuzz/run.sh: no target '$target'" >&2
+    echo "tests/fuzz/run.sh: unknown target '$target': there is no tests/fuzz/${target}_fuzz.cc" >&2
     exit 2
   fi
   read -r -a links <<< "$(links_of "$target" | tr '\n' ' ')"
@@ -80,7 +82,7 @@ for target in "${targets[@]}"; do
   if [ -d "tests/fuzz/corpus/$target" ]; then corpora+=("tests/fuzz/corpus/$target"); fi
   if ! "$binary" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
     tail -n 60 "$build/$target.log" >&2
-    echo "tests/fuzz/run.sh: a finding in '$target'; input in $found, log in $build/$target.log" >&2
+    echo "tests/fuzz/run.sh: '$target' failed; input in $found, log in $build/$target.log" >&2
     exit 1
   fi
   grep -E 'number_of_executed_units|average_exec_per_sec' "$build/$target.log" || true

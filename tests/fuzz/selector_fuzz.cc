@@ -1,4 +1,5 @@
-// Selectors: whatever is decoded as valid can be matched without another look.
+// Fuzzes the decoding of selectors: a selector that is decoded as valid has valid requirements, so
+// that matching need not check them.
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -57,7 +58,7 @@ void CheckPodTerms(const Interner& interner, const berth_array& terms) {
   }
 }
 
-// `text` is what stands in "affinity" and, as well, in a spread constraint.
+// Decodes a pod with `text` as its affinity and as the label selector of a spread constraint.
 void Run(std::string_view text) {
   static Interner interner;
   static Decoder decoder(interner);

@@ -1,4 +1,5 @@
-// Streams of watch events from anyone: bytes to objects, lines, and a cluster.
+// Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
+// them to an embedded cluster.
 // Links: host/process/stream_event.cc host/process/stream_cluster.cc
 // Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_requests.cc
 // Links: host/cluster/embedded/embedded_kubelet.cc host/cluster/embedded/api_errors.cc
@@ -41,7 +42,7 @@ Pieces Split(std::string_view text, size_t piece) {
   return pieces;
 }
 
-// What comes in other pieces is the same.
+// Splits `text` as a whole and in small pieces, and expects the same objects.
 Pieces SplitChecked(std::string_view text) {
   Pieces whole = Split(text, text.size() + 1);
   const Pieces cut = Split(text, 1 + text.size() % 7);
@@ -55,7 +56,7 @@ Pieces SplitChecked(std::string_view text) {
   return whole;
 }
 
-// Believes the cluster: every change follows from what it was told before.
+// Checks that every event of the watch is consistent with the earlier ones.
 class Watcher final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
@@ -95,7 +96,8 @@ void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
     if (changed.ok() && *changed) {
       BERTH_ASSERT(event->object_json.starts_with('{') && event->object_json.ends_with('}'));
     }
-    // Some pods are deleted here too, and go before the stream ends.
+    // Also deletes some pods in the cluster, so that their deletion completes before the stream
+    // ends.
     const PodRef* pod = std::get_if<PodRef>(&event->object);
     if (pod != nullptr && *pod != nullptr && text.line % 3 == 0) {
       static_cast<void>(cluster.Delete(kPodKind, (*pod)->ns(), (*pod)->name()));
@@ -112,7 +114,7 @@ void Run(std::string_view text) {
   Play(SplitChecked(text).objects, decoder);
   decoder.ReleaseIds();
   interner.Sweep();
-  // All that is left is the empty text: every object gave its ids back.
+  // Only the empty string is left: every object has released its ids.
   BERTH_ASSERT_MSG(interner.size() == 1, "%zu texts", interner.size());
 }
 

@@ -1,4 +1,4 @@
-"""A plugin exports its entry and nothing else: exports.py <lib.so>..."""
+"""Checks that a plugin exports only its entry symbol. Usage: exports.py <lib.so>..."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import tree
 
 
 def exported(library):
-    """[(type, name)] of the dynamic symbols that `library` defines, without versions."""
+    """Returns [(type, name)] of the dynamic symbols that `library` defines, without versions."""
     out = subprocess.run(["nm", "-D", "--defined-only", "--without-symbol-versions", library],
                          check=True, capture_output=True, text=True).stdout
     return [tuple(line.split()[-2:]) for line in out.splitlines() if line.strip()]
@@ -22,8 +22,8 @@ def main():
                    if re.fullmatch(r"berth_entry_v\d+", name) and kind in "RD"]
         strays = [f"{name} ({kind})" for kind, name in symbols if name not in entries]
         if len(entries) != 1:
-            findings.add(library, 1, f"exports {entries or 'no entry'}; expected one data symbol "
-                         "berth_entry_v<major>: is the registration macro there?")
+            findings.add(library, 1, f"exports {entries or 'no entry'}; expected exactly one data "
+                         "symbol berth_entry_v<major>: add the registration macro BERTH_PLUGIN")
         if strays:
             findings.add(library, 1, "also exports " + ", ".join(strays) +
                          ": build it with berth_add_plugin()")

@@ -1,4 +1,4 @@
-"""Every C and C++ source is as clang-format leaves it, and no line is too wide."""
+"""Checks that every C and C++ source is formatted by clang-format and no line is too wide."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tree
 
 WIDTH = 100
-# Laid out by hand in columns, like the table that it is: the width it keeps instead.
+# Files that are formatted by hand, with their maximum width. clang-format is not applied to them.
 BY_HAND = {}
 
 
@@ -29,7 +29,7 @@ def main():
         if done.returncode:
             where = done.stderr.split("\n", 1)[0].split(":")
             line = where[1] if len(where) > 1 and where[0].endswith(path) else 1
-            findings.add(path, line, f"clang-format -i {path}")
+            findings.add(path, line, f"not formatted: run clang-format -i {path}")
     findings.end(len(paths))
 
 

@@ -1,4 +1,7 @@
-"""Every header of the SDK compiles alone, twice, with both compilers, in the languages it is for."""
+"""Checks that every header of the SDK compiles on its own, also if it is included twice.
+
+Uses both compilers and every language that the header supports.
+"""
 
 import concurrent.futures
 import os
@@ -9,13 +12,13 @@ import sys
 import tree
 
 COMMON = ["-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-# Nothing may hide in the padding of a struct that crosses the boundary.
+# -Wpadded: structs of the ABI must not contain implicit padding.
 ABI = COMMON + ["-pedantic", "-Wpadded"]
 CPP = COMMON + ["-Wshadow", "-Wconversion"]
 
 
 def jobs(header):
-    """(command, without the source) for each way to compile `header`."""
+    """Yields the compiler command, without the source, for each way to compile `header`."""
     if header.endswith("/abi.h"):
         for compiler, cpp in (("gcc", "g++"), ("clang", "clang++")):
             for standard in ("c11", "c17"):
@@ -48,7 +51,7 @@ def main():
         results = pool.map(lambda item: compile_alone(*item), work)
         for (header, _), (status, command, errors) in zip(work, results):
             if status:
-                findings.add(header, 1, f"does not compile alone: include what it uses.\n"
+                findings.add(header, 1, f"does not compile on its own: include what it uses.\n"
                              f"  {command}\n{errors}")
     findings.end(len(work))
 

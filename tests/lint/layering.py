@@ -1,15 +1,16 @@
-"""Who may include whom; how a header is guarded."""
+"""Checks which files may include which others, and the include guards of headers."""
 
 import re
 
 import tree
 
-# Inside host/: a folder includes itself and folders of a lower or equal rank; equals not in a circle.
+# Inside host/, a folder may include itself and folders of a lower or equal rank. Folders of equal
+# rank must not include each other in a cycle.
 RANK = {"base": 0, "api": 1, "cluster": 2, "event": 3, "cache": 3, "queue": 3, "guard": 4,
         "runtime": 5, "cycle": 6, "contract": 7, "serve": 7, "process": 8, "cli": 9, "main.cc": 10}
-# loader/ and config/ stand beside the flow: they use base/ and api/ alone, and only the folders named
-# here use them. runtime/ owns the plugin instances, which loader/ creates; only its plan and profile
-# files know config/.
+# These two folders are outside of the ranks. They may include host/base/ and host/api/, and only the
+# folders in ASIDE_USERS may include them. In addition, runtime/ may include loader/, which creates the
+# plugin instances, and its files that match RUNTIME_PROFILES may include config/.
 ASIDE = {"loader": 1, "config": 1}
 ASIDE_USERS = {"main.cc", "cli", "process", "contract", "loader", "config"}
 RUNTIME_PROFILES = re.compile(r"host/runtime/(plan|profile)\w*\.(h|cc)$")
@@ -25,30 +26,31 @@ def host_folder(path):
 
 
 def check_host(path, name):
-    """None, or why host file `path` must not include "host/<name>"."""
+    """Returns None, or the reason why the host file `path` must not include `name` ("host/...")."""
     user, used = host_folder(path), name.split("/")[1]
     if user == used:
         return None
     if user not in RANK and user not in ASIDE:
-        return f"host/{user}/ has no rank; give it one in tests/lint/layering.py"
+        return f"host/{user}/ has no rank: add it to RANK in tests/lint/layering.py"
     if used in ASIDE:
         allowed = user in ASIDE_USERS or (
             user == "runtime" and (used == "loader" or RUNTIME_PROFILES.match(path)))
-        return None if allowed else (f"host/{used}/ is for main, cli, process, contract and runtime; pass "
-                                                 "what is needed as an argument")
+        return None if allowed else (f"only main, cli, process, contract and runtime may "
+                                     f"include host/{used}/: pass "
+                                     "what is needed as an argument")
     if used not in RANK:
-        return f"there is no host/{used}/"
+        return f"there is no folder host/{used}/"
     if user in ASIDE:
         return None if RANK[used] <= ASIDE[user] else (
-            f"host/{user}/ may use host/base/ and host/api/ alone")
+            f"host/{user}/ may only include host/base/ and host/api/")
     if RANK[used] > RANK[user]:
-        return (f"host/{used}/ stands above host/{user}/; includes go downwards: "
+        return (f"host/{user}/ must not include host/{used}/, which is above it. The order is "
                 "main > cli > process > contract, serve > cycle > runtime > guard > "
                 "queue, cache, event > cluster > api > base")
     return None
 
 
-# What the test kit needs of the system, in the one place of each.
+# Further headers that single files of the test kit may include.
 KIT_ALSO = {
     "sdk/include/berth/testing/check_leaks.h": ("malloc.h",),
     "sdk/include/berth/testing/gtest.h": ("gtest/gtest.h",),
@@ -57,17 +59,17 @@ KIT_ALSO = {
 
 
 def check_contract(path, bracket, name):
-    """None, or why a file of sdk/ or plugins/ must not include `name`."""
+    """Returns None, or the reason why a file of sdk/ or plugins/ must not include `name`."""
     is_test = path.endswith("_test.cc")
     if bracket == '"':
         if path.startswith("sdk/"):
-            return "write <berth/...>: the SDK has one include path"
+            return "write <berth/...>: the SDK has only one include path"
         folder = path.rsplit("/", 1)[0] + "/"
         own = "/" not in name or name.startswith(folder)
-        return None if own else "a plugin includes <berth/...> and its own folder, nothing else"
+        return None if own else "a plugin may only include <berth/...> and files of its own folder"
     if name.startswith("berth/testing/"):
         testing = is_test or path.startswith(("sdk/include/berth/testing/", "tests/"))
-        return None if testing else "the test kit is for *_test.cc"
+        return None if testing else "only *_test.cc may include the test kit"
     if name in KIT_ALSO.get(path, ()):
         return None
     if name.startswith("berth/") or (is_test and name.startswith(("gtest/", "gmock/"))):
@@ -76,20 +78,20 @@ def check_contract(path, bracket, name):
         standard = name[:-2] in C_HEADERS
     else:
         standard = re.fullmatch(r"[a-z_0-9]+", name) and path != "sdk/include/berth/abi.h"
-    return None if standard else "the SDK and the plugins use the standard library alone"
+    return None if standard else "the SDK and the plugins may only use the standard library"
 
 
 def check_include(path, bracket, name):
     if ".." in name.split("/"):
-        return "no `..` in an include: write the path from the root"
+        return "an include must not contain `..`: write the path from the root"
     if bracket == "<" and name.startswith(("host/", "plugins/")):
-        return 'ours is written with quotes: "host/..."'
+        return 'write headers of this tree with quotes: "host/..."'
     if bracket == '"' and name.startswith("berth/"):
-        return "the contract is written <berth/...>"
+        return "write headers of the SDK with angle brackets: <berth/...>"
     if path.startswith(("sdk/", "plugins/", "examples/")):
         return check_contract(path, bracket, name)
     if bracket == '"' and name.startswith("plugins/"):
-        return "a plugin is found at run time, through a profile"
+        return "do not include a plugin: the host loads plugins at run time"
     if path.startswith("host/") and bracket == '"':
         if not name.startswith("host/"):
             return 'write the path from the root: "host/<folder>/<file>.h"'
@@ -107,26 +109,26 @@ def check_guard(path, findings):
     text = [line for _, line in tree.lines(path)]
     guard = expected_guard(path)
     if f"#ifndef {guard}" not in text or f"#define {guard}" not in text:
-        findings.add(path, 1, f"guard the header with #ifndef {guard} / #define {guard}")
+        findings.add(path, 1, f"wrong include guard: use #ifndef {guard} / #define {guard}")
     if any(re.match(r"\s*#\s*pragma\s+once", line) for line in text):
-        findings.add(path, 1, "use the include guard, not #pragma once")
+        findings.add(path, 1, "use an include guard instead of #pragma once")
 
 
-def find_circle(edges):
-    """A list of folders that include each other in a circle, or None."""
+def find_cycle(edges):
+    """Returns a list of folders that include each other in a cycle, or None."""
     def visit(folder, trail):
         if folder in trail:
             return trail[trail.index(folder):] + [folder]
         for used in sorted(edges.get(folder, ())):
-            circle = visit(used, trail + [folder])
-            if circle:
-                return circle
+            cycle = visit(used, trail + [folder])
+            if cycle:
+                return cycle
         return None
 
     for folder in sorted(edges):
-        circle = visit(folder, [])
-        if circle:
-            return circle
+        cycle = visit(folder, [])
+        if cycle:
+            return cycle
     return None
 
 
@@ -149,10 +151,10 @@ def main():
                 if user != used and not path.endswith("_test.cc"):
                     edges.setdefault(user, set()).add(used)
                     first_use.setdefault((user, used), (path, number))
-    circle = find_circle(edges)
-    if circle:
-        path, number = first_use[(circle[0], circle[1])]
-        findings.add(path, number, "folders include each other in a circle: " + " > ".join(circle))
+    cycle = find_cycle(edges)
+    if cycle:
+        path, number = first_use[(cycle[0], cycle[1])]
+        findings.add(path, number, "folders include each other in a cycle: " + " > ".join(cycle))
     findings.end(len(paths))
 
 

@@ -1,8 +1,11 @@
-"""Everything that the build uses comes from .ci/packages.txt: packages.py <build folder>.
+"""Checks that .ci/packages.txt lists everything that the build uses.
 
-Looks at what was really used: headers (the build's dependency log), shared libraries (of every
-binary), CMake packages and tools (CMake's cache), and at the tools of the tests. Each must belong to a Debian package in the closure
-of the list. What no package owns (a compiler in a home folder) is not judged.
+Usage: packages.py <build folder>
+
+Collects the files that the build used: headers (from the build's dependency log), shared libraries
+(of every binary), CMake packages and tools (from CMake's cache), and the tools of the tests. Each
+must belong to a Debian package of the list or to one of its dependencies. Files that belong to no
+package (a compiler in a home folder) are not checked.
 """
 
 import os
@@ -14,7 +17,7 @@ import sys
 import tree
 
 LIST = ".ci/packages.txt"
-# What the tests' scripts start by name.
+# The tools that the scripts of the tests start by name.
 TOOLS = ("clang", "clang++", "clang-format", "clang-tidy", "git", "ldd", "nm", "pkg-config", "python3",
          "rustc")
 
@@ -29,7 +32,7 @@ def listed():
 
 
 def closure(names):
-    """The packages in `names`, the essential ones, and, of what is installed, all they depend on."""
+    """Returns `names`, the essential packages, and all installed packages that these depend on."""
     depends, provided, todo = {}, {}, list(names)
     status = run("dpkg-query", "-W", "-f",
                  "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\t${Essential}\n")
@@ -53,7 +56,7 @@ def closure(names):
 
 
 def used_headers(build):
-    """{header: the first source that includes it}, of headers outside the tree."""
+    """Returns {header: the first source that includes it} for the headers outside of the tree."""
     used, source = {}, "?"
     for line in run("ninja", "-C", build, "-t", "deps").splitlines():
         if not line.startswith(" "):
@@ -67,7 +70,7 @@ def used_headers(build):
 
 
 def used_libraries(build):
-    """{shared library: the first binary that needs it}."""
+    """Returns {shared library: the first binary that needs it}."""
     used = {}
     for folder, _, names in os.walk(build):
         for name in names:
@@ -87,7 +90,7 @@ def is_elf(path):
 
 
 def used_by_cmake(build):
-    """{file of a CMake package, or tool: the cache entry that names it}."""
+    """Returns {file of a CMake package, or tool: the cache entry that names it}."""
     used = {}
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
         for line in file:
@@ -104,7 +107,7 @@ def used_by_cmake(build):
 
 
 def owners(paths):
-    """{path: package} for the paths that a package owns."""
+    """Returns {path: package} for the paths that a package owns."""
     candidates = {}
     for path in paths:
         for form in (path, os.path.realpath(path)):
@@ -135,7 +138,7 @@ def main():
         if package not in allowed:
             missing.setdefault(package, path)
     for package, path in missing.items():
-        findings.add(LIST, 1, f"{package} is missing: {path} is used by {used[path]}")
+        findings.add(LIST, 1, f"{package} is missing in the list: {used[path]} uses {path}")
     findings.end(len(owned))
 
 

@@ -1,11 +1,11 @@
-"""The READMEs name the plugins, extension points, headers and numbers that there are."""
+"""Checks that the READMEs name the existing plugins, extension points, headers and numbers."""
 
 import os
 import re
 
 import tree
 
-# Every plugin may have them; the tables leave them out.
+# The tables of extension points leave these out.
 EVERYWHERE = {"EnqueueExtensions", "Changes"}
 RUNNING = re.compile(r"constexpr size_t kRunning = (\d+);")
 RECORDED = re.compile(r"waiting \+ kRunning, (\d+)U\)")
@@ -13,21 +13,21 @@ CASES = re.compile(r"(\d+) of the (\d+) recorded cases")
 
 
 def find_cases(test, readme):
-    """(what the test says, what the README says): (running, recorded), None where it does not."""
+    """Returns the numbers (running, recorded) in the test and in the README; None if not found."""
     running, recorded = RUNNING.search(test), RECORDED.search(test)
-    said = CASES.search(readme)
+    found = CASES.search(readme)
     counts = (running[1], recorded[1]) if running and recorded else None
-    return counts, said.groups() if said else None
+    return counts, found.groups() if found else None
 
 
 def points_of(text):
-    """The points of a plugin's own README, without those that the tables leave out."""
-    said = re.search(r"^Extension points: ([^.]*)\.", text, re.MULTILINE)
-    return [point for point in said[1].split(", ") if point not in EVERYWHERE] if said else None
+    """Returns the points in a plugin's README, without those that the tables leave out."""
+    found = re.search(r"^Extension points: ([^.]*)\.", text, re.MULTILINE)
+    return [point for point in found[1].split(", ") if point not in EVERYWHERE] if found else None
 
 
 def rows_of(text):
-    """Line and cells of each table row; of a link its target."""
+    """Yields the line number and the cells of each table row, with link targets for links."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("|"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -35,18 +35,19 @@ def rows_of(text):
 
 
 def check_table(text, plugins):
-    """[(line, what is wrong)], of a table with a plugin in the first column, its points in the
-    second; `plugins` maps that to its points."""
-    wrong = []
+    """Returns [(line, error)] for a table with plugins in the first column and their points in the
+    second. `plugins` maps the first column to the points."""
+    errors = []
     for number, cells in rows_of(text):
         points = plugins.get(cells[0])
         if points is not None and cells[1] != ", ".join(points):
-            wrong.append((number, f"{cells[0]} has the points {', '.join(points)}, not {cells[1]}"))
-    return wrong
+            errors.append((number, f"the points of {cells[0]}: expected {', '.join(points)}, found "
+                           f"{cells[1]}"))
+    return errors
 
 
 def missing_headers(text, names):
-    """The headers that the SDK's README names nowhere."""
+    """Returns the headers that the SDK's README does not name."""
     return [name for name in names
             if f"(include/berth/{name})" not in text and f"<berth/{name}>" not in text]
 
@@ -60,10 +61,10 @@ def main():
     findings = tree.Findings("readme")
     readme, profiles, sdk = (read(path) for path in
                              ("README.md", "profiles/README.md", "sdk/README.md"))
-    counts, said = find_cases(read("tests/conformance/conformance_test.cc"), readme)
-    if counts is None or counts != said:
-        findings.add("README.md", 1, f"conformance_test.cc has {counts} cases (running, recorded), "
-                     f"the text {said}: write what the test has")
+    counts, stated = find_cases(read("tests/conformance/conformance_test.cc"), readme)
+    if counts is None or counts != stated:
+        findings.add("README.md", 1, "the numbers of conformance cases (running, recorded): "
+                     f"expected {counts} as in conformance_test.cc, found {stated}")
 
     by_folder, by_name = {}, {}
     for path in tree.files("plugins", ends="/README.md"):
@@ -78,12 +79,13 @@ def main():
             findings.add(path, number, what)
     for number, cells in rows_of(profiles):
         if cells[-1] in ("yes", "no") and (cells[-1] == "yes") != (cells[0] in by_name):
-            findings.add("profiles/README.md", number, f"{cells[0]}: \"here\" is not right")
+            findings.add("profiles/README.md", number,
+                         f"{cells[0]}: the column \"in Berth\" is wrong")
 
     headers = [os.path.basename(path) for path in tree.files("sdk/include/berth", ends=".h")
                if os.path.dirname(path) == "sdk/include/berth"]
     for name in missing_headers(sdk, headers):
-        findings.add("sdk/README.md", 1, f"says nothing of {name}")
+        findings.add("sdk/README.md", 1, f"does not name the header {name}")
     findings.end(len(by_folder) and len(headers))
 
 

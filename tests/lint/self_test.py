@@ -1,4 +1,4 @@
-"""The lints themselves: what they let through, and what they do not."""
+"""Tests of the lints."""
 
 import unittest
 
@@ -64,9 +64,9 @@ class Layering(unittest.TestCase):
             with self.subTest(path=path, name=name):
                 self.assertEqual(layering.check_include(path, bracket, name) is None, allowed)
 
-    def test_circle(self):
-        self.assertIsNone(layering.find_circle({"queue": {"cache", "api"}, "cache": {"api"}}))
-        self.assertEqual(layering.find_circle({"queue": {"cache"}, "cache": {"queue"}}),
+    def test_cycle(self):
+        self.assertIsNone(layering.find_cycle({"queue": {"cache", "api"}, "cache": {"api"}}))
+        self.assertEqual(layering.find_cycle({"queue": {"cache"}, "cache": {"queue"}}),
                          ["cache", "queue", "cache"])
 
     def test_guard(self):

@@ -1,4 +1,7 @@
-"""Functions of at most 70 lines, files of at most 500. sizes.txt holds the exceptions, with reasons."""
+"""Checks that functions have at most 70 lines and files at most 500.
+
+sizes.txt contains the exceptions with their reasons.
+"""
 
 import os
 import re
@@ -8,12 +11,13 @@ import tree
 MAX_FUNCTION = 70
 MAX_FILE = 500
 
-# Comments, then literals: what must not be mistaken for braces. Newlines stay, to keep the numbers.
+# Comments and literals. They are blanked out, because they may contain braces. Newlines are kept,
+# so that line numbers do not change.
 NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
     r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-# A head that opens a scope in which functions stand, not a function.
+# Matches a head that opens a scope with functions in it, such as a namespace or class.
 SCOPE = re.compile(r"^(inline\s+)?namespace\b|^extern\b[^(]*$|"
                    r"^(template\s*<.*>\s*)?(typedef\s+)?(class|struct|union|enum)\b", re.DOTALL)
 
@@ -25,14 +29,15 @@ def blank(match):
 def functions(text):
     """Yields (first line, last line, head) of every function that is not inside another one.
 
-    `head` is what stands before a brace. It opens a scope (namespace, class), a function's body
-    (it has a parameter list), a part of itself (a default argument, a member's initialiser), or data.
+    `head` is the text before a brace. The brace opens a scope (namespace, class), a function body
+    (the head has a parameter list), a part of the head (default argument, member initialiser), or
+    data.
     """
     text = DIRECTIVE.sub(blank, NOISE.sub(blank, text))
     head, first, line, depth, inner = "", 0, 1, 0, 0
     for char in text:
         line += char == "\n"
-        if depth or inner:  # Inside a body, or a brace that belongs to the head: find its end.
+        if depth or inner:  # Inside a body or a brace of the head: find its end.
             step = (char == "{") - (char == "}")
             if inner:
                 inner += step
@@ -57,12 +62,12 @@ def functions(text):
             head += char
 
 
-# A brace behind the name of a member in a constructor's initialiser list: `Foo() : a_{1}`.
+# Matches a head up to the brace of a member initialiser in a constructor: `Foo() : a_{1}`.
 MEMBER_INIT = re.compile(r"\)\s*(noexcept\s*)?:(?!:).*\w$", re.DOTALL)
 
 
 def allowed():
-    """What sizes.txt lets through: {path, or path:function: lines}."""
+    """Returns the exceptions in sizes.txt: {path or path:function: (allowed lines, line)}."""
     table = {}
     for number, line in tree.lines("tests/lint/sizes.txt"):
         if line.strip() and not line.startswith("#"):
@@ -88,23 +93,23 @@ def main():
             used.add(subject)
             limit = table[subject][0]
         if size > limit:
-            findings.add(path, line, f"{subject.rsplit(':', 1)[-1]} has {size} lines, "
+            findings.add(path, line, f"{subject.rsplit(':', 1)[-1]} has {size} lines, but only "
                          f"{limit} are allowed: {advice}")
         elif subject in table and size <= MAX_FUNCTION:
             findings.add("tests/lint/sizes.txt", table[subject][1],
-                         f"{subject} is small enough now: delete this line")
+                         f"{subject} no longer needs an exception: delete this line")
 
     paths = tree.files("host", "sdk", "plugins", "examples", "tests", ends=tree.CPP)
     for path in paths:
         text = "\n".join(line for _, line in tree.lines(path))
         check(path, path, 1, text.count("\n"), MAX_FILE,
-              "split it by subject, or give a reason in tests/lint/sizes.txt")
+              "split it by subject, or add it to tests/lint/sizes.txt with a reason")
         for first, last, head in functions(text):
             check(f"{path}:{name_of(head)}", path, first, last - first + 1, MAX_FUNCTION,
-                  "let the parent decide and the leaves compute")
+                  "split it into smaller functions")
     for subject in sorted(set(table) - used):
         findings.add("tests/lint/sizes.txt", table[subject][1],
-                     f"there is no {subject}: delete this line")
+                     f"{subject} does not exist: delete this line")
     findings.end(len(paths))
 
 

@@ -1,7 +1,8 @@
-"""clang-tidy over host/ and plugins/ (not over tests): tidy.py [--all] [<file>...].
+"""Runs clang-tidy on host/ and plugins/, but not on tests/. Usage: tidy.py [--all] [<file>...]
 
-A file that was clean is looked at again only when it, a header of ours that it includes, the
-configuration or clang-tidy changed; --all looks at everything. State is in build/tidy/.
+A file without findings is checked again only if the file, one of this tree's headers that it
+includes, the configuration or the version of clang-tidy changes. --all checks every file. The state
+is in build/tidy/.
 """
 
 import concurrent.futures
@@ -20,7 +21,7 @@ BUILD = os.path.join(tree.ROOT, "build", "tidy")
 
 
 def configure():
-    """A compilation database for clang, without precompiled headers: they would hide includes."""
+    """Returns a compilation database for clang. Precompiled headers are off: they hide includes."""
     subprocess.run(["cmake", "-S", tree.ROOT, "-B", BUILD, "-G", "Ninja", "--log-level=WARNING",
                     "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++",
                     "-DCMAKE_BUILD_TYPE=Debug", "-DBERTH_PCH=OFF", "-DBERTH_TESTS=OFF"], check=True,
@@ -30,7 +31,7 @@ def configure():
 
 
 def compiler_command(entry):
-    """The entry's command, without ccache in front and without its output."""
+    """Returns the entry's command without ccache and without the output file."""
     words = shlex.split(entry["command"])
     start = next(i for i, word in enumerate(words) if os.path.basename(word).startswith("clang"))
     words = words[start:]
@@ -39,7 +40,8 @@ def compiler_command(entry):
 
 
 def digest(entry, version):
-    """Of everything of ours that decides what clang-tidy says about this file; None: cannot tell."""
+    """Returns a digest of everything in this tree that affects clang-tidy's result for the file, or
+    None if the dependencies cannot be determined."""
     command = [word for word in compiler_command(entry)
                if word not in ("-c", "-MD")] + ["-M", "-MF", "-", "-MT", "x"]
     done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
@@ -56,7 +58,7 @@ def digest(entry, version):
 
 
 def tidy(path, entry, version, everything):
-    """(clean, what clang-tidy said, seconds)"""
+    """Returns (clean, output of clang-tidy, seconds)."""
     start = time.monotonic()
     key = digest(entry, version)
     stamp = os.path.join(BUILD, "clean", key or "unknown")
@@ -89,7 +91,7 @@ def main():
             clean, text, seconds = done.result()
             print(f"[{count}/{len(paths)}] {work[done]} {seconds:.1f}s", flush=True)
             if not clean:
-                findings.add(work[done], 1, "clang-tidy says:\n" + text)
+                findings.add(work[done], 1, "clang-tidy reports:\n" + text)
     findings.end(len(paths))
 
 

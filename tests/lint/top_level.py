@@ -1,4 +1,4 @@
-"""The top level holds what the house has, and nothing else that is visible."""
+"""Checks that the top level of the tree contains only the allowed files and folders."""
 
 import tree
 
@@ -12,8 +12,8 @@ def main():
     names = sorted({path.split("/")[0] for path in paths})
     for name in names:
         if name not in ALLOWED and not name.startswith("."):
-            findings.add(name, 1, "belongs into one of the folders, or to no one: see the map of "
-                         "folders in README.md")
+            findings.add(name, 1, "not allowed at the top level: move it into one of the folders "
+                         "that README.md lists, or delete it")
     findings.end(len(names))
 
 

@@ -1,4 +1,4 @@
-"""What the lint tests share: the tree's files, and how a finding is reported."""
+"""Shared by the lints: lists the files of the tree and reports findings."""
 
 import os
 import subprocess
@@ -9,7 +9,8 @@ CPP = (".h", ".cc", ".c")
 
 
 def files(*folders, ends=None):
-    """Paths relative to the root: what git tracks or would track; without git, what is there."""
+    """Returns paths relative to the root: files that git tracks or would track. Without git,
+    returns all files except those in build/."""
     try:
         out = subprocess.run(
             ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -31,7 +32,7 @@ def walk():
 
 
 def lines(path):
-    """The lines of a text file, numbered from 1; nothing for a binary one."""
+    """Returns [(number, line)] of a text file, numbered from 1; an empty list for a binary file."""
     try:
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             return list(enumerate(file.read().split("\n"), 1))
@@ -40,7 +41,7 @@ def lines(path):
 
 
 class Findings:
-    """Collects findings and ends the test: `file:line: rule: what to do`, all of them, then 1."""
+    """Collects findings. end() prints them as `file:line: rule: what to do` and exits."""
 
     def __init__(self, rule):
         self.rule = rule
@@ -49,11 +50,11 @@ class Findings:
     def add(self, path, line, text):
         self.texts.append(f"{path}:{line}: {self.rule}: {text}")
 
-    def end(self, looked_at):
-        """`looked_at` must not be 0: a lint that saw nothing has proved nothing."""
+    def end(self, checked):
+        """Prints the findings. Exits with 1 if there are any, or if `checked` items is 0."""
         for text in self.texts:
             print(text)
-        if not looked_at:
-            print(f"{self.rule}: nothing to look at; was the tree moved?")
-        print(f"{self.rule}: {len(self.texts)} findings, {looked_at} looked at")
-        sys.exit(1 if self.texts or not looked_at else 0)
+        if not checked:
+            print(f"{self.rule}: found nothing to check: adapt the paths in tests/lint/")
+        print(f"{self.rule}: {len(self.texts)} findings, {checked} checked")
+        sys.exit(1 if self.texts or not checked else 0)

@@ -1,4 +1,4 @@
-"""Words that say that something is unfinished, and paths of somebody's machine."""
+"""Finds words that mark unfinished work, and absolute paths of one machine."""
 
 import re
 
@@ -7,7 +7,7 @@ import tree
 UNFINISHED = re.compile(
     r"\b(TODO|FIXME|XXX|not (yet )?implemented|unimplemented|stub(s|bed)?|placeholder|for now)\b",
     re.IGNORECASE)
-# Written so that the pattern does not find itself.
+# The character classes prevent the pattern from matching itself.
 MACHINE = re.compile(r"(?<![\w.])/([w]ork|[h]ome/\w+|[r]oot|[U]sers/\w+)/")
 TEMPORARY = re.compile(r"(?<![\w.])/[t]mp/")
 
@@ -21,11 +21,12 @@ def main():
         for number, line in tree.lines(path):
             if path.startswith(("host/", "sdk/", "plugins/")):
                 for match in UNFINISHED.finditer(line):
-                    findings.add(path, number, f"'{match.group()}': finish it, or say what it does "
-                                 "not do and when that matters")
+                    findings.add(path, number, f"'{match.group()}': finish the work, or document what "
+                                 "is not supported and when that matters")
             match = MACHINE.search(line)
             if match or (ships and not is_test and TEMPORARY.search(line)):
-                findings.add(path, number, "a path of one machine: make it an argument, or relative")
+                findings.add(path, number, "an absolute path of one machine: use an argument or a "
+                             "relative path")
     findings.end(len(paths))
 
 

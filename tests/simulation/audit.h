@@ -66,8 +66,7 @@ class Audit final : public ClientObserver, public DecisionSink {
   // Returns the first finding, or an empty string.
   const std::string& finding() const { return finding_; }
 
-  // ---- ClientObserver
-  // -----------------------------------------------------------------------------
+  // ---- ClientObserver ---------------------------------------------------------------------------
 
   void OnDelivered(const WatchEvent& event) override;
   void OnBindRequested(const PodName& pod, std::string_view node) override;

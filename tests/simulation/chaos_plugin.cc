@@ -14,7 +14,7 @@
 //               | timeout s   (waits until the timeout s expires)
 //               | group s   (waits for another pod with the same label "group" to reach Permit)
 //   prebind     now | later s | fail s   (fails once, after s) | error n | throw n | reject n
-//               | drop n   (never completes) | preflight n   (PreBindPreFlight fails)
+//               | drop n   (drops its Done) | preflight n   (PreBindPreFlight fails)
 //   bind        api | later s   (returns Skip after s) | error n | throw n | reject n | drop n
 // The labels have an effect until they are removed.
 //   <a|b>.preenqueue  reject | pending | error: the result of PreEnqueue

@@ -98,8 +98,8 @@ class FaultyClient final : public Client {
   struct PodRequest {
     uint64_t number = 0;
     std::string ns, name, uid;
-    std::string node;                                         // Of a binding; otherwise empty.
-    std::function<void(const PodName& pod, Done done)> send;  // Asks the cluster.
+    std::string node;                                         // Empty if it is no bind request.
+    std::function<void(const PodName& pod, Done done)> send;  // Calls the cluster.
     Done done;
     bool reaches_cluster = true;
     bool has_answer = true;  // False if the answer of the cluster is lost.
