@@ -51,7 +51,7 @@ class Findings:
         self.texts.append(f"{path}:{line}: {self.rule}: {text}")
 
     def end(self, checked):
-        """Prints the findings. Exits with 1 if there are any, or if `checked` items is 0."""
+        """Prints the findings and exits, with 1 if there are any or if nothing was checked."""
         for text in self.texts:
             print(text)
         if not checked:

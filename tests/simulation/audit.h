@@ -96,7 +96,7 @@ class Audit final : public ClientObserver, public DecisionSink {
   void CheckCachedPod(Row row, const Pod& pod);
   void CheckNodes();
   void CheckSums(std::string_view node, Row row);
-  bool MustBePlaceable(const QueuedEntity& entity, const PluginNames& unannounced) const;
+  bool IsCheckedWhileParked(const QueuedEntity& entity, const PluginNames& unannounced) const;
   std::set<std::string> NodesFor(SchedulingLoop& loop, const PodRef& pod);
   void CompareColumn(ColumnIndex column, const ColumnSpec& spec, SchedulingLoop& fresh);
 

@@ -112,10 +112,10 @@ void Audit::CompareWithFresh(SchedulingLoop& fresh) {
   }
 }
 
-// Returns whether the parked entity must have no feasible node. This does not hold for entities
-// that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a nominated
-// member, which wait for the room of the nomination.
-bool Audit::MustBePlaceable(const QueuedEntity& entity, const PluginNames& unannounced) const {
+// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not for
+// entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
+// nominated member, which wait for the room of the nomination.
+bool Audit::IsCheckedWhileParked(const QueuedEntity& entity, const PluginNames& unannounced) const {
   const auto is_exempt = [&](PluginId plugin) {
     const std::string_view name = loop_->plugin_ids().NameOf(plugin);
     return name.starts_with("test.Chaos") || unannounced.contains(name);
@@ -135,7 +135,7 @@ void Audit::CheckParked(const char* when, SchedulingLoop& fresh, const PluginNam
         entity.AnyPod([](const PodRef& pod) { return IsRejectedByPreEnqueue(*pod); });
     const bool is_gated = entity.place == QueuePlace::kGated && !is_rejected;
     const bool is_parked =
-        entity.place == QueuePlace::kUnschedulable && MustBePlaceable(entity, unannounced);
+        entity.place == QueuePlace::kUnschedulable && IsCheckedWhileParked(entity, unannounced);
     entity.ForEachPod([&](const PodRef& pod) {
       if (is_gated) gated.emplace(pod->uid(), pod);
       if (is_parked) parked.emplace(pod->uid(), pod);
