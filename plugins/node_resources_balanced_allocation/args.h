@@ -30,7 +30,7 @@ struct Args {
 
 inline constexpr auto kArgRows = berth::ArgRows<Args>(
     berth::Arg("resources", &Args::resources,
-               "The resources to balance. An empty list means cpu and memory."));
+               "The resources to balance, each named once. An empty list means cpu and memory."));
 
 // Checks the rules that kArgRows cannot express and adds every violation to `errors`.
 inline void Check(const Args& args, berth::ArgErrors& errors) {

@@ -112,8 +112,8 @@ void Audit::CompareWithFresh(SchedulingLoop& fresh) {
   }
 }
 
-// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not for
-// entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
+// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not
+// for entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
 // nominated member, which wait for the room of the nomination.
 bool Audit::IsCheckedWhileParked(const QueuedEntity& entity, const PluginNames& unannounced) const {
   const auto is_exempt = [&](PluginId plugin) {
