@@ -1,4 +1,4 @@
-// The memory of one object: a bump allocator that frees everything at once.
+// A bump allocator that holds the memory of one object and frees all of it at once.
 #ifndef BERTH_HOST_BASE_ARENA_H_
 #define BERTH_HOST_BASE_ARENA_H_
 
@@ -20,16 +20,16 @@
 
 namespace berth::host {
 
-// Threading: one thread at a time; what was allocated may be read from any thread.
-// Lifetime: everything lives until the arena is destroyed, reset or assigned to; moving the arena
-// moves no memory. No destructor is ever run, hence the restriction to trivially destructible
-// types.
+// Threading: one thread at a time uses the arena; any thread may read allocated memory.
+// Lifetime: an allocation is valid until the arena is destroyed, reset or assigned to. Moving the
+// arena keeps the addresses of its allocations. The arena runs no destructors, so it accepts only
+// trivially destructible types.
 class Arena {
  public:
   static constexpr size_t kDefaultFirstChunk = 1024;
   static constexpr size_t kMaxChunk = 256 * 1024;
 
-  // Nothing is allocated before the first use.
+  // The first chunk is allocated on first use. It has at least 64 bytes.
   explicit Arena(size_t first_chunk = kDefaultFirstChunk)
       : next_chunk_(std::max<size_t>(first_chunk, 64)) {}
 
@@ -43,7 +43,9 @@ class Arena {
   }
   ~Arena() = default;
 
-  // `align` is a power of two. Never null; a `size` of 0 gives a valid, unique-or-not address.
+  // Returns the address of `size` bytes, never null. For a `size` of 0 the address is valid, but
+  // not necessarily unique.
+  // REQUIRES: `align` is a power of two.
   void* Allocate(size_t size, size_t align) {
     BERTH_ASSERT(std::has_single_bit(align));
     const uintptr_t at = (cursor_ + align - 1) & ~(uintptr_t{align} - 1);
@@ -61,7 +63,7 @@ class Arena {
     return ::new (Allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
   }
 
-  // `count` value-initialised elements.
+  // Returns `count` value-initialised elements.
   template <class T>
   std::span<T> NewArray(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>, "an arena runs no destructors");
@@ -72,7 +74,7 @@ class Arena {
     return {first, count};
   }
 
-  // A copy of the elements.
+  // Returns a copy of the elements.
   template <class T>
   std::span<T> CopyArray(std::span<const T> source) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -82,7 +84,7 @@ class Arena {
     return {first, source.size()};
   }
 
-  // A copy of the text, without a terminator.
+  // Returns a copy of the text, without a terminating null byte.
   std::string_view CopyString(std::string_view text) {
     if (text.empty()) return {};
     char* copy = static_cast<char*>(Allocate(text.size(), 1));
@@ -90,7 +92,7 @@ class Arena {
     return {copy, text.size()};
   }
 
-  // Takes back everything that was handed out and keeps the first chunk for what comes next.
+  // Invalidates every allocation, and keeps the first chunk for later allocations.
   void Reset() {
     bytes_used_ = 0;
     if (chunks_.empty()) return;
@@ -100,9 +102,9 @@ class Arena {
     end_ = cursor_ + first_chunk_bytes_;
   }
 
-  // Bytes handed out, without padding.
+  // Returns the number of allocated bytes, without padding.
   size_t bytes_used() const { return bytes_used_; }
-  // Bytes taken from the heap.
+  // Returns the number of bytes that the arena has taken from the heap.
   size_t bytes_reserved() const { return bytes_reserved_; }
 
  private:
@@ -111,7 +113,7 @@ class Arena {
     const size_t needed = size + align - 1;
     const bool fits = needed <= next_chunk_;
     const size_t chunk = fits ? next_chunk_ : needed;
-    // Uninitialised on purpose: value-initialising would touch every byte twice.
+    // The chunk stays uninitialised, because value-initialising it would write every byte twice.
     chunks_.push_back(std::unique_ptr<std::byte[]>(new std::byte[chunk]));
     if (chunks_.size() == 1) first_chunk_bytes_ = chunk;
     bytes_reserved_ += chunk;

@@ -17,7 +17,7 @@ struct Point {
 
 bool IsAligned(const void* p, size_t align) { return reinterpret_cast<uintptr_t>(p) % align == 0; }
 
-TEST(Arena, TakesNothingBeforeTheFirstAllocation) {
+TEST(Arena, ReservesNothingBeforeTheFirstAllocation) {
   const Arena arena(4096);
   EXPECT_EQ(arena.bytes_used(), 0U);
   EXPECT_EQ(arena.bytes_reserved(), 0U);
@@ -47,7 +47,7 @@ TEST(Arena, AllocationsDoNotOverlap) {
   }
 }
 
-TEST(Arena, CountsBytesHandedOut) {
+TEST(Arena, CountsAllocatedBytes) {
   Arena arena(1024);
   (void)arena.Allocate(10, 1);
   (void)arena.Allocate(8, 8);
@@ -127,13 +127,13 @@ TEST(Arena, ResetKeepsTheFirstChunk) {
   EXPECT_GT(arena.bytes_reserved(), 1024U);
 }
 
-TEST(ArenaDeathTest, AnAlignmentIsAPowerOfTwo) {
+TEST(ArenaDeathTest, AnAlignmentThatIsNotAPowerOfTwoFailsAnAssertion) {
   Arena arena;
   EXPECT_DEATH((void)arena.Allocate(1, 3), "assertion failed");
   EXPECT_DEATH((void)arena.Allocate(1, 0), "assertion failed");
 }
 
-TEST(ArenaDeathTest, AnImpossibleSizeIsAnAssertion) {
+TEST(ArenaDeathTest, AnImpossibleSizeFailsAnAssertion) {
   Arena arena;
   EXPECT_DEATH((void)arena.NewArray<int64_t>(SIZE_MAX / 4), "assertion failed");
   EXPECT_DEATH((void)arena.Allocate(SIZE_MAX, 1), "assertion failed");

@@ -1,5 +1,6 @@
-// Assertions on our own invariants. On in every build, release included: a host that has lost an
-// invariant must not go on deciding. Foreign input is never asserted, it becomes a Status.
+// Assertions for the host's own invariants. They are enabled in every build, release builds
+// included, because a host with a broken invariant must not schedule pods. Foreign input is never
+// asserted: invalid input is reported as a Status.
 #ifndef BERTH_HOST_BASE_ASSERT_H_
 #define BERTH_HOST_BASE_ASSERT_H_
 
@@ -7,8 +8,8 @@
 
 namespace berth::host {
 
-// Writes "file:line: assertion failed: expression: message" to stderr and aborts. `message` is null
-// or a printf format for the arguments that follow.
+// Writes "file:line: assertion failed: expression: message" to stderr and aborts the process.
+// `message` is null or a printf format for the arguments that follow.
 [[noreturn]] __attribute__((cold, noinline, format(printf, 4, 5))) void AssertFailed(
     const char* file, int32_t line, const char* expression, const char* message, ...);
 
@@ -21,7 +22,8 @@ namespace berth::host {
     }                                                                       \
   } while (false)
 
-// The message is a printf format and its arguments: BERTH_ASSERT_MSG(row < rows, "row %u", row).
+// Takes a printf format and its arguments as the message:
+// BERTH_ASSERT_MSG(row < rows, "row %u", row).
 #define BERTH_ASSERT_MSG(condition, ...)                                        \
   do {                                                                          \
     if (!(condition)) [[unlikely]] {                                            \

@@ -5,14 +5,14 @@
 namespace berth::host {
 namespace {
 
-TEST(Assert, AHoldingConditionIsEvaluatedOnceAndPasses) {
+TEST(Assert, ATrueConditionIsEvaluatedOnceAndPasses) {
   int32_t evaluations = 0;
   BERTH_ASSERT(++evaluations == 1);
   BERTH_ASSERT_MSG(++evaluations == 2, "evaluated %d times", evaluations);
   EXPECT_EQ(evaluations, 2);
 }
 
-TEST(Assert, IsOneStatementInAnUnbracedIf) {
+TEST(Assert, IsASingleStatementInAnIfWithoutBraces) {
   bool reached_else = false;
   if (false)
     BERTH_ASSERT(false);

@@ -19,17 +19,18 @@
 namespace berth::host {
 namespace {
 
-// What a process writes until it ends; not what others may write who have the pipe of it.
+// Reads the text that a child process writes until it ends. Does not wait for other processes that
+// hold the same pipe open.
 class ChildReader {
  public:
   ChildReader(int file, pid_t child) : file_(file), child_(child) {}
 
   ChildEnd Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
-    constexpr int kLookEveryMs = 50;
+    constexpr int kPollIntervalMs = 50;
     const int64_t begin_ns = steady_ns();
     for (;;) {
       const bool ended = HasEnded(WNOHANG);
-      const bool has_more = Read(ended ? 0 : kLookEveryMs);
+      const bool has_more = Read(ended ? 0 : kPollIntervalMs);
       if (ended && !has_more) break;
       if (steady_ns() - begin_ns < limit_ns) continue;
       end_.is_late = !ended;
@@ -42,7 +43,8 @@ class ChildReader {
   }
 
  private:
-  // Where SIGCHLD is ignored, nobody learns how it ended: as if all had gone well.
+  // When SIGCHLD is ignored, waitpid() cannot report the status of the child (ECHILD), and the
+  // status stays 0 (success).
   bool HasEnded(int options) {
     if (ended_) return true;
     const pid_t found = ::waitpid(child_, &end_.status, options);
@@ -50,7 +52,8 @@ class ChildReader {
     return ended_;
   }
 
-  // Whether there was some. Waits as long too when nobody has the pipe any more.
+  // Waits up to `wait_ms` for text and returns whether it has read any. Waits the full time after
+  // the last writer has closed the pipe.
   bool Read(int wait_ms) {
     pollfd wait = {.fd = file_, .events = POLLIN, .revents = 0};
     if (::poll(&wait, 1, wait_ms) <= 0) return false;
@@ -62,7 +65,7 @@ class ChildReader {
     return true;
   }
 
-  static constexpr int kClosed = -1;  // What poll() passes over.
+  static constexpr int kClosed = -1;  // A descriptor that poll() ignores.
 
   int file_;
   const pid_t child_;
@@ -70,9 +73,9 @@ class ChildReader {
   bool ended_ = false;
 };
 
-[[noreturn]] void BeChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {
+[[noreturn]] void RunChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // It ended before that.
+  if (::getppid() != parent) ::_exit(1);  // The parent ended before prctl() took effect.
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   try {
     body(pipe);
@@ -108,7 +111,7 @@ Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t l
   if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     ::close(ends[0]);
-    BeChild(parent, body, write_end.get());
+    RunChild(parent, body, write_end.get());
   }
   { const FileDescriptor closed = std::move(write_end); }
   return ChildReader(read_end.get(), child).Run(limit_ns, steady_ns);

@@ -1,4 +1,4 @@
-// Runs something in a process of its own, where it may crash, hang or end the process.
+// Runs a function in a child process, so that the caller survives a crash, a hang or an exit.
 #ifndef BERTH_HOST_BASE_CHILD_PROCESS_H_
 #define BERTH_HOST_BASE_CHILD_PROCESS_H_
 
@@ -11,25 +11,28 @@
 
 namespace berth::host {
 
-// Writes all of it; ends the process when nobody listens. Async-signal-safe.
+// Writes all of `text` to `pipe`. Ends the process when the write fails, for example because the
+// pipe has no reader. Async-signal-safe.
 void WriteToParent(int pipe, std::string_view text);
 
+// The result of a child process.
 struct ChildEnd {
-  std::string text;  // What it wrote to its pipe.
-  int status = 0;    // As waitpid() gives it.
-  bool is_late = false;
+  std::string text;      // The text that the process wrote to its pipe.
+  int status = 0;        // The status that waitpid() reported.
+  bool is_late = false;  // The process exceeded its time limit and was killed.
 };
 
-// Forks, runs `body` with a pipe to write to, and waits until that process ends; what processes of
-// its own do then is not waited for. One that has not ended after `limit_ns` is killed. What it
-// prints goes to standard error. It ends with the thread that forked it. A `body` that throws ends
-// it with exit status 1, and what() goes to standard error.
-// Threading: no thread of the caller's holds a lock that `body` takes.
-// Errors: Unavailable: no process could be made.
+// Forks, runs `body` with a pipe to write to in the child process, and waits until the child has
+// ended. Does not wait for processes that the child started. Kills a child that has not ended after
+// `limit_ns`. The child's standard output goes to standard error. The child is killed when the
+// thread that forked it ends. If `body` throws, the child exits with status 1, and writes what() to
+// standard error.
+// Threading: no thread of the caller holds a lock that `body` takes.
+// Errors: Unavailable when the pipe or the process could not be created.
 Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
                             const std::function<int64_t()>& steady_ns);
 
-// "SIGSEGV"
+// Returns the name of a signal, such as "SIGSEGV"; "signal 99" for a number without a name.
 std::string SignalText(int signal);
 
 }  // namespace berth::host

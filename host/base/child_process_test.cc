@@ -23,35 +23,35 @@ int64_t SteadyNs() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-ChildEnd RunApart(const std::function<void(int)>& body, int64_t limit_ns = kMinuteNs) {
+ChildEnd RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns = kMinuteNs) {
   auto end = RunInChild(body, limit_ns, SteadyNs);
   EXPECT_TRUE(end.ok());
   return *std::move(end);
 }
 
-TEST(ChildProcessTest, GivesWhatIsWrittenAndHowItEnds) {
+TEST(ChildProcessTest, ReturnsTheTextAndTheStatusOfTheChild) {
   const std::string large(1 << 20, 'x');
-  const ChildEnd through = RunApart([&](int pipe) { WriteToParent(pipe, large); });
-  EXPECT_EQ(through.text, large);
-  EXPECT_FALSE(through.is_late);
-  EXPECT_EQ(through.status, 0);
+  const ChildEnd succeeds = RunInTestChild([&](int pipe) { WriteToParent(pipe, large); });
+  EXPECT_EQ(succeeds.text, large);
+  EXPECT_FALSE(succeeds.is_late);
+  EXPECT_EQ(succeeds.status, 0);
 
-  const ChildEnd exits = RunApart([](int pipe) {
+  const ChildEnd exits = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     ::_exit(3);
   });
   EXPECT_EQ(exits.text, "some");
   EXPECT_EQ(WEXITSTATUS(exits.status), 3);
 
-  const ChildEnd crashes = RunApart([](int) { ::raise(SIGKILL); });
+  const ChildEnd crashes = RunInTestChild([](int) { ::raise(SIGKILL); });
   EXPECT_EQ(crashes.text, "");
   EXPECT_EQ(SignalText(WTERMSIG(crashes.status)), "SIGKILL");
 }
 
-TEST(ChildProcessTest, KillsWhatIsNotThrough) {
-  for (const int signal : {0, SIGSTOP}) {  // One that is stopped hears no other signal.
+TEST(ChildProcessTest, KillsAChildThatExceedsTheLimit) {
+  for (const int signal : {0, SIGSTOP}) {  // A stopped process handles no signal except SIGKILL.
     SCOPED_TRACE(signal);
-    const ChildEnd end = RunApart(
+    const ChildEnd end = RunInTestChild(
         [signal](int pipe) {
           WriteToParent(pipe, "begun");
           if (signal != 0) ::raise(signal);
@@ -64,22 +64,22 @@ TEST(ChildProcessTest, KillsWhatIsNotThrough) {
   }
 }
 
-TEST(ChildProcessTest, EndsWithWhatIsThrown) {
+TEST(ChildProcessTest, AnExceptionEndsTheChildWithStatus1AndIsReported) {
   ::testing::internal::CaptureStderr();
-  const ChildEnd error = RunApart([](int pipe) {
+  const ChildEnd error = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     throw std::runtime_error("out of paper");
   });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "out of paper\n");
   EXPECT_EQ(error.text, "some");
-  EXPECT_EQ(error.status, 1 << 8) << "not exit status 1";
+  EXPECT_EQ(error.status, 1 << 8) << "expected exit status 1";
 
-  const ChildEnd other = RunApart([](int) { throw 3; });
-  EXPECT_EQ(other.status, 1 << 8) << "not exit status 1";
+  const ChildEnd other = RunInTestChild([](int) { throw 3; });
+  EXPECT_EQ(other.status, 1 << 8) << "expected exit status 1";
 }
 
-TEST(ChildProcessTest, HasTheEndThatItWritesToAndNotTheOther) {
-  const ChildEnd end = RunApart([](int pipe) {
+TEST(ChildProcessTest, TheChildHasOnlyTheWriteEndOfThePipe) {
+  const ChildEnd end = RunInTestChild([](int pipe) {
     const auto folder = std::filesystem::path("/proc/self/fd");
     const auto own = std::filesystem::read_symlink(folder / std::to_string(pipe));
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -90,8 +90,8 @@ TEST(ChildProcessTest, HasTheEndThatItWritesToAndNotTheOther) {
   EXPECT_EQ(end.text, "x");
 }
 
-TEST(ChildProcessTest, WaitsForTheEndOfWhatWritesNoMore) {
-  const ChildEnd slow = RunApart([](int pipe) {
+TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
+  const ChildEnd slow = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     ::close(pipe);
     ::usleep(100'000);
@@ -109,25 +109,25 @@ TEST(ChildProcessTest, WaitsForTheEndOfWhatWritesNoMore) {
       [](int) { ::execlp("sleep", "sleep", "3600", nullptr); },
   };
   for (const auto& body : hanging) {
-    const ChildEnd end = RunApart(body, 100'000'000);
+    const ChildEnd end = RunInTestChild(body, 100'000'000);
     EXPECT_TRUE(end.is_late);
     EXPECT_EQ(SignalText(WTERMSIG(end.status)), "SIGKILL");
   }
 }
 
-TEST(ChildProcessTest, EndsWhereNobodyIsToldHowProcessesEnd) {
+TEST(ChildProcessTest, ReturnsWhenSigchldIsIgnored) {
   ::signal(SIGCHLD, SIG_IGN);
-  const ChildEnd end = RunApart([](int pipe) { WriteToParent(pipe, "done"); });
+  const ChildEnd end = RunInTestChild([](int pipe) { WriteToParent(pipe, "done"); });
   ::signal(SIGCHLD, SIG_DFL);
   EXPECT_EQ(end.text, "done");
   EXPECT_FALSE(end.is_late);
 }
 
-TEST(ChildProcessTest, DoesNotWaitForThoseThatTheChildLeavesBehind) {
+TEST(ChildProcessTest, DoesNotWaitForProcessesThatTheChildStarted) {
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);
-  const ChildEnd end = RunApart([&hold](int pipe) {
-    if (::fork() == 0) {  // Has the pipe, and ends when the test does.
+  const ChildEnd end = RunInTestChild([&hold](int pipe) {
+    if (::fork() == 0) {  // Keeps the pipe open until the test closes `hold`.
       ::close(hold[1]);
       char nothing = 0;
       while (::read(hold[0], &nothing, 1) < 0) {

@@ -1,4 +1,5 @@
-// Time, injected: the core never reads a clock by itself.
+// The interface through which the host reads the time. It is injected: the core of the host never
+// reads a system clock directly.
 #ifndef BERTH_HOST_BASE_CLOCK_H_
 #define BERTH_HOST_BASE_CLOCK_H_
 
@@ -11,8 +12,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Nanoseconds since 1970-01-01T00:00:00Z. Never goes back: a real one takes the wall clock once
-  // and adds what the monotonic clock has counted since.
+  // Returns nanoseconds since 1970-01-01T00:00:00Z. The value never decreases: RealClock starts at
+  // one reading of the wall clock and adds the time that the monotonic clock counts from then on.
   virtual int64_t NowNs() const = 0;
 };
 

@@ -11,7 +11,7 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMinute = 60 * kSecond;
 constexpr uint64_t kHour = 60 * kMinute;
-// What fits when the sign is negative.
+// The largest magnitude, which only a negative duration can have.
 constexpr uint64_t kMax = uint64_t{1} << 63;
 
 struct Unit {
@@ -19,7 +19,7 @@ struct Unit {
   uint64_t nanoseconds;
 };
 
-// The longer name of two that begin alike first.
+// A name that begins with another unit's name comes before it ("ms" before "m").
 constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"us", kMicrosecond},
                                          {"µs", kMicrosecond},  // U+00B5
@@ -33,8 +33,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 __extension__ using Wide = unsigned __int128;
 
-// Reads a number and its unit off the front of `text` and adds it to `total`.
-// False: there is none. What is too large stays at kMax + 1.
+// Removes a number and its unit from the front of `text` and adds the duration to `total`, which is
+// limited to kMax + 1. Returns false when `text` does not start with a number and a unit.
 bool TakePart(std::string_view& text, uint64_t& total) {
   Wide whole = 0;
   Wide fraction = 0;
@@ -68,7 +68,7 @@ Status Malformed(std::string_view text) {
                                  std::string(text) + "\"");
 }
 
-// `value` in units of 10^-digits, without zeros at its end.
+// Returns `value` / `one` as a decimal number without trailing zeros. `one` is a power of ten.
 std::string WithFraction(uint64_t value, uint64_t one) {
   std::string text = std::to_string(value / one);
   uint64_t rest = value % one;

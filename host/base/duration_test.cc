@@ -9,7 +9,7 @@
 namespace berth::host {
 namespace {
 
-TEST(DurationTest, IsReadAndWrittenAsGoDoes) {
+TEST(DurationTest, ParsesAndFormatsAsGoDoes) {
   struct Case {
     std::string_view text;
     int64_t nanoseconds;
@@ -49,7 +49,7 @@ TEST(DurationTest, IsReadAndWrittenAsGoDoes) {
   }
 }
 
-TEST(DurationTest, RefusesWhatIsNone) {
+TEST(DurationTest, RejectsInvalidDurations) {
   for (const std::string_view text : {"", "-", "s", "1", "1.5", ".", ".s", "1x", "1 s", "1s ",
                                       "--1s", "1s1", "1e3s", "0x1s", "1sm"}) {
     const Result<int64_t> parsed = ParseDuration(text);

@@ -1,4 +1,4 @@
-// An open file, closed when it goes out of scope.
+// Owns a file descriptor and closes it when the object goes out of scope.
 #ifndef BERTH_HOST_BASE_FILE_DESCRIPTOR_H_
 #define BERTH_HOST_BASE_FILE_DESCRIPTOR_H_
 
@@ -11,7 +11,7 @@ namespace berth::host {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  explicit FileDescriptor(int number) : number_(number) {}  // -1: none
+  explicit FileDescriptor(int number) : number_(number) {}  // -1 stands for no descriptor.
   FileDescriptor(FileDescriptor&& other) noexcept : number_(other.Release()) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(number_, other.number_);
@@ -23,7 +23,7 @@ class FileDescriptor {
 
   bool ok() const { return number_ >= 0; }
   int get() const { return number_; }
-  // Gives the descriptor away: this object closes nothing any more.
+  // Returns the descriptor and passes its ownership to the caller.
   int Release() { return std::exchange(number_, -1); }
 
  private:

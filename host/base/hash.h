@@ -1,9 +1,9 @@
-// Content hashing: 64 bits, seedless, the same in every process and on every machine that we build
-// for, so that hashes may be compared, combined and logged.
+// Content hashing. Hashes have 64 bits and no seed. They are equal in every process and on every
+// supported machine, so that they can be compared, combined and logged.
 //
-// The construction is wyhash's: 64x64 -> 128-bit multiplications, folded. It is fast and well
-// mixed, and it is no defence against chosen collisions: whoever looks up by hash compares the
-// text too.
+// The construction is that of wyhash: 64x64 -> 128-bit multiplications, folded. It is fast and well
+// mixed, but it does not protect against chosen collisions: a lookup by hash must also compare the
+// text.
 #ifndef BERTH_HOST_BASE_HASH_H_
 #define BERTH_HOST_BASE_HASH_H_
 
@@ -46,7 +46,8 @@ inline uint64_t Load32(const char* p) {
 
 }  // namespace hash_internal
 
-// The hash of the bytes. Never changes: tests pin its values.
+// Returns the hash of the bytes. The values never change between versions; tests compare them with
+// constants.
 inline uint64_t HashBytes(std::string_view text) {
   using hash_internal::Fold;
   using hash_internal::kP0;
@@ -81,11 +82,12 @@ inline uint64_t HashBytes(std::string_view text) {
     a = Load64(p + left - 16);
     b = Load64(p + left - 8);
   }
-  // The length enters twice, once beside each multiplication, so that padding cannot collide.
+  // The length enters both multiplications, so that inputs that differ only in padding do not
+  // collide.
   return Fold(kP1 ^ size, Fold(a ^ kP2 ^ size, b ^ state) ^ kP3);
 }
 
-// Folds `x` into the running hash `h`. Order matters.
+// Returns the running hash `h` combined with `x`. The order of calls matters.
 constexpr uint64_t HashCombine(uint64_t h, uint64_t x) {
   return hash_internal::Fold(h ^ hash_internal::kP2, x ^ hash_internal::kP1) + x;
 }

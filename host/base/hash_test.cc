@@ -35,7 +35,7 @@ TEST(HashBytes, ValuesNeverChange) {
   EXPECT_EQ(HashCombine(1, 2), 0xe16e920cd9cad733ULL);
 }
 
-TEST(HashBytes, LooksAtEveryByteAndAtTheLength) {
+TEST(HashBytes, DependsOnEveryByteAndOnTheLength) {
   std::mt19937_64 random(1);
   for (size_t size = 0; size <= 100; ++size) {
     const std::string text = RandomText(random, size);
@@ -80,7 +80,7 @@ TEST(HashBytes, AFlippedBitFlipsHalfOfTheHash) {
   }
 }
 
-TEST(HashBytes, NumberedNamesSpreadOverTheLowAndTheHighBits) {
+TEST(HashBytes, DistributesNumberedNamesOverTheLowAndTheHighBits) {
   constexpr int32_t kNames = 64 * 1024;
   std::vector<int32_t> low(1024);
   std::vector<int32_t> high(1024);
@@ -92,14 +92,14 @@ TEST(HashBytes, NumberedNamesSpreadOverTheLowAndTheHighBits) {
     seen.insert(hash);
   }
   EXPECT_EQ(seen.size(), size_t{kNames});
-  // 64 are expected in each; five standard deviations are 40.
+  // Each bucket is expected to hold 64 names; 40 are five standard deviations.
   for (size_t i = 0; i < 1024; ++i) {
     EXPECT_NEAR(low[i], 64, 40);
     EXPECT_NEAR(high[i], 64, 40);
   }
 }
 
-TEST(HashCombine, OrderAndZeroesMatter) {
+TEST(HashCombine, DependsOnTheOrderAndOnZeros) {
   EXPECT_NE(HashCombine(HashCombine(0, 1), 2), HashCombine(HashCombine(0, 2), 1));
   EXPECT_NE(HashCombine(0, 0), 0U);
   EXPECT_NE(HashCombine(HashCombine(5, 0), 0), HashCombine(5, 0));

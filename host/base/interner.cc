@@ -13,7 +13,8 @@ constexpr size_t kFirstSlots = 64;
 
 constexpr uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-// The low bits choose the shard, so the slot comes from those above them.
+// Returns the first slot to probe. The low four bits of the hash choose the shard, so the slot is
+// taken from the bits above them.
 constexpr size_t FirstSlot(uint64_t hash, size_t slots) { return (hash >> 4) & (slots - 1); }
 
 const char* CopyText(std::string_view text) {
@@ -84,7 +85,8 @@ size_t Interner::Sweep() {
     }
     if (freed_here == 0) continue;
     shard.used -= freed_here;
-    // Gaps would cut probe sequences; building anew also gives memory back after a peak.
+    // Empty slots would interrupt probe sequences, so the table is rebuilt. This also returns
+    // memory after a peak.
     Rehash(shard, std::max(kFirstSlots, std::bit_ceil(shard.used * 2)));
     freed += freed_here;
   }

@@ -1,5 +1,5 @@
-// Strings as small numbers. Names, labels, taints and the like occur again and again; each distinct
-// text is held once and named by an id, so that comparing is comparing integers.
+// Maps strings to small integer ids. Names, labels, taints and similar texts occur many times; the
+// interner stores each distinct text once, so that comparing two texts is comparing two integers.
 #ifndef BERTH_HOST_BASE_INTERNER_H_
 #define BERTH_HOST_BASE_INTERNER_H_
 
@@ -19,16 +19,16 @@ namespace berth::host {
 
 using Id = uint32_t;
 
-inline constexpr Id kNoId = 0;     // Names nothing. Its text is empty and its hash 0.
-inline constexpr Id kEmptyId = 1;  // The empty string. Never freed.
+inline constexpr Id kNoId = 0;     // Stands for no text. Its text is empty and its hash is 0.
+inline constexpr Id kEmptyId = 1;  // The id of the empty string, which is never freed.
 
-// Ids are counted: who keeps an id keeps a reference. An entry whose count drops to 0 stays, and
-// may be interned again under the same id, until Sweep() frees it; only then is its id given out
-// anew.
+// The interner counts references to ids: code that keeps an id holds a reference. When the count of
+// an entry drops to 0, the entry stays, and Intern() may return it again under the same id, until
+// Sweep() frees it. Only then may the id be assigned to another text.
 //
-// Threading: all functions from any thread. Text() and Hash() take no lock.
-// Lifetime: an id, and the text it stands for, is valid while a reference to it is held; without
-// one, until the next Sweep().
+// Threading: all methods may be called from any thread. Text() and Hash() take no lock.
+// Lifetime: an id and its text are valid while a reference to the id is held. Without a reference
+// they are valid until the next Sweep().
 class Interner {
  public:
   Interner();
@@ -36,13 +36,15 @@ class Interner {
   Interner(const Interner&) = delete;
   Interner& operator=(const Interner&) = delete;
 
-  // The id of `text`, with one more reference. Must not be given more than 4 GiB.
+  // Adds a reference to the id of `text` and returns the id.
+  // Must not: be called with a text of 4 GiB or more.
   Id Intern(std::string_view text);
 
-  // The id of `text` without a reference; kNoId when nobody has interned it.
+  // Returns the id of `text` without adding a reference; kNoId when the text is not interned.
   Id Find(std::string_view text) const;
 
-  // Adds or drops a reference. The caller holds one already. No-ops for kNoId and kEmptyId.
+  // AddRef adds a reference and Release removes one. Both do nothing for kNoId and kEmptyId.
+  // REQUIRES: the caller holds a reference.
   void AddRef(Id id) {
     if (id <= kEmptyId) return;
     const uint32_t before = At(id).references.fetch_add(1, std::memory_order_relaxed);
@@ -50,38 +52,43 @@ class Interner {
   }
   void Release(Id id) {
     if (id <= kEmptyId) return;
-    // Released so that the sweeping thread, which acquires, sees every use of the text before it.
+    // The release order makes every earlier use of the text happen before Sweep(), which loads the
+    // count with acquire order, frees the text.
     const uint32_t before = At(id).references.fetch_sub(1, std::memory_order_acq_rel);
     BERTH_ASSERT_MSG(before != 0, "id %u was released more often than interned", id);
     if (before == 1) unreferenced_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // The text of an id that the caller may use.
+  // Returns the text of an id.
+  // REQUIRES: the id is valid, see Lifetime above.
   std::string_view Text(Id id) const {
     const Entry& entry = At(id);
     return {entry.text, entry.size};
   }
 
-  // Whether Text() may be asked at all: some text had, or has, this id. For ids of strangers.
+  // Returns whether Text() may be called with this id: the id is one of the constants above, or was
+  // assigned to a text at some time. Callers check ids of unknown origin with it, such as those
+  // that a plugin passes.
   bool WasGivenOut(Id id) const {
     return id < next_id_.load(std::memory_order_relaxed) &&
            chunks_[PlaceOf(id).chunk].load(std::memory_order_acquire) != nullptr;
   }
 
-  // HashBytes() of the text: equal in every process. 0 for kNoId.
+  // Returns HashBytes() of the id's text, which is equal in every process; 0 for kNoId.
   uint64_t Hash(Id id) const { return At(id).hash; }
 
-  // How many texts are held, the empty one and those without a reference included.
+  // Returns the number of stored texts, including the empty text and texts without a reference.
   size_t size() const { return size_.load(std::memory_order_relaxed); }
 
-  // How many texts Sweep() would free: tells the owner whether it pays.
+  // Returns the number of texts that Sweep() would free, so that the owner can decide whether a
+  // sweep is worthwhile.
   size_t unreferenced() const {
     const int64_t count = unreferenced_.load(std::memory_order_relaxed);
     return count > 0 ? static_cast<size_t>(count) : 0;
   }
 
-  // Frees the texts without a reference and returns how many. Costs O(size()).
-  // Called by the owner at a moment when nobody holds an id without a reference.
+  // Frees the texts that have no reference and returns their number. Takes O(size()) time.
+  // Called by the owner of the interner, while no code uses an id without holding a reference.
   size_t Sweep();
 
  private:
@@ -94,10 +101,11 @@ class Interner {
 
   struct Slot {
     uint32_t tag = 0;  // The upper half of the hash.
-    Id id = kNoId;     // kNoId: free.
+    Id id = kNoId;     // kNoId when the slot is free.
   };
 
-  // A part of the table with a lock of its own: open addressing, linear probing, at most 3/4 full.
+  // A part of the hash table with its own lock. It uses open addressing with linear probing, and is
+  // at most 3/4 full.
   struct alignas(64) Shard {
     mutable std::mutex mutex;
     std::vector<Slot> slots;
@@ -106,7 +114,7 @@ class Interner {
   };
 
   static constexpr size_t kShards = 16;
-  // Chunk k holds kFirstChunk << k entries; entries never move, so readers need no lock.
+  // Chunk k holds kFirstChunk << k entries. Entries never move, so readers need no lock.
   static constexpr uint32_t kFirstChunk = 1024;
   static constexpr size_t kChunks = 22;
   static constexpr uint64_t kMaxIds = ((uint64_t{1} << kChunks) - 1) * kFirstChunk;
@@ -143,7 +151,7 @@ class Interner {
   std::array<Shard, kShards> shards_;
 };
 
-// A list of references that are dropped together: what an object holds besides its arena.
+// A list of references that are released together. An object holds one beside its arena.
 // Threading: one thread at a time; the destructor may run on any thread.
 // Must not: outlive the interner.
 class IdRefs {
@@ -163,14 +171,14 @@ class IdRefs {
     return *this;
   }
 
-  // Interns `text` and keeps the reference.
+  // Interns `text`, keeps the reference, and returns the id.
   Id Intern(std::string_view text) {
     const Id id = interner_->Intern(text);
     Add(id);
     return id;
   }
 
-  // Takes over a reference that the caller holds.
+  // Takes ownership of a reference that the caller holds.
   void Add(Id id) {
     if (id > kEmptyId) ids_.push_back(id);
   }

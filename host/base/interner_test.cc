@@ -26,7 +26,7 @@ TEST(Interner, EqualTextsShareAnIdAndOthersDoNot) {
   EXPECT_EQ(interner.size(), 3U);
 }
 
-TEST(Interner, NoneAndEmptyAreDistinctAndFixed) {
+TEST(Interner, NoIdAndTheEmptyIdAreDistinctAndConstant) {
   Interner interner;
   EXPECT_EQ(interner.Intern(""), kEmptyId);
   EXPECT_EQ(interner.Find(""), kEmptyId);
@@ -51,7 +51,7 @@ TEST(Interner, FindAddsNoReference) {
   EXPECT_EQ(interner.Find("a"), kNoId);
 }
 
-TEST(Interner, BytesOfAnyValueAreText) {
+TEST(Interner, InternsTextsWithNullBytes) {
   Interner interner;
   const std::string with_null("a\0b", 3);
   const Id id = interner.Intern(with_null);
@@ -59,7 +59,7 @@ TEST(Interner, BytesOfAnyValueAreText) {
   EXPECT_EQ(interner.Text(id), with_null);
 }
 
-TEST(Interner, TheHashIsThatOfTheContent) {
+TEST(Interner, HashIsTheHashOfTheText) {
   Interner first;
   Interner second;
   second.Intern("other");
@@ -69,7 +69,7 @@ TEST(Interner, TheHashIsThatOfTheContent) {
   EXPECT_EQ(first.Hash(a), HashBytes("kubernetes.io/hostname"));
 }
 
-TEST(Interner, EachReferenceIsReleasedOnce) {
+TEST(Interner, ATextIsSweptOnlyWhenEveryReferenceIsReleased) {
   Interner interner;
   const Id id = interner.Intern("a");
   interner.Intern("a");
@@ -85,7 +85,7 @@ TEST(Interner, EachReferenceIsReleasedOnce) {
   EXPECT_EQ(interner.size(), 1U);
 }
 
-TEST(Interner, AnUnreferencedTextRevivesUnderItsId) {
+TEST(Interner, InterningAnUnreferencedTextReturnsItsFormerId) {
   Interner interner;
   const Id id = interner.Intern("a");
   interner.Release(id);
@@ -96,7 +96,7 @@ TEST(Interner, AnUnreferencedTextRevivesUnderItsId) {
   EXPECT_EQ(interner.Text(id), "a");
 }
 
-TEST(Interner, SweptIdsAreReusedSoThatNothingGrows) {
+TEST(Interner, ReusesSweptIds) {
   Interner interner;
   Id highest = 0;
   for (int32_t round = 0; round < 50; ++round) {
@@ -109,11 +109,11 @@ TEST(Interner, SweptIdsAreReusedSoThatNothingGrows) {
     EXPECT_EQ(interner.Sweep(), 1000U);
   }
   EXPECT_EQ(interner.size(), 1U);
-  // Ids are kept per shard, and the shards' peaks differ a little from round to round.
+  // Each shard keeps its own free ids, and its peak differs a little from round to round.
   EXPECT_LT(highest, 2000U);
 }
 
-TEST(Interner, SurvivorsOfASweepAreStillFoundAndKeepTheirTexts) {
+TEST(Interner, ReferencedTextsKeepTheirIdsAndAddressesAcrossASweep) {
   Interner interner;
   std::vector<Id> ids;
   for (int32_t i = 0; i < 10'000; ++i) ids.push_back(interner.Intern(std::to_string(i)));
@@ -129,7 +129,7 @@ TEST(Interner, SurvivorsOfASweepAreStillFoundAndKeepTheirTexts) {
   }
 }
 
-TEST(Interner, ManyTextsGrowThroughSeveralChunks) {
+TEST(Interner, HoldsTextsInSeveralChunks) {
   Interner interner;
   std::set<Id> distinct;
   std::vector<Id> ids;
@@ -144,7 +144,7 @@ TEST(Interner, ManyTextsGrowThroughSeveralChunks) {
   }
 }
 
-TEST(InternerDeathTest, ReleasingMoreThanInternedIsAnAssertion) {
+TEST(InternerDeathTest, ReleasingMoreOftenThanInternedFailsAnAssertion) {
   Interner interner;
   const Id id = interner.Intern("a");
   interner.Release(id);
@@ -152,7 +152,7 @@ TEST(InternerDeathTest, ReleasingMoreThanInternedIsAnAssertion) {
   EXPECT_DEATH(interner.AddRef(id), "assertion failed");
 }
 
-TEST(IdRefs, ReleasesWhatItHoldsWhenItDies) {
+TEST(IdRefs, ReleasesItsReferencesWhenDestroyed) {
   Interner interner;
   {
     IdRefs refs(interner);

@@ -41,7 +41,7 @@ TEST(InternerThreads, AllThreadsSeeOneIdPerText) {
   EXPECT_EQ(interner.Sweep(), kTexts);
 }
 
-TEST(InternerThreads, AHeldTextOutlivesSweepsOfOthers) {
+TEST(InternerThreads, AReferencedTextSurvivesSweepsOnAnotherThread) {
   Interner interner;
   std::atomic<uint64_t> working{kThreads};
   std::thread sweeper([&] {
@@ -69,7 +69,7 @@ TEST(InternerThreads, AHeldTextOutlivesSweepsOfOthers) {
   EXPECT_EQ(interner.unreferenced(), 0U);
 }
 
-TEST(InternerThreads, AnIdHandedToAnotherThreadIsReadableThere) {
+TEST(InternerThreads, AnotherThreadCanReadTheTextOfAPassedId) {
   Interner interner;
   std::atomic<Id> mailbox{kNoId};
   constexpr int32_t kLetters = 5000;

@@ -1,4 +1,4 @@
-// The time of a process that runs as fast as everybody else.
+// The clock of a process that runs in real time.
 #ifndef BERTH_HOST_BASE_REAL_CLOCK_H_
 #define BERTH_HOST_BASE_REAL_CLOCK_H_
 
@@ -11,11 +11,13 @@
 
 namespace berth::host {
 
-// Stands at a time of the wall clock until Begin(), and goes on from there with the monotonic one.
-// Threading: any; Begin() once.
+// Returns a fixed wall clock time until Begin() is called. From then on it adds the time that the
+// monotonic clock has counted since Begin().
+// Threading: any. Begin() is called once.
 class RealClock final : public Clock {
  public:
-  // `steady_ns` only goes forward, and may be called on any thread.
+  // `steady_ns` returns the monotonic time in nanoseconds. Its values never decrease, and it may be
+  // called on any thread.
   RealClock(int64_t start_ns, std::function<int64_t()> steady_ns)
       : start_ns_(start_ns), steady_ns_(std::move(steady_ns)) {}
 

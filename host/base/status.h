@@ -1,5 +1,5 @@
 // Errors as values. A function that can fail for a reason outside this process returns a Status, or
-// a Result<T> where it also has something to give.
+// a Result<T> if it also returns a value.
 #ifndef BERTH_HOST_BASE_STATUS_H_
 #define BERTH_HOST_BASE_STATUS_H_
 
@@ -15,21 +15,21 @@
 
 namespace berth::host {
 
-// Only what a caller treats differently. The message says the rest.
+// Errors that callers handle differently have different codes. The message gives the details.
 enum class ErrorCode : uint8_t {
   kOk = 0,
-  kInvalidArgument,   // The input is malformed: no retry will help.
-  kNotFound,          // The named thing does not exist.
-  kAlreadyExists,     // The thing to create exists.
-  kConflict,          // The thing was changed by another: read it again, then retry.
-  kOutOfRange,        // Well-formed, but beyond a limit.
-  kUnsupported,       // Well-formed, but nobody here handles it.
-  kPermissionDenied,  // The other side refuses.
-  kUnavailable,       // The other side is away or busy: retry later.
-  kInternal,          // A fault of our own or of a plugin.
+  kInvalidArgument,   // The input is malformed; a retry cannot succeed.
+  kNotFound,          // The named object does not exist.
+  kAlreadyExists,     // The object to create already exists.
+  kConflict,          // The object was changed concurrently: read it again, then retry.
+  kOutOfRange,        // The input is well-formed, but exceeds a limit.
+  kUnsupported,       // The input is well-formed, but Berth does not support it.
+  kPermissionDenied,  // The remote side denied the operation.
+  kUnavailable,       // The remote side is unreachable or overloaded: retry later.
+  kInternal,          // A defect in the host or in a plugin.
 };
 
-// "NotFound" and the like, for messages and logs.
+// Returns the name of a code, such as "NotFound", for messages and logs.
 constexpr std::string_view ErrorCodeName(ErrorCode code) {
   switch (code) {
     case ErrorCode::kOk: return "Ok";
@@ -46,12 +46,13 @@ constexpr std::string_view ErrorCodeName(ErrorCode code) {
   return "Unknown";
 }
 
-// Success, or a code and a message for a human. One pointer wide, null for success.
-// Threading: a value; distinct objects may be used from distinct threads.
+// Success, or an error code and a message for the user. A Status has the size of one pointer, which
+// is null for success.
+// Threading: a value type; distinct objects may be used on distinct threads.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  // `code` must not be kOk.
+  // REQUIRES: `code` is not kOk.
   Status(ErrorCode code, std::string message)
       : error_(std::make_unique<Error>(Error{code, std::move(message)})) {
     BERTH_ASSERT(code != ErrorCode::kOk);
@@ -92,19 +93,20 @@ class [[nodiscard]] Status {
 
   bool ok() const { return error_ == nullptr; }
   ErrorCode code() const { return error_ ? error_->code : ErrorCode::kOk; }
-  // Empty for success. Lifetime: until this object is assigned to, moved from or destroyed.
+  // Returns the message, which is empty for success.
+  // Lifetime: until this object is assigned to, moved from or destroyed.
   std::string_view message() const {
     return error_ ? std::string_view(error_->message) : std::string_view();
   }
 
-  // The same error with "context: " before its message; success stays success.
+  // Returns the same error with "context: " in front of its message; returns success unchanged.
   Status Annotate(std::string_view context) const& { return Status(*this).Annotate(context); }
   Status Annotate(std::string_view context) && {
     if (error_) error_->message.insert(0, std::string(context).append(": "));
     return std::move(*this);
   }
 
-  // "Ok", or "NotFound: message".
+  // Returns the code and the message, such as "NotFound: message"; "Ok" for success.
   std::string ToString() const {
     std::string text(ErrorCodeName(code()));
     if (error_) text.append(": ").append(error_->message);
@@ -123,9 +125,9 @@ class [[nodiscard]] Status {
   std::unique_ptr<Error> error_;
 };
 
-// A T, or the Status that says why there is none. Converts from either, so that a function returns
-// what it has.
-// Must not: value(), * and -> on an error; this is an assertion.
+// A T, or the error that explains why there is no T. Both convert to a Result implicitly, so that a
+// function can return either.
+// Must not: be read with value(), * or -> when it holds an error; an assertion fails.
 template <class T>
 class [[nodiscard]] Result {
   static_assert(!std::is_same_v<std::remove_cvref_t<T>, Status>, "return the Status itself");
@@ -133,13 +135,13 @@ class [[nodiscard]] Result {
 
  public:
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}
-  // `status` must be an error.
+  // REQUIRES: `status` is an error.
   Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {
     BERTH_ASSERT(!std::get_if<0>(&state_)->ok());
   }
 
   bool ok() const { return state_.index() == 1; }
-  // Success when there is a value.
+  // Returns the error; success if the result holds a value.
   Status status() const& { return ok() ? Status() : *std::get_if<0>(&state_); }
   Status status() && { return ok() ? Status() : std::move(*std::get_if<0>(&state_)); }
 

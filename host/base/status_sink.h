@@ -1,4 +1,5 @@
-// The host's side of berth_status: where a plugin's function says why.
+// The host's implementation of berth_status, through which a plugin function reports reasons and
+// argument errors.
 #ifndef BERTH_HOST_BASE_STATUS_SINK_H_
 #define BERTH_HOST_BASE_STATUS_SINK_H_
 
@@ -13,18 +14,19 @@
 
 namespace berth::host {
 
-// One thing that is wrong with a plugin's arguments.
+// An error in the arguments of a plugin.
 struct ArgumentError {
-  std::string path;  // A JSON pointer, "/scoringStrategy/type"; empty: the arguments as a whole.
-  std::string text;  // What was expected and what was found.
+  std::string path;  // A JSON pointer, "/scoringStrategy/type"; empty for the arguments as a whole.
+  std::string text;  // The text that states what was expected and what was found.
 
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
 };
 
-// Collects what a plugin says through a berth_status. Pass raw() to the call, read afterwards,
-// Clear() before the next one; texts are copied at once, as the boundary promises.
-// Threading: a value of one thread; one call of a plugin at a time writes to it.
-// Must not: move or be copied, because raw() points back at it.
+// Collects the reasons and argument errors that a plugin adds through a berth_status. Pass raw() to
+// the call, read the texts after it, and call Clear() before the next call. The sink copies each
+// text when it is added, as abi.h promises.
+// Threading: used by one thread; one plugin call at a time writes to it.
+// Must not: be moved or copied, because raw() points to this object.
 class StatusSink {
  public:
   StatusSink();
@@ -32,14 +34,15 @@ class StatusSink {
   StatusSink& operator=(const StatusSink&) = delete;
   ~StatusSink() = default;
 
-  // Lifetime: this object's.
+  // Lifetime: that of this object.
   berth_status* raw() { return &raw_; }
 
-  // In the order in which they were added.
+  // Both return the texts in the order in which the plugin added them.
   std::span<const std::string> reasons() const { return reasons_; }
   std::span<const ArgumentError> argument_errors() const { return argument_errors_; }
 
-  // "first, second", as kube-scheduler's Status.Message() has it; empty when no reason was given.
+  // Returns the reasons as kube-scheduler's Status.Message() does, such as "first, second"; empty
+  // if no reason was added.
   std::string JoinReasons() const { return Join(reasons_, ", "); }
 
   void Clear();
@@ -53,11 +56,12 @@ class StatusSink {
   std::vector<ArgumentError> argument_errors_;
 };
 
-// "Unschedulable" and the like: Kubernetes' spelling for 0 to 6; "Unknown" beyond what the ABI has.
+// Returns the name of a code, such as "Unschedulable". The names of codes 0 to 6 are those of
+// Kubernetes. Returns "Unknown" for a code that the ABI does not define.
 std::string_view CodeName(berth_code code);
 
-// What is wrong, when a plugin answered `code` where it may not: its reasons, or for want of them
-// "plugin answered Error".
+// Returns the error text for a `code` that means failure or that the plugin must not return: the
+// plugin's reasons, or a text such as "plugin answered Error" if it added none.
 std::string WhyFailed(berth_code code, std::string_view reasons);
 
 }  // namespace berth::host

@@ -26,7 +26,7 @@ TEST(StatusSink, KeepsEveryArgumentError) {
                                                   ArgumentError{"", "unknown"}));
 }
 
-TEST(StatusSink, ClearLeavesNothingOfThePreviousCall) {
+TEST(StatusSink, ClearRemovesEverythingFromThePreviousCall) {
   StatusSink sink;
   sink.raw()->add_reason(sink.raw(), AsStr("a"));
   sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("b"));
@@ -44,7 +44,7 @@ TEST(StatusSink, JoinsReasonsWithCommas) {
   EXPECT_EQ(sink.JoinReasons(), "Insufficient cpu, Insufficient memory");
 }
 
-TEST(StatusSink, TellsAReaderItsSize) {
+TEST(StatusSink, SetsTheStructSize) {
   StatusSink sink;
   EXPECT_TRUE(BERTH_HAS(sink.raw(), berth_status, add_argument_error));
 }
@@ -57,12 +57,12 @@ TEST(CodeName, SpellsCodesAsKubernetesDoes) {
   EXPECT_EQ(CodeName(-1), "Unknown");
 }
 
-TEST(WhyFailed, NamesTheCodeForWantOfReasons) {
+TEST(WhyFailed, NamesTheCodeWhenThereAreNoReasons) {
   EXPECT_EQ(WhyFailed(BERTH_ERROR, "no route to host"), "no route to host");
   EXPECT_EQ(WhyFailed(BERTH_SKIP, ""), "plugin answered Skip");
 }
 
-TEST(Join, PutsTheSeparatorBetween) {
+TEST(Join, PutsTheSeparatorBetweenTexts) {
   const std::vector<std::string> texts = {"", "b", "c"};
   EXPECT_EQ(Join({}, ", "), "");
   EXPECT_EQ(Join(std::span(texts).subspan(1, 1), ", "), "b");

@@ -24,7 +24,7 @@ TEST(Status, DefaultIsSuccessWithoutMessage) {
   EXPECT_EQ(status, Status::Ok());
 }
 
-TEST(Status, EachFactoryGivesItsCodeAndName) {
+TEST(Status, EachFactorySetsItsCodeAndName) {
   const struct {
     Status status;
     ErrorCode code;
@@ -67,7 +67,7 @@ TEST(Status, AnnotatePrefixesErrorsAndLeavesSuccessAlone) {
   EXPECT_TRUE(Status::Ok().Annotate("bind").ok());
 }
 
-TEST(Result, HoldsAValueThatMovesOut) {
+TEST(Result, HoldsAValueThatCanBeMovedOut) {
   Result<std::unique_ptr<int32_t>> result = MakeNumber(true);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result.status().ok());
@@ -82,7 +82,7 @@ TEST(Result, HoldsTheError) {
   EXPECT_EQ(result.status(), Status::NotFound("no number"));
 }
 
-TEST(Result, ArrowAndStarReachTheValue) {
+TEST(Result, OperatorsReturnTheValue) {
   Result<std::string> result(std::string("berth"));
   EXPECT_EQ(result->size(), 5U);
   *result += "s";
@@ -90,12 +90,12 @@ TEST(Result, ArrowAndStarReachTheValue) {
   EXPECT_EQ(std::as_const(result).value(), "berths!");
 }
 
-TEST(ResultDeathTest, TheValueOfAnErrorIsAnAssertionThatSaysTheError) {
+TEST(ResultDeathTest, ReadingTheValueOfAnErrorFailsAnAssertionWithTheError) {
   const Result<std::string> result(Status::NotFound("node n1"));
   EXPECT_DEATH((void)result.value(), "Result::ok\\(\\): NotFound: node n1");
 }
 
-TEST(ResultDeathTest, SuccessWithoutAValueIsAnAssertion) {
+TEST(ResultDeathTest, ConstructionFromSuccessFailsAnAssertion) {
   EXPECT_DEATH((void)Result<std::string>(Status::Ok()), "assertion failed");
 }
 

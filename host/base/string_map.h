@@ -1,4 +1,4 @@
-// A hash map with text keys that is searched by string_view without making a string.
+// A hash map with string keys that is searched by string_view without constructing a string.
 #ifndef BERTH_HOST_BASE_STRING_MAP_H_
 #define BERTH_HOST_BASE_STRING_MAP_H_
 

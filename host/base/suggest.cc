@@ -12,10 +12,11 @@ constexpr size_t kMaxSuggestions = 3;
 }  // namespace
 
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);  // Distances from a's first i characters to b's first j.
+  // The distances from the first i characters of `a` to the first j characters of `b`.
+  std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
-  std::vector<size_t> above(row.size());   // Of i - 1.
-  std::vector<size_t> before(row.size());  // Of i - 2.
+  std::vector<size_t> above(row.size());   // The row of i - 1.
+  std::vector<size_t> before(row.size());  // The row of i - 2.
   for (size_t i = 1; i <= a.size(); ++i) {
     before.swap(above);
     above = row;

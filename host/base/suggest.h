@@ -1,4 +1,4 @@
-// What somebody may have meant.
+// Suggestions for misspelled names.
 #ifndef BERTH_HOST_BASE_SUGGEST_H_
 #define BERTH_HOST_BASE_SUGGEST_H_
 
@@ -10,15 +10,16 @@
 
 namespace berth::host {
 
-// How many characters must be inserted, removed or replaced, or neighbours swapped, to get from `a`
-// to `b`.
+// Returns the number of edits that turn `a` into `b`. An edit inserts, removes or replaces one
+// character, or swaps two adjacent characters.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// Up to three of `names` that resemble `wanted`, the nearest first, equals sorted: at most a third
-// of its characters differ, or it is a part of the name.
+// Returns up to three of `names` that resemble `wanted`: their edit distance is at most a third of
+// the length of `wanted` (at least 1), or they contain `wanted`. The nearest names come first;
+// equally near names are sorted.
 std::vector<std::string> NearMisses(std::string_view wanted, std::span<const std::string> names);
 
-// "; did you mean a, b or c?"; empty when there is nothing to suggest.
+// Returns a text such as "; did you mean a, b or c?"; empty if no name resembles `wanted`.
 std::string DidYouMean(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace berth::host

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(EditDistance, CountsChanges) {
+TEST(EditDistance, CountsEdits) {
   EXPECT_EQ(EditDistance("", ""), 0u);
   EXPECT_EQ(EditDistance("abc", ""), 3u);
   EXPECT_EQ(EditDistance("", "abc"), 3u);
@@ -22,28 +22,28 @@ TEST(EditDistance, CountsChanges) {
   EXPECT_EQ(EditDistance("abab", "baba"), 2u);
 }
 
-TEST(NearMisses, GivesTheNearestFirst) {
+TEST(NearMisses, ReturnsTheNearestNameFirst) {
   const Names names = {"default/web-2", "default/web-10", "default/database", "prod/web-1"};
   EXPECT_EQ(NearMisses("default/web-1", names), (Names{"default/web-10", "default/web-2"}));
 }
 
-TEST(NearMisses, FindsAPartOfAName) {
+TEST(NearMisses, FindsNamesThatContainTheWantedText) {
   const Names names = {"default/frontend-7c9f", "default/db"};
   EXPECT_EQ(NearMisses("frontend", names), Names{"default/frontend-7c9f"});
 }
 
-TEST(NearMisses, StopsAtAThird) {
+TEST(NearMisses, AllowsAThirdOfTheCharactersToDiffer) {
   const Names names = {"abcdef"};
   EXPECT_EQ(NearMisses("abcdxy", names), names);
   EXPECT_TRUE(NearMisses("abcxyz", names).empty());
 }
 
-TEST(NearMisses, GivesThreeAtMost) {
+TEST(NearMisses, ReturnsAtMostThreeNames) {
   const Names names = {"web-4", "web-3", "web-2", "web-1"};
   EXPECT_EQ(NearMisses("web-0", names), (Names{"web-1", "web-2", "web-3"}));
 }
 
-TEST(DidYouMean, IsASentenceOrNothing) {
+TEST(DidYouMean, IsEmptyWhenNoNameIsNear) {
   EXPECT_EQ(DidYouMean("web-0", Names{"other-thing"}), "");
   EXPECT_EQ(DidYouMean("web-0", Names{"web-1"}), "; did you mean web-1?");
   EXPECT_EQ(DidYouMean("web-0", Names{"web-1", "web-2", "web-3"}),

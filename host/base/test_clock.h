@@ -1,4 +1,4 @@
-// A clock for tests: it stands still until it is moved.
+// A clock for tests, whose time changes only when the test advances it.
 #ifndef BERTH_HOST_BASE_TEST_CLOCK_H_
 #define BERTH_HOST_BASE_TEST_CLOCK_H_
 
@@ -10,12 +10,12 @@
 
 namespace berth::host {
 
-// Threading: one thread moves it, any reads it.
+// Threading: one thread advances the clock; any thread reads it.
 class TestClock final : public Clock {
  public:
   static constexpr int64_t kSecond = 1'000'000'000;
 
-  // 2026-01-10T08:00:00Z, a whole second.
+  // Returns 2026-01-10T08:00:00Z, a whole second, until the clock is advanced.
   int64_t NowNs() const override { return now_ns_; }
   void Advance(int64_t ns) {
     BERTH_ASSERT(ns >= 0);

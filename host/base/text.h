@@ -1,4 +1,4 @@
-// Texts: between the boundary's form and ours, and joined to messages.
+// Conversions between berth_str and std::string_view, and the joining of texts.
 #ifndef BERTH_HOST_BASE_TEXT_H_
 #define BERTH_HOST_BASE_TEXT_H_
 
@@ -10,14 +10,15 @@
 
 namespace berth::host {
 
-// Both borrow. Lifetime: that of what they are made from.
+// Text and AsStr return views without copying.
+// Lifetime: that of the argument's characters.
 constexpr std::string_view Text(berth_str text) {
   return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
 }
 
 constexpr berth_str AsStr(std::string_view text) { return {text.data(), text.size()}; }
 
-// "a, b, c", with `separator` between the texts.
+// Returns the texts with `separator` between them, such as "a, b, c".
 inline std::string Join(std::span<const std::string> texts, std::string_view separator) {
   std::string joined;
   for (const std::string& text : texts) {

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 86'400;
 
-// Takes tokens off the front of a text; each step says whether it fitted.
+// Removes tokens from the front of a text. Each method returns false or nullopt if the text does
+// not start with that token.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -24,7 +25,7 @@ class Cursor {
     return true;
   }
 
-  // Exactly `digits` digits, as a number of at most `max`.
+  // Removes exactly `digits` digits and returns their number, which must be at most `max`.
   std::optional<int32_t> Number(size_t digits, int32_t max) {
     if (text_.size() < digits) return std::nullopt;
     int32_t number = 0;
@@ -37,7 +38,7 @@ class Cursor {
     return number;
   }
 
-  // One digit or more behind a point, as nanoseconds.
+  // Removes the digits after a decimal point, at least one, and returns them in nanoseconds.
   std::optional<int64_t> Fraction() {
     size_t digits = 0;
     int64_t nanos = 0;
@@ -55,7 +56,7 @@ class Cursor {
   std::string_view text_;
 };
 
-// Days since the epoch.
+// Returns the days since 1970-01-01.
 std::optional<int64_t> ParseDate(Cursor& cursor) {
   const std::optional<int32_t> year = cursor.Number(4, 9999);
   if (!year || !cursor.Skip('-')) return std::nullopt;
@@ -70,7 +71,7 @@ std::optional<int64_t> ParseDate(Cursor& cursor) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-// Seconds since midnight.
+// Returns the seconds since midnight.
 std::optional<int64_t> ParseClock(Cursor& cursor) {
   const std::optional<int32_t> hour = cursor.Number(2, 23);
   if (!hour || !cursor.Skip(':')) return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<int64_t> ParseClock(Cursor& cursor) {
   return int64_t{*hour} * 3600 + *minute * 60 + *second;
 }
 
-// Seconds east of UTC.
+// Returns the offset from UTC in seconds, positive for the east.
 std::optional<int64_t> ParseOffset(Cursor& cursor) {
   if (cursor.Skip('Z')) return 0;
   const bool east = cursor.Skip('+');
@@ -114,7 +115,8 @@ Result<int64_t> ParseTime(std::string_view text) {
   if (!offset || !cursor.done()) return Fail(text);
 
   int64_t seconds = *days * kSecondsPerDay + *clock - *offset;
-  // Before the epoch both parts count down, so that the earliest time does not overflow on the way.
+  // Before the epoch both parts must be negative; otherwise the multiplication below would overflow
+  // for the earliest time.
   if (seconds < 0 && *nanos > 0) {
     ++seconds;
     *nanos -= kNanosPerSecond;

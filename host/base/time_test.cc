@@ -47,7 +47,7 @@ TEST(ParseTime, AcceptsRfc3339) {
   }
 }
 
-TEST(ParseTime, RefusesWhatIsNotRfc3339) {
+TEST(ParseTime, RejectsTextsThatAreNotRfc3339) {
   const std::string kTexts[] = {
       "",
       "2026",
@@ -92,7 +92,7 @@ TEST(ParseTime, RefusesWhatIsNotRfc3339) {
   }
 }
 
-TEST(ParseTime, RefusesWhatInt64DoesNotReach) {
+TEST(ParseTime, RejectsTimesThatDoNotFitInInt64) {
   for (const char* text :
        {"0001-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "1677-09-21T00:12:43.145224191Z",
         "1677-09-21T00:12:42Z", "2262-04-11T23:47:16.854775808Z", "2262-04-11T23:47:17Z",
@@ -113,7 +113,7 @@ TEST(FormatTime, WritesTheShortestFraction) {
   EXPECT_EQ(FormatTime(kMin), "1677-09-21T00:12:43.145224192Z");
 }
 
-TEST(FormatTime, IsReadBackAsTheSameTime) {
+TEST(FormatTime, RoundTripsThroughParseTime) {
   std::mt19937_64 random(1);
   for (int32_t i = 0; i < 20'000; ++i) {
     const int64_t time = static_cast<int64_t>(random());
