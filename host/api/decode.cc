@@ -22,11 +22,12 @@ bool ReadAny(Reader& reader, JsonObject& object, TypeMeta type, AnyObject* resul
 Status CheckSize(const Reader& reader, size_t bytes) {
   const size_t limit = reader.options().max_object_bytes;
   if (bytes <= limit) return Status::Ok();
-  return Status::OutOfRange("/: " + std::to_string(bytes) + " bytes, more than the limit of " +
-                            std::to_string(limit));
+  return Status::OutOfRange("/: expected an object of at most " + std::to_string(limit) +
+                            " bytes, found " + std::to_string(bytes) + " bytes");
 }
 
-// `read` reads the document that is `json`; a copy, as simdjson reads on behind its end.
+// Decodes `json` by calling `read` with its object. The text is copied because simdjson reads past
+// its end.
 template <class Read>
 Status DecodeText(Reader& reader, std::string_view json, Read read) {
   if (Status size = CheckSize(reader, json.size()); !size.ok()) return size;
@@ -50,7 +51,7 @@ Status DecodeText(Reader& reader, std::string_view json, Read read) {
   }
   if (!read(object)) return reader.TakeError();
   if (document.current_location().error() == simdjson::SUCCESS) {
-    reader.FailExpected("the end of the text behind the object", "more");
+    reader.FailExpected("the end of the text after the object", "more text");
     return reader.TakeError();
   }
   return Status::Ok();
@@ -69,7 +70,8 @@ bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
     if (!is_version && key != "kind") continue;
     const char* name = is_version ? "apiVersion" : "kind";
     std::string_view text;
-    if (!reader.ReadText(json_field.value(), &text)) return reader.Under(std::string_view(name));
+    if (!reader.ReadText(json_field.value(), &text))
+      return reader.PrependSegment(std::string_view(name));
     (is_version ? type->api_version : type->kind) = text;
     (is_version ? has_version : has_kind) = true;
     if (has_version && has_kind) break;
@@ -81,7 +83,7 @@ bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
                                                                     : nullptr;
   if (missing == nullptr) return true;
   reader.FailExpected("the object's type", "nothing");
-  return reader.Under(std::string_view(missing));
+  return reader.PrependSegment(std::string_view(missing));
 }
 
 Decoder::Decoder(Interner& interner, DecodeOptions options)
@@ -143,7 +145,7 @@ Result<AnyObject> DecodeValue(Decoder& decoder, JsonValue& value, const ItemType
     return reader.TakeError();
   }
   Result<AnyObject> result = DecodeDocument(decoder, object, type);
-  // What the object ends with is followed by something: it is not the document.
+  // The object is not the whole document, so the current location is the end of the object.
   const char* end = begin;
   if (result.ok() && value.current_location().get(end) == simdjson::SUCCESS) {
     Status size = CheckSize(reader, static_cast<size_t>(end - begin));

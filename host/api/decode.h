@@ -1,4 +1,4 @@
-// JSON to objects: text as the API server sends it, or as people write it, straight into the views.
+// Decodes JSON, as the API server sends it or as users write it, directly into the views.
 #ifndef BERTH_HOST_API_DECODE_H_
 #define BERTH_HOST_API_DECODE_H_
 
@@ -16,53 +16,55 @@
 namespace berth::host {
 
 struct DecodeOptions {
-  // Limits. What is beyond one of them is refused with kOutOfRange.
-  size_t max_object_bytes = size_t{4} << 20;  // JSON text of one object; etcd holds 1.5 MiB.
-  uint32_t max_depth = 64;                    // Nesting of what is kept as a tree.
-  uint32_t max_elements = 65'536;             // Of one array or map within an object.
+  // Limits. Input that exceeds a limit is rejected with kOutOfRange.
+  size_t max_object_bytes = size_t{4} << 20;  // The JSON text of one object; etcd allows 1.5 MiB.
+  uint32_t max_depth = 64;                    // The nesting of values that are kept as a tree.
+  uint32_t max_elements = 65'536;             // The elements of one array or map of an object.
 
-  // Parts of pods and nodes that are kept in berth_meta.fields, as JSON pointers:
-  // "/spec/hostIPC".
+  // JSON pointers, such as "/spec/hostIPC", to the fields of pods and nodes that are kept in
+  // berth_meta.fields.
   std::vector<std::string> pod_fields;
   std::vector<std::string> node_fields;
 };
 
-class Reader;  // The state of decoding; its header brings in simdjson.
+class Reader;  // The state of decoding. It is not included here because its header needs simdjson.
 
 // Decodes one object at a time.
 //
-// Unknown fields are skipped, null is the same as absent, and a value of the wrong type is an
-// error. Fields come in any order; of a field that comes twice the last one counts. The text must
-// be UTF-8. What is skipped is not checked beyond that.
+// Unknown fields are skipped, null means that a field is absent, and a value of the wrong type is
+// an error. Fields may be in any order; if a field occurs twice, the last one counts. The text must
+// be UTF-8. Skipped values are not checked otherwise.
 //
-// The defaults of the API server that scheduling sees are applied, so that manifests that never
-// passed one decide the same (pkg/apis/core/v1/defaults.go and zz_generated.defaults.go):
-//   pods        metadata.namespace "default"; also claims, services, budgets and the other kinds
-//               with a namespace that scheduling reads
+// The decoder applies those defaults of the API server that affect scheduling, so that a manifest
+// that was never sent to an API server leads to the same decisions (pkg/apis/core/v1/defaults.go
+// and zz_generated.defaults.go):
+//   pods        metadata.namespace "default"; also for claims, services, budgets and the other
+//               kinds with a namespace that scheduling reads
 //               spec.schedulerName "default-scheduler", priority 0, restartPolicy Always,
 //               preemptionPolicy PreemptLowerPriority
-//   containers  a limit without a request is the request too; of the pod's own resources, cpu and
-//               memory are first what the containers request together
+//   containers  a limit without a request is also the request; if a pod has limits of its own, its
+//               cpu and memory requests default to the sum of its containers, then to the limit
 //               ports: protocol TCP; with hostNetwork, hostPort is containerPort
 //   tolerations operator Equal, value ""
 //   spreading   minDomains 1, nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore; matchLabelKeys
 //               are merged into the selector
 //   pod terms   matchLabelKeys and mismatchLabelKeys are merged into the selector (In, NotIn)
 //   volumes     rbd.pool "rbd"
-//   nodes       status.allocatable is status.capacity where it is absent
+//   nodes       status.allocatable is status.capacity if it is absent
 //   namespaces  label kubernetes.io/metadata.name
-// Left as they are: what only admission fills in, such as tolerations and priority by class.
+// Values that only admission sets, such as tolerations and the priority of a class, are not added.
 //
-// Amounts are whole units (thousandths for cpu), each rounded up. Resources that scheduling does
-// not know (a plain name other than the four, hugepages- and attachable-volumes-) are left out.
-// Selectors that upstream cannot parse are decoded with BERTH_SELECTOR_INVALID.
+// Amounts are whole units (thousandths for cpu), each rounded up. Resources that the scheduler
+// ignores (plain names other than the four standard ones, hugepages-* and attachable-volumes-*) are
+// left out. Selectors that Kubernetes cannot parse are decoded with BERTH_SELECTOR_INVALID.
 //
-// Returns: the object; or an error that begins with the JSON pointer of the place:
+// Returns: the object, or an error that begins with the JSON pointer of the value:
 //   /spec/containers/0/resources/requests/cpu: expected a quantity such as 100m, found "abc"
 //
-// Threading: one thread at a time; a decoder per thread. What it returns may go to any.
-// Lifetime: the interner outlives the decoder and its objects. The decoder holds references to the
-// ids that it saw last; ReleaseIds() lets go of them, for Interner::Sweep().
+// Threading: one thread at a time, so each thread needs its own decoder. Decoded objects may be
+// used on any thread.
+// Lifetime: the interner outlives the decoder and its objects. The decoder holds references to
+// recently used ids; ReleaseIds() releases them so that Interner::Sweep() can free their texts.
 class Decoder {
  public:
   explicit Decoder(Interner& interner, DecodeOptions options = {});
@@ -72,19 +74,19 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
   Decoder& operator=(Decoder&&) = delete;
 
-  // The JSON text of one object. Without `kind` and `apiVersion` in it, it is a Pod or a Node.
+  // Decode the JSON text of one pod or node. The fields `kind` and `apiVersion` may be absent.
   Result<PodRef> DecodePod(std::string_view json);
   Result<NodeRef> DecodeNode(std::string_view json);
-  // Of any kind but Pod and Node: its metadata and all of it as a tree.
+  // Decodes an object of any other kind: its metadata, and the whole object as a tree.
   Result<ObjectRef> DecodeObject(std::string_view json);
-  // Whatever `kind` and `apiVersion` say that it is.
+  // Decodes an object of the kind that its fields `kind` and `apiVersion` name.
   Result<AnyObject> Decode(std::string_view json);
 
   void ReleaseIds();
 
   Interner& interner() const;
   const DecodeOptions& options() const;
-  // For host/api/decode_value.h.
+  // Used by host/api/decode_value.h.
   Reader& reader() { return *reader_; }
 
  private:

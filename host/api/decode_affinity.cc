@@ -5,16 +5,16 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kTolerationOperators[] = {{"Equal", BERTH_TOLERATION_EQUAL},
-                                         {"Exists", BERTH_TOLERATION_EXISTS},
-                                         {"Gt", BERTH_TOLERATION_GT},
-                                         {"Lt", BERTH_TOLERATION_LT}};
-constexpr Word kEffects[] = {{"NoSchedule", BERTH_EFFECT_NO_SCHEDULE},
-                             {"PreferNoSchedule", BERTH_EFFECT_PREFER_NO_SCHEDULE},
-                             {"NoExecute", BERTH_EFFECT_NO_EXECUTE}};
-constexpr Word kWhenUnsatisfiable[] = {{"DoNotSchedule", BERTH_DO_NOT_SCHEDULE},
-                                       {"ScheduleAnyway", BERTH_SCHEDULE_ANYWAY}};
-constexpr Word kPolicies[] = {{"Honor", BERTH_POLICY_HONOR}, {"Ignore", BERTH_POLICY_IGNORE}};
+constexpr EnumValue kTolerationOperators[] = {{"Equal", BERTH_TOLERATION_EQUAL},
+                                              {"Exists", BERTH_TOLERATION_EXISTS},
+                                              {"Gt", BERTH_TOLERATION_GT},
+                                              {"Lt", BERTH_TOLERATION_LT}};
+constexpr EnumValue kEffects[] = {{"NoSchedule", BERTH_EFFECT_NO_SCHEDULE},
+                                  {"PreferNoSchedule", BERTH_EFFECT_PREFER_NO_SCHEDULE},
+                                  {"NoExecute", BERTH_EFFECT_NO_EXECUTE}};
+constexpr EnumValue kWhenUnsatisfiable[] = {{"DoNotSchedule", BERTH_DO_NOT_SCHEDULE},
+                                            {"ScheduleAnyway", BERTH_SCHEDULE_ANYWAY}};
+constexpr EnumValue kPolicies[] = {{"Honor", BERTH_POLICY_HONOR}, {"Ignore", BERTH_POLICY_IGNORE}};
 
 // ---- Nodes ----
 
@@ -137,13 +137,13 @@ bool ReadSpread(Reader& reader, JsonValue& value, berth_spread* spread, Stack<Ke
       case "maxSkew"_field: return reader.ReadInt32(v, &spread->max_skew);
       case "topologyKey"_field: return reader.ReadName(v, &spread->topology_key);
       case "whenUnsatisfiable"_field:
-        return reader.ReadWord(v, kWhenUnsatisfiable, &spread->when_unsatisfiable);
+        return reader.ReadEnum(v, kWhenUnsatisfiable, &spread->when_unsatisfiable);
       case "labelSelector"_field: return ReadLabelSelector(reader, v, &merge.selector);
       case "minDomains"_field: return reader.ReadInt32(v, &spread->min_domains);
       case "nodeAffinityPolicy"_field:
-        return reader.ReadWord(v, kPolicies, &spread->node_affinity_policy);
+        return reader.ReadEnum(v, kPolicies, &spread->node_affinity_policy);
       case "nodeTaintsPolicy"_field:
-        return reader.ReadWord(v, kPolicies, &spread->node_taints_policy);
+        return reader.ReadEnum(v, kPolicies, &spread->node_taints_policy);
       case "matchLabelKeys"_field: return reader.ReadIds(v, &merge.match);
       default: return true;
     }
@@ -160,10 +160,10 @@ bool ReadToleration(Reader& reader, JsonValue& value, berth_toleration* tolerati
     switch (field.hash) {
       case "key"_field: return reader.ReadName(v, &toleration->key);
       case "value"_field: return reader.ReadId(v, &toleration->value);
-      case "operator"_field: return reader.ReadWord(v, kTolerationOperators, &toleration->op);
+      case "operator"_field: return reader.ReadEnum(v, kTolerationOperators, &toleration->op);
       case "effect"_field: return ReadEffect(reader, v, &toleration->effect);
       case "tolerationSeconds"_field:
-        // Less than 0 is as good as 0: evict at once.
+        // A negative value means the same as 0: evict immediately.
         if (!reader.ReadInt64(v, &toleration->seconds)) return false;
         toleration->seconds = std::max<int64_t>(toleration->seconds, 0);
         return true;
@@ -204,7 +204,7 @@ bool ReadSpreads(Reader& reader, JsonValue& value, berth_array* spreads, Stack<K
 }
 
 bool ReadEffect(Reader& reader, JsonValue& value, uint32_t* effect) {
-  return reader.ReadWord(value, kEffects, effect);
+  return reader.ReadEnum(value, kEffects, effect);
 }
 
 bool ReadTolerations(Reader& reader, JsonValue& value, berth_array* tolerations) {

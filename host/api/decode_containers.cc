@@ -3,7 +3,7 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kProtocols[] = {
+constexpr EnumValue kProtocols[] = {
     {"TCP", BERTH_PROTOCOL_TCP}, {"UDP", BERTH_PROTOCOL_UDP}, {"SCTP", BERTH_PROTOCOL_SCTP}};
 
 bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
@@ -15,7 +15,7 @@ bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
         case "containerPort"_field: return reader.ReadInt32(v, &port.container_port);
         case "hostPort"_field: return reader.ReadInt32(v, &port.host_port);
         case "hostIP"_field: return reader.ReadName(v, &port.host_ip);
-        case "protocol"_field: return reader.ReadWord(v, kProtocols, &port.protocol);
+        case "protocol"_field: return reader.ReadEnum(v, kProtocols, &port.protocol);
         default: return true;
       }
     });
@@ -27,7 +27,7 @@ bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
   return ok;
 }
 
-// A limit without a request is the request too.
+// Reads the resources of a container. A limit without a request is also the request.
 bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* container,
                             ResourceList* requests) {
   reader.resources.Clear();
@@ -48,7 +48,7 @@ bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* c
   return ok;
 }
 
-// As kubelets report images: with a tag.
+// Returns the image name with a tag, which is the form that kubelets report.
 Id NormalImage(Reader& reader, std::string_view image) {
   if (image.empty()) return kNoId;
   const size_t colon = image.rfind(':');
@@ -96,7 +96,8 @@ bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
   });
 }
 
-// Absent requests within `resources` are none; absent `resources` are not set.
+// Reads the status of a container. If `resources` is present without `requests`, the requests are
+// empty; if `resources` is absent, has_resources stays false.
 bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* status) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {

@@ -5,9 +5,9 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kConditionStatuses[] = {{"True", BERTH_CONDITION_TRUE},
-                                       {"False", BERTH_CONDITION_FALSE},
-                                       {"Unknown", BERTH_CONDITION_UNKNOWN}};
+constexpr EnumValue kConditionStatuses[] = {{"True", BERTH_CONDITION_TRUE},
+                                            {"False", BERTH_CONDITION_FALSE},
+                                            {"Unknown", BERTH_CONDITION_UNKNOWN}};
 
 bool ReadAnnotations(Reader& reader, JsonValue& value, berth_array* annotations) {
   const size_t mark = reader.str_pairs.size();
@@ -60,8 +60,8 @@ std::string Unescaped(std::string_view segment) {
   return name;
 }
 
-// Reads the value at `pointer`; `tree` stays as it is where there is none, or null. After an error
-// nothing more can be read.
+// Reads the value at `pointer`. Leaves `*tree` unchanged if the value is absent, and sets it to
+// null if the value is null. After an error the rest of the document cannot be read.
 bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
               const berth_value** tree) {
   const std::string_view path = pointer;
@@ -78,7 +78,7 @@ bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
     }
     if (error) return reader.FailSyntax(error);
   }
-  if (!ReadTree(reader, value, tree)) return reader.UnderPointer(path);
+  if (!ReadTree(reader, value, tree)) return reader.PrependPointer(path);
   if (Value::Of(*tree)->kind() == BERTH_VALUE_NULL) *tree = nullptr;
   return true;
 }
@@ -94,7 +94,7 @@ bool ReadIdPairs(Reader& reader, JsonValue& value, berth_array* pairs) {
     return true;
   });
   if (!ok) return false;
-  // Of a key that comes twice the last value counts; the sort is stable.
+  // If a key occurs twice, the last value counts. The sort is stable, so that it remains the last.
   std::span<berth_id_pair> read = reader.id_pairs.Since(mark);
   std::ranges::stable_sort(read, {}, &berth_id_pair::key);
   size_t count = 0;
@@ -131,7 +131,7 @@ bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions) {
     const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
       switch (field.hash) {
         case "type"_field: return reader.ReadName(v, &condition.type);
-        case "status"_field: return reader.ReadWord(v, kConditionStatuses, &condition.status);
+        case "status"_field: return reader.ReadEnum(v, kConditionStatuses, &condition.status);
         case "reason"_field: return reader.ReadName(v, &condition.reason);
         case "lastTransitionTime"_field: return reader.ReadTime(v, &condition.transition_ns);
         default: return true;

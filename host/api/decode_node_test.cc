@@ -7,7 +7,7 @@ namespace {
 
 class DecodeNodeTest : public DecodeTest {};
 
-TEST_F(DecodeNodeTest, ReadsTheNode) {
+TEST_F(DecodeNodeTest, ReadsAllFields) {
   const NodeRef node = DecodeNode(
       "'unschedulable':true,'taints':[{'key':'a','value':'x','effect':'NoSchedule'},"
       "{'key':'b','effect':'PreferNoSchedule'},{'key':'c','effect':'NoExecute',"
@@ -58,7 +58,7 @@ TEST_F(DecodeNodeTest, AllocatableIsCapacityWhenAbsent) {
   EXPECT_EQ(empty->view().unschedulable, 0u);
 }
 
-TEST_F(DecodeNodeTest, SaysWhereAndWhatIsWrong) {
+TEST_F(DecodeNodeTest, ErrorsNameThePathAndTheValue) {
   EXPECT_EQ(NodeError("'taints':[{'key':'a','effect':'NoSchedule'},{'effect':'Foo'}]"),
             "/spec/taints/1/effect: expected NoSchedule, PreferNoSchedule or NoExecute, found "
             "\"Foo\"");
@@ -76,7 +76,7 @@ class DecodeObjectTest : public DecodeTest {
   }
 };
 
-TEST_F(DecodeObjectTest, KeepsMetadataAndTheWhole) {
+TEST_F(DecodeObjectTest, KeepsTheMetadataAndTheWholeObject) {
   const Result<ObjectRef> object = decoder_.DecodeObject(
       Json("{ 'apiVersion' : 'storage.k8s.io/v1',\n 'kind':'CSINode','metadata':{'name':'n',"
            "'uid':'u','resourceVersion':'5','labels':{'a':'b'}},'spec':{'drivers':[ 1.50, null ]}} "
@@ -108,7 +108,7 @@ TEST_F(DecodeObjectTest, DefaultsTheNamespaceOfKindsThatHaveOne) {
   EXPECT_EQ(key("example.com/v1", "Pod"), "x");
 }
 
-TEST_F(DecodeObjectTest, LabelsNamespacesWithTheirName) {
+TEST_F(DecodeObjectTest, AddsTheNameLabelToNamespaces) {
   const Result<ObjectRef> object =
       decoder_.DecodeObject(Json("{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'shop',"
                                  "'labels':{'team':'a','kubernetes.io/metadata.name':'wrong'}}}"));
@@ -116,7 +116,7 @@ TEST_F(DecodeObjectTest, LabelsNamespacesWithTheirName) {
   EXPECT_EQ(ShowPairs((*object)->meta().labels), "kubernetes.io/metadata.name=shop team=a");
 }
 
-TEST_F(DecodeObjectTest, GoesByVersionAndKind) {
+TEST_F(DecodeObjectTest, DecodesByVersionAndKind) {
   const auto index = [this](std::string_view text) {
     const Result<AnyObject> object = decoder_.Decode(Json(text));
     return object.ok() ? static_cast<int32_t>(object->index()) : -1;
@@ -130,7 +130,7 @@ TEST_F(DecodeObjectTest, GoesByVersionAndKind) {
   EXPECT_EQ(index("{'apiVersion':'a.com/v1','kind':'Th\\u0069ng','metadata':{'name':'x'}}"), 2);
 }
 
-TEST_F(DecodeObjectTest, SaysWhereAndWhatIsWrong) {
+TEST_F(DecodeObjectTest, ErrorsNameThePathAndTheValue) {
   EXPECT_EQ(Error("{'kind':'A','metadata':{'name':'x'}}"),
             "/apiVersion: expected the object's type, found nothing");
   EXPECT_EQ(Error("{'apiVersion':'v1','metadata':{'name':'x'}}"),
@@ -143,7 +143,7 @@ TEST_F(DecodeObjectTest, SaysWhereAndWhatIsWrong) {
 
 class DecodeTreeTest : public DecodeObjectTest {
  protected:
-  // The member `d` of an object, or what is wrong with it.
+  // Decodes an object with the member `d`, and returns that member or the error.
   std::string Tree(std::string_view text) {
     const std::string whole =
         "{'apiVersion':'v1','kind':'A','metadata':{'name':'x'},'d':" + std::string(text) + "}";
@@ -153,7 +153,7 @@ class DecodeTreeTest : public DecodeObjectTest {
   }
 };
 
-TEST_F(DecodeTreeTest, KeepsValuesAsTheyAre) {
+TEST_F(DecodeTreeTest, KeepsValuesUnchanged) {
   constexpr std::pair<const char*, const char*> kTable[] = {
       {"true", "true"},
       {"false", "false"},
@@ -176,7 +176,7 @@ TEST_F(DecodeTreeTest, KeepsValuesAsTheyAre) {
   for (const auto& [text, tree] : kTable) EXPECT_EQ(Tree(text), tree) << text;
 }
 
-TEST_F(DecodeTreeTest, OfAKeyThatComesTwiceTheLastCounts) {
+TEST_F(DecodeTreeTest, KeepsTheLastValueOfADuplicateKey) {
   EXPECT_EQ(Tree("{'a':1,'b':2,'a':3,'c':4,'a':5}"), "{'b':2,'c':4,'a':5}");
   EXPECT_EQ(Tree("{'a':1,'a':null}"), "{'a':1}");
   std::string many = "{'k7':'first'";
@@ -191,7 +191,7 @@ TEST_F(DecodeTreeTest, OfAKeyThatComesTwiceTheLastCounts) {
   EXPECT_EQ(Tree(many + "}"), expected + "}");
 }
 
-TEST_F(DecodeTreeTest, LeavesOutTheBookkeepingOfServersAlone) {
+TEST_F(DecodeTreeTest, SkipsOnlyManagedFieldsOfTheMetadata) {
   const Result<ObjectRef> object = decoder_.DecodeObject(
       Json("{'managedFields':1,'apiVersion':'v1','kind':'A','metadata':{'managedFields':[{'a':{}}],"
            "'name':'x','annotations':{'managedFields':'2'}},'spec':{'managedFields':3}}"));
@@ -201,7 +201,7 @@ TEST_F(DecodeTreeTest, LeavesOutTheBookkeepingOfServersAlone) {
             "'annotations':{'managedFields':'2'}},'spec':{'managedFields':3}}");
 }
 
-TEST_F(DecodeTreeTest, SaysWhereAndWhatIsWrong) {
+TEST_F(DecodeTreeTest, ErrorsNameThePathAndTheValue) {
   EXPECT_EQ(Tree("tru"), "/d: expected true or false, found tru");
   EXPECT_EQ(Tree("[0,{'a/b':nul}]"), "/d/1/a~1b: expected a JSON value, found nul");
   EXPECT_EQ(Tree("{'a':01}"), "/d/a: expected a JSON value, found 01");
@@ -211,7 +211,7 @@ TEST_F(DecodeTreeTest, SaysWhereAndWhatIsWrong) {
   const auto nested = [](size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
-  EXPECT_EQ(Tree(nested(63)), nested(63)) << "one level is the object itself";
+  EXPECT_EQ(Tree(nested(63)), nested(63)) << "the object itself is one level";
   std::string path = "/d";
   for (int32_t i = 0; i < 63; ++i) path += "/0";
   EXPECT_EQ(Tree(nested(64)), path + ": nested deeper than 64 levels");

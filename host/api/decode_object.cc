@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
 
-// The kinds that scheduling reads and that live in a namespace. Of others we cannot know.
+// The kinds with a namespace that scheduling reads. Whether another kind has a namespace is not
+// known.
 constexpr std::string_view kNamespaced[] = {
     "apps/v1/ReplicaSet",
     "apps/v1/StatefulSet",
@@ -24,7 +25,8 @@ constexpr std::string_view kNamespaced[] = {
     "v1/Service",
 };
 
-// SetDefaults_Namespace in pkg/apis/core/v1/defaults.go.
+// Adds the label kubernetes.io/metadata.name. Kubernetes: SetDefaults_Namespace in
+// pkg/apis/core/v1/defaults.go.
 void AddNamespaceLabel(Reader& reader, berth_meta* meta) {
   const Id key = reader.Intern(kNamespaceNameLabel);
   const Id value = reader.Intern(Text(meta->name));
@@ -48,7 +50,7 @@ void ApplyDefaults(Reader& reader, std::string_view kind, berth_meta* meta) {
 
 bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_meta* meta,
                const berth_value** tree) {
-  if (!ReadWhole(reader, object, tree)) return false;
+  if (!ReadWholeObject(reader, object, tree)) return false;
   bool more = false;
   if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
@@ -75,7 +77,7 @@ bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected) {
 bool ExpectName(Reader& reader, const berth_meta& meta) {
   if (meta.name.len != 0) return true;
   reader.FailExpected("a name", "nothing");
-  return reader.UnderPointer("/metadata/name");
+  return reader.PrependPointer("/metadata/name");
 }
 
 bool ReadObject(Reader& reader, JsonObject& object, const TypeMeta& type, ObjectRef* result) {

@@ -6,19 +6,19 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kPreemptionPolicies[] = {{"PreemptLowerPriority", BERTH_PREEMPT_LOWER_PRIORITY},
-                                        {"Never", BERTH_PREEMPT_NEVER}};
-constexpr Word kRestartPolicies[] = {{"Always", BERTH_RESTART_ALWAYS},
-                                     {"OnFailure", BERTH_RESTART_ON_FAILURE},
-                                     {"Never", BERTH_RESTART_NEVER}};
-constexpr Word kPhases[] = {{"Pending", BERTH_PHASE_PENDING},
-                            {"Running", BERTH_PHASE_RUNNING},
-                            {"Succeeded", BERTH_PHASE_SUCCEEDED},
-                            {"Failed", BERTH_PHASE_FAILED},
-                            {"Unknown", BERTH_PHASE_UNKNOWN}};
+constexpr EnumValue kPreemptionPolicies[] = {{"PreemptLowerPriority", BERTH_PREEMPT_LOWER_PRIORITY},
+                                             {"Never", BERTH_PREEMPT_NEVER}};
+constexpr EnumValue kRestartPolicies[] = {{"Always", BERTH_RESTART_ALWAYS},
+                                          {"OnFailure", BERTH_RESTART_ON_FAILURE},
+                                          {"Never", BERTH_RESTART_NEVER}};
+constexpr EnumValue kPhases[] = {{"Pending", BERTH_PHASE_PENDING},
+                                 {"Running", BERTH_PHASE_RUNNING},
+                                 {"Succeeded", BERTH_PHASE_SUCCEEDED},
+                                 {"Failed", BERTH_PHASE_FAILED},
+                                 {"Unknown", BERTH_PHASE_UNKNOWN}};
 
-// Reads the fields of a pod in whatever order they come; what depends on several of them is worked
-// out when all are known.
+// Reads the fields of a pod in any order. Finish() computes the values that depend on several
+// fields.
 class PodReader {
  public:
   explicit PodReader(Reader& reader) : reader_(reader) {}
@@ -38,7 +38,7 @@ class PodReader {
   bool ReadClaims(JsonValue& value);
   bool ReadClaimStatuses(JsonValue& value);
   bool ReadPodResources(JsonValue& value);
-  bool ReadWordOrKeep(JsonValue& value, std::span<const Word> words, uint32_t* number);
+  bool ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
   bool SetFlag(JsonValue& value, uint32_t flag, bool when);
 
   void ApplyDefaults();
@@ -57,7 +57,8 @@ class PodReader {
   Containers init_containers_;
   std::span<berth_volume> volumes_;
   std::span<berth_resource_claim> claims_;
-  std::span<berth_str_pair> claim_statuses_;  // Name of the claim in the pod, generated claim.
+  // Pairs of the claim's name in the pod and the name of the generated claim.
+  std::span<berth_str_pair> claim_statuses_;
   Stack<KeyMerge> merges_;
   ResourceList overhead_;
   ResourceList pod_requests_;
@@ -115,21 +116,22 @@ bool PodReader::ReadIdentityField(const Field& field, JsonValue& v) {
       pod_.flags |= BERTH_POD_HAS_PRIORITY;
       return reader_.ReadInt32(v, &pod_.priority);
     case "preemptionPolicy"_field:
-      return ReadWordOrKeep(v, kPreemptionPolicies, &pod_.preemption_policy);
+      return ReadEnumOrKeep(v, kPreemptionPolicies, &pod_.preemption_policy);
     case "priorityClassName"_field: return reader_.ReadName(v, &pod_.priority_class);
     case "runtimeClassName"_field: return reader_.ReadName(v, &pod_.runtime_class);
     case "os"_field: return ReadNested(v, "name"_field, &pod_.os);
-    case "restartPolicy"_field: return ReadWordOrKeep(v, kRestartPolicies, &pod_.restart_policy);
+    case "restartPolicy"_field: return ReadEnumOrKeep(v, kRestartPolicies, &pod_.restart_policy);
     case "hostNetwork"_field: return SetFlag(v, BERTH_POD_HOST_NETWORK, true);
     case "hostUsers"_field: return SetFlag(v, BERTH_POD_HOST_USERS_FALSE, false);
     default: return true;
   }
 }
 
-// An empty word leaves the default.
-bool PodReader::ReadWordOrKeep(JsonValue& value, std::span<const Word> words, uint32_t* number) {
+// Reads an enumeration value. An empty string leaves the default unchanged.
+bool PodReader::ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> values,
+                               uint32_t* number) {
   uint32_t given = 0;
-  if (!reader_.ReadWord(value, words, &given)) return false;
+  if (!reader_.ReadEnum(value, values, &given)) return false;
   if (given != 0) *number = given;
   return true;
 }
@@ -203,7 +205,7 @@ bool PodReader::ReadStatus(JsonValue& value) {
 
 bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
   switch (field.hash) {
-    case "phase"_field: return reader_.ReadWord(v, kPhases, &pod_.phase);
+    case "phase"_field: return reader_.ReadEnum(v, kPhases, &pod_.phase);
     case "conditions"_field: return ReadConditions(reader_, v, &pod_.conditions);
     case "nominatedNodeName"_field: return reader_.ReadName(v, &pod_.nominated_node);
     case "startTime"_field: return reader_.ReadTime(v, &pod_.started_ns);
@@ -238,7 +240,7 @@ bool PodReader::ReadClaimStatuses(JsonValue& value) {
   return ok;
 }
 
-// ---- What follows from several fields -----------------------------------------------------------
+// ---- Values that depend on several fields -------------------------------------------------------
 
 void PodReader::ApplyDefaults() {
   if (meta_.ns == kNoId) meta_.ns = reader_.Intern("default");
@@ -297,7 +299,8 @@ void PodReader::SumRequests() {
                           .overhead = overhead_,
                           .resize_infeasible = IsResizeInfeasible()};
   if (!pod_limits_.empty()) {
-    // What the API server fills in: cpu and memory as the containers request them, and the limits.
+    // Apply the defaults of the API server: cpu and memory default to the sum of the container
+    // requests, then every resource defaults to its limit.
     reader_.resources.Assign(pod_requests_);
     for (const ResourceAmount& of_containers : reader_.calculator.SumContainers(inputs)) {
       if (of_containers.key > BERTH_RESOURCE_MEMORY) break;

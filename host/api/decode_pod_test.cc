@@ -39,7 +39,7 @@ TEST_F(DecodePodTest, ReadsMetadata) {
   EXPECT_EQ(owners[1].controller, 0u);
 }
 
-TEST_F(DecodePodTest, SortsLabelsByKeyAndTakesTheLastOfADouble) {
+TEST_F(DecodePodTest, SortsLabelsByKeyAndKeepsTheLastDuplicate) {
   const PodRef pod = DecodePod("", "", "'labels':{'b':'1','a':'2','b':'3','c':'4'}");
   const auto labels = Elements<berth_id_pair>(pod->meta().labels);
   ASSERT_EQ(labels.size(), 3u);
@@ -105,7 +105,7 @@ TEST_F(DecodePodTest, AppliesDefaults) {
   EXPECT_EQ(DecodePod("'schedulerName':'','nodeName':''")->scheduler_name(), "default-scheduler");
 }
 
-TEST_F(DecodePodTest, TakesNullAsAbsentAndSkipsUnknownFields) {
+TEST_F(DecodePodTest, TreatsNullAsAbsentAndSkipsUnknownFields) {
   const PodRef pod = DecodePod(
       "'priority':null,'affinity':null,'containers':null,'tolerations':null,'nodeName':null,"
       "'somethingNew':{'containers':[{'deep':[[[1,2,{'x':null}]]]}]},'volumes':[]",
@@ -285,7 +285,7 @@ TEST_F(DecodePodTest, ReadsEscapedText) {
   EXPECT_EQ(Text(Elements<berth_str_pair>(pod->meta().annotations)[0].value), "a\"b\\n\n");
 }
 
-TEST_F(DecodePodTest, KeepsFieldsThatAreAskedFor) {
+TEST_F(DecodePodTest, KeepsRequestedFields) {
   DecodeOptions options;
   options.pod_fields = {"/spec/hostIPC",  "/spec/x~1y/0/z", "/spec/list", "/spec/missing/deep",
                         "/metadata/name", "/spec/nothing",  "no pointer", ""};
@@ -309,7 +309,7 @@ TEST_F(DecodePodTest, KeepsFieldsThatAreAskedFor) {
   EXPECT_EQ(Show(Elements<berth_field>((*node)->meta().fields)[0].value), "'10.0.0.0/24'");
 }
 
-TEST_F(DecodePodTest, SaysWhereAndWhatIsWrong) {
+TEST_F(DecodePodTest, ErrorsNameThePathAndTheValue) {
   struct Case {
     const char* spec;
     const char* status;
@@ -357,7 +357,7 @@ TEST_F(DecodePodTest, SaysWhereAndWhatIsWrong) {
     const std::string error = PodError(c.spec, c.status, c.meta);
     EXPECT_EQ(error.substr(0, std::string_view(c.error).size()), c.error) << error;
   }
-  // Nothing is left of it: the next one decodes, and no id is held.
+  // Failed objects leave no state behind: the next pod is decoded.
   EXPECT_NE(DecodePod("'nodeName':'fine'"), nullptr);
 }
 
@@ -366,7 +366,7 @@ TEST_F(DecodePodTest, ShortensLongValuesInErrors) {
   EXPECT_EQ(error, "/spec/priority: expected an integer, found \"" + std::string(47, 'x') + "...");
 }
 
-TEST_F(DecodePodTest, RefusesWhatIsNoPod) {
+TEST_F(DecodePodTest, RejectsTextsThatAreNotAPod) {
   const auto error = [this](std::string_view text) {
     const Result<PodRef> pod = decoder_.DecodePod(Json(text));
     return pod.ok() ? "decoded" : std::string(pod.status().message());
@@ -383,13 +383,13 @@ TEST_F(DecodePodTest, RefusesWhatIsNoPod) {
   EXPECT_EQ(error("[]"), "/: expected an object, found another JSON value");
   EXPECT_EQ(error("17"), "/: expected an object, found another JSON value");
   EXPECT_EQ(error("{'metadata':{'name':'p'}} {}"),
-            "/: expected the end of the text behind the object, found more");
+            "/: expected the end of the text after the object, found more text");
   EXPECT_NE(error("{'metadata':{'name':'p'}"), "decoded");
   EXPECT_NE(error("{'metadata':{'name':'p'}}}"), "decoded");
   EXPECT_NE(error("{'metadata':{'name':'\xff'}}"), "decoded");
 }
 
-TEST_F(DecodePodTest, KeepsToItsLimits) {
+TEST_F(DecodePodTest, EnforcesItsLimits) {
   DecodeOptions options;
   options.max_object_bytes = 200;
   options.max_elements = 3;
@@ -402,19 +402,20 @@ TEST_F(DecodePodTest, KeepsToItsLimits) {
   };
   EXPECT_EQ(decode(PodText("'tolerations':[{},{},{}]")), "decoded");
   EXPECT_EQ(decode(PodText("'tolerations':[{},{},{},{}]")),
-            "OutOfRange: /spec/tolerations: more than 3 elements");
+            "OutOfRange: /spec/tolerations: expected at most 3 elements, found more");
   EXPECT_EQ(decode(PodText("'nodeSelector':{'a':'','b':'','c':'','d':''}")),
-            "OutOfRange: /spec/nodeSelector: more than 3 elements");
+            "OutOfRange: /spec/nodeSelector: expected at most 3 elements, found more");
   EXPECT_EQ(decode(PodText("'x':[[[[[1]]]]]")), "decoded");
   EXPECT_EQ(decode(PodText("'x':[[[{'a':[[1]]}]]]")),
             "OutOfRange: /spec/x/0/0/0/a/0: nested deeper than 5 levels");
   std::string fits = PodText("");
   fits.insert(1, 200 - fits.size(), ' ');
   EXPECT_EQ(decode(fits), "decoded");
-  EXPECT_EQ(decode(fits + " "), "OutOfRange: /: 201 bytes, more than the limit of 200");
+  EXPECT_EQ(decode(fits + " "),
+            "OutOfRange: /: expected an object of at most 200 bytes, found 201 bytes");
 }
 
-TEST_F(DecodePodTest, LetsGoOfIds) {
+TEST_F(DecodePodTest, ReleasesIds) {
   const size_t before = interner_.size();
   {
     Decoder decoder(interner_);
@@ -428,7 +429,7 @@ TEST_F(DecodePodTest, LetsGoOfIds) {
     EXPECT_EQ(ShowPairs((*pod)->view().node_selector), "k2=v k=v");
     decoder.ReleaseIds();
     interner_.Sweep();
-    EXPECT_EQ((*pod)->node_name(), "n") << "the pod holds them still";
+    EXPECT_EQ((*pod)->node_name(), "n") << "the pod still holds its ids";
     EXPECT_EQ(interner_.Find("m"), kNoId);
   }
   interner_.Sweep();

@@ -6,7 +6,7 @@
 namespace berth::host {
 namespace {
 
-// A quantity is text or, as the API server takes it too, a number.
+// Reads a quantity, which is a string or a number; the API server accepts both.
 bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
   std::string_view text = value.raw_json_token();
   if (text.starts_with('"')) {
@@ -25,7 +25,8 @@ bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
   return true;
 }
 
-// One entry of a ResourceList. `pod_level`: only what pods may request as a whole.
+// Reads one entry of a ResourceList. With `pod_level`, resources that a pod cannot request at pod
+// level are skipped.
 bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod_level,
                   ResourceSum* sum) {
   Quantity amount;

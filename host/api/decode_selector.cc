@@ -6,29 +6,31 @@
 namespace berth::host {
 namespace {
 
-constexpr Word kOperators[] = {
+constexpr EnumValue kOperators[] = {
     {"In", BERTH_OP_IN},         {"NotIn", BERTH_OP_NOT_IN},
     {"Exists", BERTH_OP_EXISTS}, {"DoesNotExist", BERTH_OP_DOES_NOT_EXIST},
     {"Gt", BERTH_OP_GT},         {"Lt", BERTH_OP_LT}};
 
-// Whose requirements they are: the rules differ.
+// The construct that contains a requirement. Each has its own validation rules.
 enum class Owner { kLabelSelector, kNodeExpression, kNodeField };
 
 uint32_t FindOperator(std::string_view text) {
-  for (const Word& word : kOperators) {
-    if (word.text == text) return word.number;
+  for (const EnumValue& candidate : kOperators) {
+    if (candidate.text == text) return candidate.number;
   }
   return 0;
 }
 
-// Go's strconv.ParseInt(text, 10, 64) takes a "+" too, which no label value begins with.
+// Parses an integer as Go's strconv.ParseInt(text, 10, 64) does. ParseInt also accepts a leading
+// "+", but no label value begins with it.
 bool ParseInt64(std::string_view text, int64_t* number) {
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, *number);
   return error == std::errc() && at == end;
 }
 
-// apimachinery/pkg/labels/selector.go: NewRequirement.
+// Validates a requirement on a label and parses the number of Gt and Lt. Kubernetes: NewRequirement
+// in apimachinery/pkg/labels/selector.go.
 bool IsValidExpression(const Interner& interner, berth_requirement& requirement) {
   const auto values = Elements<Id>(requirement.values);
   if (!IsLabelKey(interner.Text(requirement.key))) return false;
@@ -47,8 +49,9 @@ bool IsValidExpression(const Interner& interner, berth_requirement& requirement)
   }
 }
 
-// component-helpers/scheduling/corev1/nodeaffinity: nodeSelectorRequirementsAsFieldSelector. The
-// only field of a node that there is to select is its name.
+// Validates a requirement on a field. The only field of a node that can be selected is its name.
+// Kubernetes: nodeSelectorRequirementsAsFieldSelector in
+// component-helpers/scheduling/corev1/nodeaffinity.
 bool IsValidField(const Interner& interner, const berth_requirement& requirement) {
   const bool has_operator = requirement.op == BERTH_OP_IN || requirement.op == BERTH_OP_NOT_IN;
   return has_operator && requirement.values.count == 1 &&
@@ -78,7 +81,8 @@ bool ReadRequirement(Reader& reader, JsonValue& value, berth_requirement* requir
   });
 }
 
-// Pushes to Reader::requirements and clears `*valid` when one of them does not parse.
+// Appends the requirements to Reader::requirements. Sets `*valid` to false if one of them is
+// invalid.
 bool ReadRequirements(Reader& reader, JsonValue& value, Owner owner, bool* valid) {
   return reader.ForEachElement(value, [&](JsonValue& element) {
     berth_requirement requirement = {kEmptyId, 0, {nullptr, 0, sizeof(Id)}, 0};

@@ -17,7 +17,7 @@ class DecodeSelectorTest : public DecodeTest {
     return Show(Elements<berth_spread>(pod->view().spreads)[0].selector);
   }
 
-  // "<expressions> / <fields>"
+  // Returns "<expressions> / <fields>".
   std::string NodeTerm(std::string_view term) {
     const PodRef pod = DecodePod(
         "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
@@ -42,7 +42,7 @@ TEST_F(DecodeSelectorTest, ReadsLabelSelectors) {
             "a In 'x' 'y'; b NotIn 'z'; c Exists; d DoesNotExist");
 }
 
-TEST_F(DecodeSelectorTest, MarksLabelSelectorsThatUpstreamCannotParse) {
+TEST_F(DecodeSelectorTest, MarksLabelSelectorsThatKubernetesCannotParse) {
   const char* const selectors[] = {
       "{'matchExpressions':[{'key':'a','operator':'In'}]}",
       "{'matchExpressions':[{'key':'a','operator':'NotIn','values':[]}]}",
@@ -73,7 +73,7 @@ TEST_F(DecodeSelectorTest, MergesLabelKeysOfThePod) {
   EXPECT_EQ(LabelSelector("{'matchExpressions':[{'key':'app','operator':'In','values':['web']}]}",
                           "'matchLabelKeys':['app']", kLabels),
             "app In 'web'")
-      << "merged already";
+      << "the requirement is already in the selector";
   EXPECT_EQ(LabelSelector("", "'matchLabelKeys':['app']", kLabels), "none");
   EXPECT_EQ(LabelSelector("{'matchLabels':{'a':'-x'}}", "'matchLabelKeys':['app']", kLabels),
             "invalid");
@@ -100,7 +100,7 @@ TEST_F(DecodeSelectorTest, ReadsNodeTerms) {
             " / metadata.name NotIn 'n1'");
 }
 
-TEST_F(DecodeSelectorTest, MarksNodeTermsThatUpstreamCannotParse) {
+TEST_F(DecodeSelectorTest, MarksNodeTermsThatKubernetesCannotParse) {
   const char* const terms[] = {
       "{'matchExpressions':[{'key':'a','operator':'Gt','values':['x']}]}",
       "{'matchExpressions':[{'key':'a','operator':'Gt','values':['1','2']}]}",
@@ -122,7 +122,7 @@ TEST_F(DecodeSelectorTest, ReadsNodeAffinity) {
       "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':7,'preference':"
       "{'matchExpressions':[{'key':'a','operator':'Exists'}]}},{'weight':1}]}}");
   const berth_affinity& affinity = *pod->view().affinity;
-  EXPECT_EQ(affinity.has_required_node_terms, 1u) << "set, though without terms";
+  EXPECT_EQ(affinity.has_required_node_terms, 1u) << "the field is set, but has no terms";
   EXPECT_EQ(affinity.required_node_terms.count, 0u);
   const auto preferred = Elements<berth_node_term>(affinity.preferred_node_terms);
   ASSERT_EQ(preferred.size(), 2u);

@@ -1,4 +1,5 @@
-// For tests of what is decoded: JSON with single quotes in, short texts out.
+// Helpers for tests of decoding. They take JSON with single quotes and return decoded values as
+// short texts.
 #ifndef BERTH_HOST_API_DECODE_TESTING_H_
 #define BERTH_HOST_API_DECODE_TESTING_H_
 
@@ -27,7 +28,7 @@ inline std::string Json(std::string_view text) {
 
 class DecodeTest : public ::testing::Test {
  protected:
-  // {'metadata':{'name':'p',<meta>},'spec':{<spec>},'status':{<status>}}
+  // Returns {'metadata':{'name':'p',<meta>},'spec':{<spec>},'status':{<status>}}.
   static std::string PodText(std::string_view spec, std::string_view status = "",
                              std::string_view meta = "") {
     return ObjectText("p", spec, status, meta);
@@ -66,7 +67,8 @@ class DecodeTest : public ::testing::Test {
     return node.ok() ? "decoded" : std::string(node.status().message());
   }
 
-  // JSON with single quotes, an f behind floating-point numbers; "absent" for none.
+  // Returns JSON with single quotes and an "f" after floating-point numbers; "absent" for a null
+  // pointer.
   static std::string Show(const berth_value* value) {
     const berth_values& values = *ValuesService();
     switch (values.kind(value)) {
@@ -95,12 +97,12 @@ class DecodeTest : public ::testing::Test {
     return text.append(object ? "}" : "]");
   }
 
-  // "-" for kNoId.
+  // Returns the text of an id in single quotes; "-" for kNoId.
   std::string Show(Id id) const {
     return id == kNoId ? "-" : "'" + std::string(interner_.Text(id)) + "'";
   }
 
-  // "cpu=100 memory=5 pods=3 example.com/gpu=1"
+  // Returns a text such as "cpu=100 memory=5 pods=3 example.com/gpu=1".
   std::string Show(const berth_resources& resources) const {
     std::string text;
     const auto add = [&](std::string_view name, int64_t value) {
@@ -122,7 +124,7 @@ class DecodeTest : public ::testing::Test {
     return text;
   }
 
-  // "key Op [values]; ..." or "invalid" or "none" for a null selector.
+  // Returns "key Op values; ...", "invalid" for an invalid selector, or "none" for a null pointer.
   std::string Show(const berth_selector* selector) const {
     if (selector == nullptr) return "none";
     if ((selector->flags & BERTH_SELECTOR_INVALID) != 0) return "invalid";

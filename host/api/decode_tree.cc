@@ -6,8 +6,8 @@
 namespace berth::host {
 namespace {
 
-// Puts the members that count in front, in their order: of a key that comes twice, the last.
-// Returns how many these are.
+// Removes every member whose key occurs again later. Moves the other members to the front in their
+// order, and returns their number.
 size_t DropOverridden(std::span<Member> members) {
   constexpr size_t kFew = 16;
   const auto same = [&](size_t a, size_t b) {
@@ -40,10 +40,10 @@ size_t DropOverridden(std::span<Member> members) {
   return count;
 }
 
-// Reads one tree; DecodeOptions::max_depth keeps the recursion flat.
+// Reads one tree. DecodeOptions::max_depth limits the depth of the recursion.
 class TreeReader {
  public:
-  // `whole`: the tree is an object of the API, of which the bookkeeping of servers is left out.
+  // `whole` is set if the tree is an object of the API, whose metadata.managedFields is skipped.
   explicit TreeReader(Reader& reader, bool whole) : reader_(reader), whole_(whole) {}
 
   bool Read(JsonValue& value, Value* out) {
@@ -58,13 +58,13 @@ class TreeReader {
     }
   }
 
-  // A value or the object of a document.
+  // Reads an object; `json` is a JsonValue, or the JsonObject of a document.
   template <class Json>
   bool ReadMembers(Json& json, Value* out) {
     if (!Enter()) return false;
     const size_t mark = reader_.members.size();
     const bool ok = reader_.ForEachField(json, [&](const Field& field, JsonValue& v) {
-      if (LeavesOut(field)) return true;
+      if (IsSkipped(field)) return true;
       Member member = {{}, reader_.CopyText(field.name)};
       if (!Read(v, &member.value)) return false;
       reader_.members.Push(member);
@@ -136,7 +136,7 @@ class TreeReader {
                         "nested deeper than " + std::to_string(limit) + " levels");
   }
 
-  bool LeavesOut(const Field& field) {
+  bool IsSkipped(const Field& field) {
     if (!whole_ || depth_ > 2) return false;
     if (depth_ == 1) in_metadata_ = field.hash == "metadata"_field;
     return depth_ == 2 && in_metadata_ && field.hash == "managedFields"_field;
@@ -161,7 +161,7 @@ bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree) {
   return true;
 }
 
-bool ReadWhole(Reader& reader, JsonObject& object, const berth_value** tree) {
+bool ReadWholeObject(Reader& reader, JsonObject& object, const berth_value** tree) {
   Value root;
   if (!TreeReader(reader, true).ReadMembers(object, &root)) return false;
   *tree = Keep(reader, root);

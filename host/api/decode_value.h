@@ -1,5 +1,5 @@
-// Decoding from within a JSON document that is being read: the items of a list, the object of a
-// watch event. A header of its own because it brings in simdjson.
+// Decodes objects that are part of a JSON document that is being read: the items of a list, or the
+// object of a watch event. These functions are not in decode.h because they need simdjson.
 #ifndef BERTH_HOST_API_DECODE_VALUE_H_
 #define BERTH_HOST_API_DECODE_VALUE_H_
 
@@ -11,24 +11,26 @@
 
 namespace berth::host {
 
-// What a list says of its items: "PodList" of "v1" says Pod and v1. Empty: the item itself says.
+// The type that a list defines for its items: a PodList of v1 defines Pod and v1. Both fields are
+// empty if the items state their own type.
 struct ItemType {
   std::string_view api_version;
   std::string_view kind;
 };
 
-// Decodes `value`, which has not been touched yet, and leaves it consumed. The text around it is
-// padded by simdjson::SIMDJSON_PADDING bytes.
+// Decodes `value` and consumes it.
+// REQUIRES: `value` was not accessed before, and simdjson::SIMDJSON_PADDING bytes after the text of
+// the document can be read.
 //
-// Where `type` is empty, the object's own `apiVersion` and `kind` decide. Where it is not, they may
-// be missing and must agree if they are there.
+// If `type` is empty, the object's own `apiVersion` and `kind` determine its type. Otherwise these
+// fields may be absent, and must match `type` if they are present.
 //
-// Returns: as Decoder, with a JSON pointer that begins at `value`. After an error the document
-// cannot be read on.
+// Returns: see Decoder. The JSON pointer of an error begins at `value`. After an error the rest of
+// the document cannot be read.
 Result<AnyObject> DecodeValue(Decoder& decoder, simdjson::ondemand::value& value,
                               const ItemType& type = {});
 
-// The same for the object that is a whole document.
+// Decodes an object that is a whole document, as DecodeValue() does.
 Result<AnyObject> DecodeDocument(Decoder& decoder, simdjson::ondemand::object& object,
                                  const ItemType& type = {});
 

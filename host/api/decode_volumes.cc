@@ -3,7 +3,8 @@
 namespace berth::host {
 namespace {
 
-// What a kind of volume calls what the view calls source, pool and hosts.
+// The hashes of the names that a volume kind uses for the view's fields source, pool and hosts; 0
+// if the kind has no such field.
 struct SourceFields {
   uint64_t source = 0;
   uint64_t pool = 0;

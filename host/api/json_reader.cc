@@ -8,14 +8,15 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kMaxFound = 48;  // How much of a wrong value a message shows.
+constexpr size_t kMaxFound = 48;  // The number of bytes of a wrong value that a message contains.
 
 std::string_view WithoutSpaces(std::string_view text) {
   const size_t end = text.find_last_not_of(" \t\r\n");
   return end == text.npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// At most `kMaxFound` bytes, not ending within a character.
+// Returns at most `kMaxFound` bytes of `text`, followed by "..." if it is longer. Does not split a
+// UTF-8 character.
 std::string Shorten(std::string_view text) {
   if (text.size() <= kMaxFound) return std::string(text);
   size_t end = kMaxFound;
@@ -54,7 +55,7 @@ void Reader::Begin(size_t expected_bytes) {
 
 size_t Reader::SuggestSize() const {
   constexpr size_t kStep = 256;
-  // The views' padding and the list of ids come on top.
+  // The padding of the views and the list of ids need additional space.
   const size_t needed = arena_.bytes_used() + ids_.size() * sizeof(Id) + kStep;
   return std::min<size_t>(needed / kStep * kStep + kStep, size_t{16} << 10);
 }
@@ -75,7 +76,7 @@ Status Reader::TakeError() {
 void Reader::DropIds() {
   for (const Id id : ids_) interner_.Release(id);
   ids_.clear();
-  // The cache must not take the next object for this one.
+  // A new number, so that the next object adds its own references to cached ids.
   ++object_number_;
 }
 
@@ -123,7 +124,8 @@ Id Reader::Intern(std::string_view text) {
     interner_.Release(slot.id);
     slot = {hash, interner_.Text(id), id, 0};
   }
-  // An object holds one reference, however often it has the text, as long as the slot remembers.
+  // While the slot caches this text, an object adds only one reference to its id, even if it
+  // contains the text several times.
   if (slot.object != object_number_) {
     slot.object = object_number_;
     interner_.AddRef(slot.id);
@@ -216,23 +218,23 @@ bool Reader::ReadTime(JsonValue& value, int64_t* nanoseconds) {
   return true;
 }
 
-bool Reader::ReadWord(JsonValue& value, std::span<const Word> words, uint32_t* number) {
+bool Reader::ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint32_t* number) {
   std::string_view text;
   if (!ReadText(value, &text)) return false;
   if (text.empty()) {
     *number = 0;
     return true;
   }
-  for (const Word& word : words) {
-    if (word.text == text) {
-      *number = word.number;
+  for (const EnumValue& candidate : values) {
+    if (candidate.text == text) {
+      *number = candidate.number;
       return true;
     }
   }
   std::string expected;
-  for (const Word& word : words) {
-    if (!expected.empty()) expected.append(&word == &words.back() ? " or " : ", ");
-    expected.append(word.text);
+  for (const EnumValue& candidate : values) {
+    if (!expected.empty()) expected.append(&candidate == &values.back() ? " or " : ", ");
+    expected.append(candidate.text);
   }
   return FailExpected(expected, "\"" + Shorten(text) + "\"");
 }
@@ -285,7 +287,7 @@ bool Reader::FailSyntax(simdjson::error_code error) {
   return Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text);
 }
 
-bool Reader::Under(std::string_view segment) {
+bool Reader::PrependSegment(std::string_view segment) {
   std::string prefix = "/";
   for (const char c : segment) {
     if (c == '~') {
@@ -300,9 +302,9 @@ bool Reader::Under(std::string_view segment) {
   return false;
 }
 
-bool Reader::Under(size_t index) { return Under(std::to_string(index)); }
+bool Reader::PrependSegment(size_t index) { return PrependSegment(std::to_string(index)); }
 
-bool Reader::UnderPointer(std::string_view pointer) {
+bool Reader::PrependPointer(std::string_view pointer) {
   error_path_.insert(0, pointer);
   return false;
 }

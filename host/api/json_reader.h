@@ -1,4 +1,5 @@
-// Reading fields of one JSON object into the memory of one of ours: what all decode_*.cc share.
+// Reads the fields of a JSON object into the memory of a decoded object. All decode_*.cc files use
+// it.
 #ifndef BERTH_HOST_API_JSON_READER_H_
 #define BERTH_HOST_API_JSON_READER_H_
 
@@ -31,9 +32,9 @@ namespace berth::host {
 using JsonValue = simdjson::ondemand::value;
 using JsonObject = simdjson::ondemand::object;
 
-// ---- Names of fields as numbers, for switch ---------------------------------------------------
-// The first, middle and last eight characters and the length tell every name of the API from every
-// other; a switch over two names that they do not tell apart does not compile.
+// ---- Hashes of field names, for use in switch statements --------------------------------------
+// The hash covers the first, middle and last eight characters and the length, which distinguish all
+// field names of the API. A switch over two names with the same hash does not compile.
 
 namespace json_internal {
 
@@ -53,7 +54,8 @@ constexpr uint64_t HashName(size_t size, Load load) {
 
 }  // namespace json_internal
 
-// At least eight bytes can be read at `name.data()`.
+// Returns the hash of a field name.
+// REQUIRES: at least eight bytes can be read at `name.data()`.
 inline uint64_t FieldHash(std::string_view name) {
   return json_internal::HashName(name.size(), [&](size_t at) {
     uint64_t word;
@@ -77,14 +79,14 @@ struct Field {
   uint64_t hash;  // FieldHash(name)
 };
 
-// A word of the API and the number that the views have for it.
-struct Word {
+// A value of an enumeration: its name in the API and its number in the views.
+struct EnumValue {
   std::string_view text;
   uint32_t number;
 };
 
-// Elements of nested arrays while their number is not known: each array takes what was pushed
-// since it began.
+// A stack for the elements of nested arrays whose size is not known yet. Each array records the
+// size of the stack when it begins, and takes the elements above that mark when it ends.
 template <class T>
 class Stack {
  public:
@@ -96,7 +98,7 @@ class Stack {
     elements_.resize(mark);
     return copy;
   }
-  // Drops what was pushed last, down to `size`.
+  // Removes the last elements until `size` elements are left.
   void Shrink(size_t size) { elements_.resize(size); }
   void Clear() { elements_.clear(); }
 
@@ -104,10 +106,11 @@ class Stack {
   std::vector<T> elements_;
 };
 
-// Functions that read return false after they have said what is wrong. Whoever calls them passes
-// that on at once; on the way up each level adds its part of the path.
+// Reads JSON values. A method that reads records an error with Fail() and returns false if it
+// fails. Its caller returns false immediately, and adds its own part of the path to the error.
 //
-// Threading: one thread at a time. What is read lives in arena() and ids(), which Begin() empties.
+// Threading: one thread at a time.
+// Lifetime: the decoded data is in arena() and in the list of ids, which Begin() clears.
 class Reader {
  public:
   Reader(Interner& interner, DecodeOptions options);
@@ -118,20 +121,22 @@ class Reader {
   const DecodeOptions& options() const { return options_; }
   Interner& interner() const { return interner_; }
   Arena& arena() { return arena_; }
-  // For what is only needed until the object is finished.
+  // Returns the arena for data that is needed only until the object is finished.
   Arena& scratch() { return scratch_; }
   simdjson::ondemand::parser& parser() { return parser_; }
-  // A copy of the text that simdjson may read on behind; valid until the next one.
+  // Returns a copy of the text with the padding that simdjson needs.
+  // Lifetime: until the next call.
   simdjson::padded_string_view Pad(std::string_view text);
 
   // ---- One object ----
-  // Forgets what is left of an object that was not finished. `expected_bytes` is a guess.
+  // Starts an object and discards the data of an object that was not finished. `expected_bytes` is
+  // an estimate of the object's size.
   void Begin(size_t expected_bytes);
-  // What the next object of the kind may take, from what this one does.
+  // Returns an estimate of the size of the next object of this kind, based on the current object.
   size_t SuggestSize() const;
-  // Hands over what was read.
+  // Returns the memory of the object and passes its ownership to the caller.
   ObjectMemory Finish();
-  // What went wrong. Drops what was read.
+  // Returns the recorded error and discards the data of the object.
   Status TakeError();
 
   // ---- Structure ----
@@ -140,26 +145,27 @@ class Reader {
   bool ForEachField(JsonValue& value, Read&& read);
   template <class Read>
   bool ForEachField(JsonObject& object, Read&& read);
-  // Calls read(value) for each element; null elements are errors.
+  // Calls read(value) for each element. Elements that are null are passed on as well; every reader
+  // except ReadTree() reports them as errors.
   template <class Read>
   bool ForEachElement(JsonValue& value, Read&& read);
 
   // ---- Scalars ----
-  // In the JSON text, or in the arena where it has escapes.
+  // Reads a string as a view of the JSON text, or as a copy in the arena if it contains escapes.
   bool ReadText(JsonValue& value, std::string_view* text);
-  // In the arena.
+  // Reads a string as a copy in the arena.
   bool ReadString(JsonValue& value, berth_str* text);
-  // Empty text is kNoId.
+  // Reads a string as an id; the empty string is kNoId.
   bool ReadName(JsonValue& value, Id* id);
-  // Empty text is kEmptyId.
+  // Reads a string as an id; the empty string is kEmptyId.
   bool ReadId(JsonValue& value, Id* id);
   bool ReadInt32(JsonValue& value, int32_t* number);
   bool ReadInt64(JsonValue& value, int64_t* number);
   bool ReadBool(JsonValue& value, bool* truth);
   bool ReadTime(JsonValue& value, int64_t* nanoseconds);
-  // One of `words`; the empty text is 0.
-  bool ReadWord(JsonValue& value, std::span<const Word> words, uint32_t* number);
-  // A JSON array of texts.
+  // Reads the name of one of `values` and sets `*number` to its number; the empty string is 0.
+  bool ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
+  // Read a JSON array of strings.
   bool ReadIds(JsonValue& value, berth_array* ids);
   bool ReadStrings(JsonValue& value, berth_array* texts);
 
@@ -167,19 +173,19 @@ class Reader {
   berth_str CopyText(std::string_view text) { return AsStr(arena_.CopyString(text)); }
 
   // ---- Errors ----
-  // All return false.
+  // Record an error or extend its path. All of these methods return false.
   bool Fail(ErrorCode code, std::string message);
-  // "expected <what>, found <found>"
+  // Fails with the message "expected <what>, found <found>".
   bool FailExpected(std::string_view what, std::string_view found);
   bool FailExpected(std::string_view what, JsonValue& found);
   bool FailSyntax(simdjson::error_code error);
-  // Puts "/<segment>" before the path of the error.
-  bool Under(std::string_view segment);
-  bool Under(size_t index);
-  // The same for several segments, escaped already.
-  bool UnderPointer(std::string_view pointer);
+  // Puts "/<segment>" in front of the path of the error.
+  bool PrependSegment(std::string_view segment);
+  bool PrependSegment(size_t index);
+  // Puts a JSON pointer, which is already escaped, in front of the path of the error.
+  bool PrependPointer(std::string_view pointer);
 
-  // ---- Working memory of the parts, empty between objects ----
+  // ---- Working memory for the parts of an object, empty between objects ----
   Stack<berth_id_pair> id_pairs;
   Stack<berth_str_pair> str_pairs;
   Stack<berth_str> strs;
@@ -207,7 +213,7 @@ class Reader {
 
   void ReleaseIds();
 
-  // Bytes that objects of a kind take, from those seen last.
+  // Estimates of the bytes that an object of each kind needs, based on the last one decoded.
   struct SizeHints {
     size_t pod = 2048;
     size_t node = 4096;
@@ -216,16 +222,16 @@ class Reader {
   SizeHints size_hints;
 
  private:
-  // Texts that come again and again, looked up without the interner's lock.
+  // A cache entry for a frequent text, which is looked up without the interner's lock.
   struct CacheSlot {
     uint64_t hash = 0;
     std::string_view text;
-    Id id = kNoId;        // With a reference of the cache's own.
-    uint64_t object = 0;  // The object that last took a reference.
+    Id id = kNoId;        // The cache holds its own reference to this id.
+    uint64_t object = 0;  // The number of the object that last added a reference.
   };
   static constexpr size_t kCacheSlots = 4096;
 
-  // The text behind the opening quote at `raw`.
+  // Reads the string whose first character, after the opening quote, is at `raw`.
   bool TextAt(const char* raw, std::string_view* text);
   bool Unescape(const char* raw, size_t size, std::string_view* text);
   bool IsNull(JsonValue& value);
@@ -247,11 +253,11 @@ class Reader {
   std::string error_message_;
 };
 
-// ---- Bodies of templates and of what is called for every field --------------------------------
+// ---- Definitions of templates and of functions that are called for every field ----------------
 
 inline bool Reader::TextAt(const char* raw, std::string_view* text) {
-  // Eight characters at a time to the quote or backslash: the text is padded, so that reading on
-  // behind its end is safe, and ends with a quote.
+  // Searches for a quote or backslash in steps of eight characters. The string ends with a quote,
+  // and the JSON text is padded, so that reading past its end is safe.
   constexpr uint64_t kOnes = 0x0101010101010101ULL;
   constexpr uint64_t kHighs = 0x8080808080808080ULL;
   for (size_t at = 0;; at += 8) {
@@ -272,8 +278,8 @@ inline bool Reader::TextAt(const char* raw, std::string_view* text) {
 inline bool Reader::CheckElements(size_t count) {
   if (count < options_.max_elements) [[likely]]
     return true;
-  return Fail(ErrorCode::kOutOfRange,
-              "more than " + std::to_string(options_.max_elements) + " elements");
+  return Fail(ErrorCode::kOutOfRange, "expected at most " + std::to_string(options_.max_elements) +
+                                          " elements, found more");
 }
 
 template <class Read>
@@ -302,7 +308,7 @@ bool Reader::ForEachField(JsonObject& object, Read&& read) {
     if (IsNull(value)) continue;
     field.hash = FieldHash(field.name);
     if (!read(field, value)) [[unlikely]]
-      return Under(field.name);
+      return PrependSegment(field.name);
   }
   return true;
 }
@@ -321,7 +327,7 @@ bool Reader::ForEachElement(JsonValue& value, Read&& read) {
     if (!CheckElements(count)) [[unlikely]]
       return false;
     if (!read(element)) [[unlikely]]
-      return Under(count);
+      return PrependSegment(count);
     ++count;
   }
   return true;

@@ -8,12 +8,12 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kMark = "\xef\xbb\xbf";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// What numbers, true, false and null are made of.
-constexpr bool IsOfScalar(char c) {
+// Returns whether `c` may occur in a number or in true, false or null.
+constexpr bool IsScalarCharacter(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
          c == 'E';
 }
@@ -22,13 +22,13 @@ constexpr bool IsOfScalar(char c) {
 
 Status JsonSplitter::Append(std::string_view bytes, const Sink& sink) {
   BERTH_ASSERT_MSG(error_.empty(), "%s", error_.c_str());
-  size_t begin = 0;  // What belongs to object_ and is not in it yet.
+  size_t begin = 0;  // The first byte of the current object that is not in object_ yet.
   for (size_t at = 0; at < bytes.size();) {
     if (open_.empty()) begin = at;
     at = Take(bytes, at);
     const bool is_within = is_complete_ || !open_.empty();
     if (is_within && object_.text.size() + (at - begin) > max_bytes_) {
-      error_ = "an object of more than " + std::to_string(max_bytes_) + " bytes";
+      error_ = "expected an object of at most " + std::to_string(max_bytes_) + " bytes, found more";
       return {ErrorCode::kOutOfRange, std::to_string(object_.line) + ": " + error_};
     }
     if (!error_.empty()) return Error(error_);
@@ -41,7 +41,7 @@ Status JsonSplitter::Append(std::string_view bytes, const Sink& sink) {
 }
 
 Status JsonSplitter::Finish() const {
-  if (state_ == State::kStart && mark_ > 0)
+  if (state_ == State::kStart && mark_bytes_ > 0)
     return Error("expected an object, found the end of the text");
   if (open_.empty()) return {};
   return {
@@ -69,9 +69,9 @@ size_t JsonSplitter::Take(std::string_view bytes, size_t at) {
     }
     return at + 1;
   }
-  if (state_ == State::kStart && TakeMark(c)) return at + 1;
+  if (state_ == State::kStart && TakeByteOrderMark(c)) return at + 1;
   if (state_ == State::kScalar) {
-    if (IsOfScalar(c)) return at + 1;
+    if (IsScalarCharacter(c)) return at + 1;
     state_ = State::kAfterValue;
   }
   if (IsSpace(c)) {
@@ -94,21 +94,21 @@ size_t JsonSplitter::TakeString(std::string_view bytes, size_t at) {
       return at + 1;
     }
     if (static_cast<uint8_t>(c) < ' ') {
-      Expected("a character that may stand in a string", c);
+      Expected("a character that is allowed in a string", c);
       return at;
     }
   }
   return at;
 }
 
-bool JsonSplitter::TakeMark(char c) {
-  if (c == kMark[mark_]) {
-    if (++mark_ == kMark.size()) state_ = State::kBetween;
+bool JsonSplitter::TakeByteOrderMark(char c) {
+  if (c == kByteOrderMark[mark_bytes_]) {
+    if (++mark_bytes_ == kByteOrderMark.size()) state_ = State::kBetween;
     return true;
   }
   state_ = State::kBetween;
-  if (mark_ == 0) return false;
-  Expected("an object", kMark.front());
+  if (mark_bytes_ == 0) return false;
+  Expected("an object", kByteOrderMark.front());
   return true;
 }
 
@@ -147,7 +147,7 @@ void JsonSplitter::TakeValue(char c) {
   if (c == '"') {
     in_key_ = false;
     state_ = State::kString;
-  } else if (IsOfScalar(c)) {
+  } else if (IsScalarCharacter(c)) {
     state_ = State::kScalar;
   } else {
     Expected("a JSON value", c);

@@ -13,7 +13,8 @@ using ::testing::ElementsAre;
 
 constexpr size_t kLimit = 1000;
 
-// Every object with its line, "1:{}", then what went wrong, all separated by "; ".
+// Returns every object with its line, such as "1:{}", and then the error if there was one,
+// separated by "; ". The text is appended in pieces of `piece` bytes.
 std::string Split(std::string_view text, size_t piece, size_t limit = kLimit) {
   JsonSplitter splitter(limit);
   std::string found;
@@ -28,14 +29,14 @@ std::string Split(std::string_view text, size_t piece, size_t limit = kLimit) {
   return status.ok() ? found : found + status.ToString();
 }
 
-// The same whatever the pieces are that it comes in.
+// Splits the text at once, and expects the same result when it is appended in small pieces.
 std::string Split(std::string_view text) {
   const std::string whole = Split(text, text.size() + 1);
   for (const size_t piece : {1, 2, 3, 5}) EXPECT_EQ(Split(text, piece), whole) << text;
   return whole;
 }
 
-TEST(JsonSplitter, CutsWhereObjectsEnd) {
+TEST(JsonSplitter, SplitsAtTheEndOfEachObject) {
   struct Case {
     const char* text;
     const char* found;
@@ -60,7 +61,7 @@ TEST(JsonSplitter, CutsWhereObjectsEnd) {
   for (const Case& c : cases) EXPECT_EQ(Split(c.text), c.found) << c.text;
 }
 
-TEST(JsonSplitter, FindsWhatIsMalformedAtItsByte) {
+TEST(JsonSplitter, ReportsMalformedTextAtItsFirstWrongByte) {
   struct Case {
     const char* text;
     const char* found;
@@ -83,7 +84,7 @@ TEST(JsonSplitter, FindsWhatIsMalformedAtItsByte) {
       {"{\"a\":}", "1: expected a JSON value, found '}'"},
       {"{\"a\":'b'}", "1: expected a JSON value, found '''"},
       {"{}\n{\"a\nb\":1}",
-       "1:{}; InvalidArgument: 2: expected a character that may stand in a string, found byte 10"},
+       "1:{}; InvalidArgument: 2: expected a character that is allowed in a string, found byte 10"},
       {"{\"a\\\n\":1}", "1: expected an escape such as \\n, found byte 10"},
       {"\xff\xfe{", "1: expected an object, found byte 255"},
       {"\xef\xbb{}", "1: expected an object, found byte 239"},
@@ -100,7 +101,7 @@ TEST(JsonSplitter, FindsWhatIsMalformedAtItsByte) {
   }
 }
 
-TEST(JsonSplitter, PassesAnObjectOnWithItsLastByte) {
+TEST(JsonSplitter, DeliversAnObjectWithItsLastByte) {
   JsonSplitter splitter(kLimit);
   std::vector<std::string> found;
   const auto note = [&found](JsonText object) { found.push_back(std::move(object.text)); };
@@ -111,21 +112,21 @@ TEST(JsonSplitter, PassesAnObjectOnWithItsLastByte) {
   EXPECT_TRUE(splitter.Finish().ok());
 }
 
-TEST(JsonSplitter, RefusesAnObjectThatIsTooLong) {
+TEST(JsonSplitter, RejectsAnObjectThatIsTooLong) {
   const std::string just = "{\"a\":\"" + std::string(kLimit - 8, 'x') + "\"}";
   ASSERT_EQ(just.size(), kLimit);
   const std::string longer = "{\"a\":\"" + std::string(kLimit - 7, 'x') + "\"}";
   for (const size_t piece : {size_t{1}, size_t{64}, size_t{4096}}) {
     EXPECT_EQ(Split(just + just, piece), "1:" + just + "; 1:" + just + "; ");
     EXPECT_EQ(Split("{}\n" + longer, piece),
-              "1:{}; OutOfRange: 2: an object of more than 1000 bytes");
+              "1:{}; OutOfRange: 2: expected an object of at most 1000 bytes, found more");
   }
   EXPECT_EQ(Split(longer.substr(0, kLimit + 1), 64),
-            "OutOfRange: 1: an object of more than 1000 bytes")
-      << "its end is not waited for";
+            "OutOfRange: 1: expected an object of at most 1000 bytes, found more")
+      << "the error must not wait for the end of the object";
 }
 
-TEST(JsonSplitter, FollowsAnyDepth) {
+TEST(JsonSplitter, AcceptsDeeplyNestedObjects) {
   const std::string deep = "{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_EQ(Split(deep + deep, 4096, deep.size()), "1:" + deep + "; 1:" + deep + "; ");
 }

@@ -16,7 +16,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  // The first error, if any.
+  // Returns the first error, if any.
   std::optional<SyntaxError> Scan() {
     for (SkipSpaces(); at_ < text_.size(); SkipSpaces()) {
       if (!ScanValue()) return SyntaxError{at_, message_};
@@ -41,7 +41,7 @@ class Scanner {
     return false;
   }
 
-  // One value with all that is in it; `open_` holds the brackets that are open.
+  // Scans one value with everything in it. `open_` holds the brackets that are open.
   bool ScanValue() {
     do {
       bool opened = false;
@@ -52,7 +52,8 @@ class Scanner {
     return true;
   }
 
-  // A scalar, or the bracket that begins a value. `opened`: a value must follow.
+  // Scans a scalar, or the bracket that begins an object or array. Sets `*opened` if a value must
+  // follow.
   bool ScanBegin(bool* opened) {
     SkipSpaces();
     const char c = Peek();
@@ -72,7 +73,8 @@ class Scanner {
     return Fail("a JSON value");
   }
 
-  // Behind a value: closing brackets, up to a comma or the end of all.
+  // Scans the text after a value: closing brackets, up to a comma or the end of the outermost
+  // value.
   bool ScanEnd() {
     while (!open_.empty()) {
       SkipSpaces();
@@ -107,16 +109,16 @@ class Scanner {
         ++at_;
         return true;
       }
-      if (static_cast<uint8_t>(c) < ' ') return Fail("a character that may stand in a string");
+      if (static_cast<uint8_t>(c) < ' ') return Fail("a character that is allowed in a string");
       if (c == '\\' && !ScanEscape()) return false;
       ++at_;
     }
     at_ = begin;
-    message_ = "a string without an end";
+    message_ = "the string has no closing quote";
     return false;
   }
 
-  // Leaves the position on the escape's last character.
+  // Leaves the position at the last character of the escape.
   bool ScanEscape() {
     ++at_;
     const char c = Peek();
@@ -166,7 +168,7 @@ class Scanner {
   std::string message_;
 };
 
-// The first line with a byte that is not UTF-8.
+// Returns the offset of the first line that is not valid UTF-8.
 size_t FindInvalidUtf8(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());

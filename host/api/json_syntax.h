@@ -1,4 +1,5 @@
-// Where JSON text is malformed. The decoder notices that it is; this finds the place, for people.
+// Finds the place where JSON text is malformed. The decoder only detects malformed text; these
+// functions locate the error for messages.
 #ifndef BERTH_HOST_API_JSON_SYNTAX_H_
 #define BERTH_HOST_API_JSON_SYNTAX_H_
 
@@ -11,22 +12,23 @@
 namespace berth::host {
 
 struct SyntaxError {
-  size_t offset = 0;    // Into the text.
-  std::string message;  // "expected ',' or '}', found ']'"
+  size_t offset = 0;    // The offset in the text, in bytes.
+  std::string message;  // A message such as "expected ',' or '}', found ']'".
 };
 
-// The first place at which `text` is not a sequence of JSON values (RFC 8259) in UTF-8, with or
-// without spaces between them. Nothing: it is one; the empty text too.
+// Returns the first place at which `text` is not a sequence of JSON values (RFC 8259) in UTF-8,
+// with or without white space between them. Returns nullopt if there is none; the empty text is
+// valid.
 std::optional<SyntaxError> FindSyntaxError(std::string_view text);
 
-// The end of the JSON object or array that begins at text[0], behind its last bracket, found by
-// counting brackets; text.size() when it does not end.
+// Returns the offset after the last bracket of the JSON object or array that begins at text[0]. The
+// end is found by counting brackets. Returns text.size() if the value does not end.
 size_t EndOfValue(std::string_view text);
 
-// "'x'", or "byte 7" for what cannot be printed: for messages.
+// Returns a text for messages, such as "'x'", or "byte 7" for a byte that is not printable ASCII.
 std::string DescribeCharacter(char c);
 
-// The line that `offset` is on, counted from 1.
+// Returns the line that contains `offset`, counted from 1.
 int32_t LineAt(std::string_view text, size_t offset);
 
 }  // namespace berth::host

@@ -37,10 +37,10 @@ TEST(JsonSyntax, FindsTheFirstError) {
       {"[-]", 2, "expected a digit, found ']'"},
       {"[1.]", 3, "expected a digit, found ']'"},
       {"[1e]", 3, "expected a digit, found ']'"},
-      {"[\"a", 1, "a string without an end"},
+      {"[\"a", 1, "the string has no closing quote"},
       {"[\"\\x\"]", 3, "expected an escape such as \\n, found 'x'"},
       {"[\"\\u12g4\"]", 6, "expected four hexadecimal digits, found 'g'"},
-      {"[\"a\nb\"]", 3, "expected a character that may stand in a string, found byte 10"},
+      {"[\"a\nb\"]", 3, "expected a character that is allowed in a string, found byte 10"},
       {"{}\n[\"\xff\"]", 3, "expected UTF-8 text"},
   };
   for (const Case& c : cases) {
@@ -51,7 +51,7 @@ TEST(JsonSyntax, FindsTheFirstError) {
   }
 }
 
-TEST(JsonSyntax, FindsTheEndOfAValue) {
+TEST(JsonSyntax, EndOfValueFindsTheLastBracket) {
   EXPECT_EQ(EndOfValue("{}{}"), 2u);
   EXPECT_EQ(EndOfValue("{\"}\":[\"\\\"]\"]} x"), 13u);
   EXPECT_EQ(EndOfValue("[[],{}]"), 7u);

@@ -17,7 +17,7 @@ static_assert(kManifestPadding >= simdjson::SIMDJSON_PADDING);
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kListSuffix = "List";
 
-// Puts `prefix` before the path that the message of `status` begins with.
+// Returns `status` with `prefix` in front of the path at the beginning of its message.
 Status PrefixPath(std::string_view prefix, const Status& status) {
   std::string_view message = status.message();
   if (message.starts_with("/: ")) message.remove_prefix(1);
@@ -29,12 +29,12 @@ class ManifestReader {
   ManifestReader(std::string_view file_name, Decoder& decoder, const ManifestSink& sink)
       : file_name_(file_name), decoder_(decoder), reader_(decoder.reader()), sink_(sink) {}
 
-  // Both take padded text.
+  // REQUIRES: kManifestPadding bytes after `text` can be read.
   Status ReadJson(std::string_view text);
   Status ReadYaml(std::string_view text);
 
  private:
-  // Reads the document at the beginning of `text` and says how long it is.
+  // Reads the document at the beginning of `text` and sets `*size` to its length.
   Status ReadDocument(std::string_view text, size_t* size);
   Status ReadRoot(JsonObject& object);
   Status ReadList(JsonObject& object, const TypeMeta& list, bool* has_items);
@@ -42,7 +42,7 @@ class ManifestReader {
   Status Pass(Result<AnyObject> object);
   Status Failure();
 
-  // Says where: `line` is 0 for a document that is the whole file.
+  // Adds the file name and the line to an error. `line` is 0 if the document is the whole file.
   Status Locate(const Status& status, int32_t line) const;
 
   std::string_view file_name_;
@@ -87,7 +87,7 @@ Status ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
   return Status::Ok();
 }
 
-// A kind may end with "List" and be none: `has_items` tells.
+// Sets `*has_items`, because an object whose kind ends with "List" is a list only if it has items.
 Status ManifestReader::ReadList(JsonObject& object, const TypeMeta& list, bool* has_items) {
   const std::string kind = list.kind.substr(0, list.kind.size() - kListSuffix.size());
   const ItemType type = {list.api_version, kind};
@@ -148,10 +148,11 @@ Status ManifestReader::ReadDocument(std::string_view text, size_t* size) {
 
 Status ManifestReader::ReadJson(std::string_view text) {
   size_t at = text.find_first_not_of(kSpaces);
-  // Most files are one document. Of others, the rest is cut into documents first; the first one
-  // too, where the last is no object.
-  const bool try_all = text[text.find_last_not_of(kSpaces)] == '}';
-  size_t size = try_all ? text.size() - at : EndOfValue(text.substr(at));
+  // Most files contain one document, so the whole text is passed to the parser first. EndOfValue()
+  // finds the end of every later document, and of the first one if the text does not end with an
+  // object.
+  const bool try_whole_text = text[text.find_last_not_of(kSpaces)] == '}';
+  size_t size = try_whole_text ? text.size() - at : EndOfValue(text.substr(at));
   while (at != text.npos) {
     const Status status = ReadDocument(text.substr(at, size), &size);
     if (!status.ok()) {
@@ -184,15 +185,15 @@ Status ManifestReader::ReadYaml(std::string_view text) {
   return Status::Ok();
 }
 
-// The text behind a byte order mark.
-std::string_view SkipMark(std::string_view text) {
+// Returns the text without a byte order mark.
+std::string_view SkipByteOrderMark(std::string_view text) {
   constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
   if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
   return text;
 }
 
-// True for UTF-16 of either order.
-bool IsWide(std::string_view text) {
+// Returns whether the text begins with a byte order mark of UTF-16.
+bool IsUtf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
 
@@ -200,12 +201,12 @@ bool IsWide(std::string_view text) {
 
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                           const ManifestSink& sink) {
-  text = SkipMark(text);
+  text = SkipByteOrderMark(text);
   const size_t begin = text.find_first_not_of(kSpaces);
   if (begin == text.npos) {
     return Status::InvalidArgument("expected objects, found an empty text").Annotate(file_name);
   }
-  if (IsWide(text)) {
+  if (IsUtf16(text)) {
     return Status::InvalidArgument("expected UTF-8, found UTF-16").Annotate(file_name);
   }
   ManifestReader reader(file_name, decoder, sink);

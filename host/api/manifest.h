@@ -1,4 +1,4 @@
-// Files with objects in them: what people write, what `kubectl get -o json` prints.
+// Reads manifests: files with objects that users write, or that `kubectl get -o json` prints.
 #ifndef BERTH_HOST_API_MANIFEST_H_
 #define BERTH_HOST_API_MANIFEST_H_
 
@@ -12,25 +12,27 @@
 
 namespace berth::host {
 
-// Takes the objects in the order of the file. An error ends the reading and is passed on.
+// Receives the objects in the order of the file. If it returns an error, reading stops and the
+// error is returned.
 using ManifestSink = std::function<Status(AnyObject object)>;
 
 // Reads all objects of a manifest:
-//   JSON   one object, or several one after the other, on a line each or not
+//   JSON   one object, or a sequence of objects, with or without line breaks between them
 //   YAML   a stream of documents
-// Each is an object of any kind, or a list of them: kind List, whose items say what they are, or
-// PodList, NodeList and the like, whose items need not. Items are decoded one by one as they are
-// reached. What begins with "{" or "[" is JSON; a byte order mark is skipped.
+// Each document is an object of any kind, or a list of objects: a List, whose items state their
+// type, or a typed list such as PodList or NodeList, whose items may omit it. Items are decoded one
+// by one. A text that begins with "{" or "[" is JSON; a byte order mark is skipped.
 //
-// Returns: an error with the place in it. Objects before it have been passed on.
+// Returns: an error that names the place. The objects before that place were passed to `sink`.
 //   nodes.json: /items/3/spec/taints/0/effect: expected NoSchedule, ..., found "Foo"
-//   pods.yaml:12: /spec/priority: expected an integer, found "high"      (document from line 12 on)
+//   pods.yaml:12: /spec/priority: expected an integer, found "high"   (document at line 12)
 //   pods.json:7: expected ',' or '}', found ']'
-// An empty text is kInvalidArgument too.
+// An empty text is an error (kInvalidArgument).
 Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                     const ManifestSink& sink);
 
-// The same without a copy of the text: kManifestPadding bytes behind it can be read.
+// Reads a manifest as ReadManifest() does, but without copying the text.
+// REQUIRES: kManifestPadding bytes after the text can be read.
 inline constexpr size_t kManifestPadding = 64;
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                           const ManifestSink& sink);

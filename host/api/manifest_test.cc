@@ -10,7 +10,7 @@ namespace {
 
 class ManifestTest : public DecodeTest {
  protected:
-  // The keys of the objects, then the error if there was one.
+  // Returns the keys of the objects, followed by the error if there was one.
   std::string Read(std::string_view text, std::string_view file = "f") {
     std::string keys;
     const Status status = ReadManifest(text, file, decoder_, [&](AnyObject object) {
@@ -36,7 +36,7 @@ TEST_F(ManifestTest, ReadsOneObject) {
   EXPECT_EQ(Read("\xef\xbb\xbf" + Json(kPodA)), "pod default/a; ");
 }
 
-TEST_F(ManifestTest, ReadsDocumentsOneAfterTheOther) {
+TEST_F(ManifestTest, ReadsASequenceOfDocuments) {
   EXPECT_EQ(ReadJson(std::string(kPodA) + kNodeB), "pod default/a; node b; ");
   EXPECT_EQ(ReadJson(std::string(kPodA) + "\n" + kNodeB + "\n" + kPodA + "\n"),
             "pod default/a; node b; pod default/a; ");
@@ -55,7 +55,7 @@ TEST_F(ManifestTest, ReadsLists) {
   EXPECT_EQ(ReadJson("{'apiVersion':'v1','kind':'List'," + items + "}"), "pod default/a; node b; ");
   EXPECT_EQ(ReadJson("{'apiVersion':'v1'," + items + ",'kind':'List','metadata':{}}"),
             "pod default/a; node b; ")
-      << "as kubectl orders them";
+      << "the order of fields that kubectl writes";
   EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','metadata':{'resourceVersion':'7'},"
                      "'items':[{'metadata':{'name':'x'}},{'metadata':{'name':'y'}}]}"),
             "pod default/x; pod default/y; ");
@@ -68,7 +68,7 @@ TEST_F(ManifestTest, ReadsLists) {
   EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','items':null}"), "");
   EXPECT_EQ(ReadJson("{'kind':'AllowList','apiVersion':'a.com/v1','metadata':{'name':'x'}}"),
             "a.com/v1/AllowList x; ")
-      << "a list in name only";
+      << "an object without items is not a list";
 }
 
 TEST_F(ManifestTest, ReadsYaml) {
@@ -80,7 +80,7 @@ TEST_F(ManifestTest, ReadsYaml) {
             "pod default/a; node b; ");
 }
 
-TEST_F(ManifestTest, SaysWhereAndWhatIsWrong) {
+TEST_F(ManifestTest, ErrorsNameThePathAndTheValue) {
   struct Case {
     const char* text;
     const char* expected;
@@ -111,7 +111,7 @@ TEST_F(ManifestTest, SaysWhereAndWhatIsWrong) {
   for (const Case& c : cases) EXPECT_EQ(ReadJson(c.text), c.expected) << c.text;
 }
 
-TEST_F(ManifestTest, SaysTheLineOfSyntaxErrors) {
+TEST_F(ManifestTest, SyntaxErrorsNameTheLine) {
   struct Case {
     const char* text;
     const char* expected;
@@ -124,8 +124,8 @@ TEST_F(ManifestTest, SaysTheLineOfSyntaxErrors) {
       {"{'kind':'PodList','apiVersion':'v1','items':[\n{'metadata':{'name':'a'}}\n{}]}",
        "f.json:3: expected ',' or ']', found '{'"},
       {"{'kind':'Pod\n",
-       "f.json:1: expected a character that may stand in a string, found byte 10"},
-      {"{'kind':'Pod}", "f.json:1: a string without an end"},
+       "f.json:1: expected a character that is allowed in a string, found byte 10"},
+      {"{'kind':'Pod}", "f.json:1: the string has no closing quote"},
   };
   for (const Case& c : cases) {
     const std::string found = ReadJson(c.text);
@@ -136,7 +136,7 @@ TEST_F(ManifestTest, SaysTheLineOfSyntaxErrors) {
   EXPECT_EQ(Read("{\n\"a\":\"\xff\"}", "x"), "x:2: expected UTF-8 text");
 }
 
-TEST_F(ManifestTest, SaysTheLineOfYaml) {
+TEST_F(ManifestTest, ErrorsInYamlNameTheLine) {
   EXPECT_EQ(Read("a: [\n", "f.yaml").substr(0, 13), "f.yaml: line ");
   EXPECT_EQ(Read("kind: Pod\napiVersion: v1\nmetadata: {name: a}\n---\n\nkind: Pod\n"
                  "apiVersion: v1\nmetadata: {name: a}\nspec: {priority: high}\n",
@@ -146,7 +146,7 @@ TEST_F(ManifestTest, SaysTheLineOfYaml) {
             "f.yaml:1: /: expected an object, found another JSON value");
 }
 
-TEST_F(ManifestTest, RefusesTheEmptyText) {
+TEST_F(ManifestTest, RejectsEmptyTextsAndUtf16) {
   for (const char* text : {"", " \n\t ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"}) {
     EXPECT_EQ(Read(text, "f"), "f: expected objects, found an empty text");
   }
@@ -154,20 +154,20 @@ TEST_F(ManifestTest, RefusesTheEmptyText) {
   EXPECT_EQ(Read(std::string_view("\xff\xfe{\0", 4), "f"), "f: expected UTF-8, found UTF-16");
 }
 
-TEST_F(ManifestTest, StopsWhenTheSinkDoes) {
+TEST_F(ManifestTest, StopsWhenTheSinkReturnsAnError) {
   int32_t count = 0;
   const Status status = ReadManifest(
       Json(std::string("{'apiVersion':'v1','kind':'List','items':[") + kPodA + "," + kPodA + "]}"),
       "f", decoder_, [&](const AnyObject&) {
         ++count;
-        return Status::AlreadyExists("/metadata/name: \"a\" is there already");
+        return Status::AlreadyExists("/metadata/name: \"a\" already exists");
       });
   EXPECT_EQ(count, 1);
   EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(status.message(), "f: /items/0/metadata/name: \"a\" is there already");
+  EXPECT_EQ(status.message(), "f: /items/0/metadata/name: \"a\" already exists");
 }
 
-TEST_F(ManifestTest, LimitsItemsButNotTheirNumber) {
+TEST_F(ManifestTest, LimitsTheSizeOfItemsButNotTheirNumber) {
   DecodeOptions options;
   options.max_object_bytes = 100;
   options.max_elements = 4;
@@ -183,7 +183,7 @@ TEST_F(ManifestTest, LimitsItemsButNotTheirNumber) {
   const std::string padding(100 - 33, 'x');
   EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "'}"), "Ok");
   EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "xyz'}"),
-            "OutOfRange: f: /items/0: 102 bytes, more than the limit of 100");
+            "OutOfRange: f: /items/0: expected an object of at most 100 bytes, found 102 bytes");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace berth::host {
 
 Id FindValue(const berth_array& id_pairs, Id key) {
   const auto pairs = Elements<berth_id_pair>(id_pairs);
-  // Objects have a handful of labels: a loop beats a binary search.
+  // Objects have few labels, for which a loop is faster than a binary search.
   for (const berth_id_pair& pair : pairs) {
     if (pair.key == key) return pair.value;
   }
@@ -50,8 +50,8 @@ std::string ObjectBase::Key() const {
   return key.append(name());
 }
 
-// What a derived object has of its own: a few ids, a few bytes. An object derived from a derived
-// one copies these, so that it needs the root alone.
+// Builds the memory that a derived object owns: a few ids and a few bytes. An object that is
+// derived from a derived object copies them, so that it keeps only the decoded object alive.
 class Derivation {
  public:
   explicit Derivation(Interner& interner) : interner_(interner) {}
@@ -68,7 +68,8 @@ class Derivation {
     return arena_.NewArray<T>(count);
   }
 
-  // An id that somebody else holds, and whom the new object may outlive.
+  // Adds a reference to an id that another object holds, because the new object may outlive that
+  // object.
   Id Share(Id id) {
     interner_.AddRef(id);
     if (id > kEmptyId) ids_.push_back(id);
@@ -168,7 +169,7 @@ class PodDeriver {
  private:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // Holds the ids of all conditions but the one at `except`.
+  // Adds references to the ids of all conditions except the one at index `except`.
   void ShareConditions(std::span<const berth_condition> conditions, size_t except) {
     for (size_t i = 0; i < conditions.size(); ++i) {
       if (i == except) continue;

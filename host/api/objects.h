@@ -1,5 +1,5 @@
-// Kubernetes objects as immutable values: the views of <berth/abi.h>, decoded once, each object in
-// memory of its own. Host and plugins read the same bytes.
+// Kubernetes objects as immutable values. An object is decoded once into the views of <berth/abi.h>
+// and owns its memory. The host and the plugins read the same bytes.
 #ifndef BERTH_HOST_API_OBJECTS_H_
 #define BERTH_HOST_API_OBJECTS_H_
 
@@ -26,16 +26,17 @@ class Pod;
 class Node;
 class Object;
 
-// Null where there is none. Threading: copied and dropped on any thread; what they refer to never
-// changes.
+// References to objects; null stands for no object.
+// Threading: references may be copied and dropped on any thread. The objects never change.
 using PodRef = std::shared_ptr<const Pod>;
 using NodeRef = std::shared_ptr<const Node>;
 using ObjectRef = std::shared_ptr<const Object>;
 using AnyObject = std::variant<PodRef, NodeRef, ObjectRef>;
 
-// ---- Between the boundary's arrays and ours ---------------------------------------------------
+// ---- Arrays of the C boundary -----------------------------------------------------------------
 
-// The elements of an array that this host made: T is the type that abi.h names for it.
+// Returns the elements of an array that the host has made.
+// REQUIRES: T is the element type that abi.h gives for the array.
 template <class T>
 std::span<const T> Elements(const berth_array& array) {
   BERTH_ASSERT(array.count == 0 || array.stride == sizeof(T));
@@ -48,18 +49,18 @@ berth_array AsArray(std::span<T> elements) {
   return {elements.data(), static_cast<uint32_t>(elements.size()), sizeof(T)};
 }
 
-// The value of `key` in pairs that are sorted by key id, as labels and node selectors are; kNoId
-// when there is none.
+// Returns the value of `key` in an array of pairs that is sorted by key id, such as labels or a
+// node selector; kNoId if the array does not contain `key`.
 Id FindValue(const berth_array& id_pairs, Id key);
 
 // ---- Memory -----------------------------------------------------------------------------------
 
-// What an object's view points into, and the ids that it holds.
+// The memory that an object's view points to, and the references to ids that the object holds.
 // Must not: outlive the interner.
 class ObjectMemory {
  public:
-  // Takes over one reference for each element of `ids`; an id may be there several times. `shared`
-  // is what else the view points into.
+  // Takes ownership of one reference for each element of `ids`, which may contain an id several
+  // times. `shared` keeps other memory alive that the view points to.
   ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
                std::shared_ptr<const void> shared = nullptr);
   ~ObjectMemory();
@@ -69,17 +70,17 @@ class ObjectMemory {
   ObjectMemory& operator=(ObjectMemory&&) = delete;
 
   Interner& interner() const { return *interner_; }
-  // Taken from the heap.
+  // Returns the number of bytes taken from the heap.
   size_t bytes() const { return arena_.bytes_reserved(); }
 
  private:
   Arena arena_;
   Interner* interner_;
-  std::span<const Id> ids_;  // In the arena.
+  std::span<const Id> ids_;  // Points into arena_.
   std::shared_ptr<const void> shared_;
 };
 
-// What the three kinds have in common.
+// The base class of Pod, Node and Object.
 class ObjectBase {
  public:
   ObjectBase(const ObjectBase&) = delete;
@@ -87,13 +88,13 @@ class ObjectBase {
 
   const berth_meta& meta() const { return meta_; }
   std::string_view name() const { return Text(meta_.name); }
-  // Empty for objects without a namespace.
+  // Returns the namespace; empty for an object without a namespace.
   std::string_view ns() const { return interner().Text(meta_.ns); }
   std::string_view uid() const { return Text(meta_.uid); }
   std::string_view resource_version() const { return Text(meta_.resource_version); }
-  // "namespace/name", or "name" for objects without a namespace.
+  // Returns "namespace/name", or "name" for an object without a namespace.
   std::string Key() const;
-  // The text of an id of this object.
+  // Returns the text of an id of this object.
   std::string_view Name(Id id) const { return interner().Text(id); }
   Interner& interner() const { return memory_.interner(); }
 
@@ -114,20 +115,21 @@ class Pod final : public ObjectBase {
   };
 
  public:
-  // All that `view` and `meta` point to lies in `memory` or lives for ever; their ids are those of
-  // `memory`. `view.meta` and `view.part_hashes` are set here.
+  // Creates a pod and sets `view.meta` and `view.part_hashes`.
+  // REQUIRES: everything that `view` and `meta` point to is in `memory` or is never freed, and
+  // `memory` holds a reference to each of their ids.
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
 
-  // For a pod that shares memory with `root`, and for Make, where that is null.
+  // Called by Make() with a null `root`, and for a derived pod, which shares the memory of `root`.
   Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
 
   const berth_pod& view() const { return view_; }
-  // spec.nodeName and status.nominatedNodeName; empty when not set.
+  // Return spec.nodeName and status.nominatedNodeName; empty if the field is not set.
   std::string_view node_name() const { return Name(view_.node_name); }
   std::string_view nominated_node() const { return Name(view_.nominated_node); }
   std::string_view scheduler_name() const { return Name(view_.scheduler_name); }
   bool terminating() const { return meta_.deleted_ns != 0; }
-  // By BERTH_PART_*.
+  // Returns the hash of one part, which is a BERTH_PART_* number.
   uint64_t part_hash(uint32_t part) const { return part_hashes_[part]; }
 
  private:
@@ -135,29 +137,31 @@ class Pod final : public ObjectBase {
 
   berth_pod view_;
   std::array<uint64_t, BERTH_PART_COUNT> part_hashes_;
-  PodRef root_;  // Of a derived pod: the decoded one that it shares memory with.
+  PodRef root_;  // The decoded pod that a derived pod shares memory with; null for a decoded pod.
 };
 
-// What the scheduler writes into a pod's status. What is not set stays as it is.
+// A change of a pod's status by the scheduler. Fields that are not set stay unchanged.
 struct PodStatusPatch {
   struct Condition {
     uint32_t status = BERTH_CONDITION_FALSE;
     std::string_view reason;
-    // Goes to the API server only: no view has it.
+    // The message is sent to the API server only; the views do not contain it.
     std::string_view message;
-    int64_t transition_ns = 0;  // Used when the status differs from the present one.
-    // metadata.generation of the pod that this is said of; 0: not said. For the API server only.
+    int64_t transition_ns = 0;  // Used if the status differs from the current status.
+    // The metadata.generation of the pod that the condition describes; 0 if it is not set. It is
+    // sent to the API server only.
     int64_t observed_generation = 0;
   };
-  std::optional<std::string_view> nominated_node;   // Empty: clears it.
+  std::optional<std::string_view> nominated_node;   // An empty name clears the nomination.
   std::optional<Condition> pod_scheduled;           // Replaces the condition of type PodScheduled.
-  std::optional<Condition> disruption_target = {};  // Of type DisruptionTarget.
+  std::optional<Condition> disruption_target = {};  // Replaces the condition DisruptionTarget.
 };
 
-// The same object as it is after a change. The new one shares the memory of the pod that was
-// decoded, and of no other, however often pods are derived from derived ones.
+// Each function below returns a copy of an object with a change. The copy shares the memory of the
+// object that was decoded, and keeps no other object alive, even if it is derived from a derived
+// object.
 PodRef WithResourceVersion(const PodRef& pod, std::string_view resource_version);
-// `node_name` is an id of the pod's interner that the caller may use; kNoId: the pod is pending.
+// `node_name` is a valid id of the pod's interner; kNoId makes the pod pending.
 PodRef WithNode(const PodRef& pod, Id node_name, std::string_view resource_version);
 PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
                   std::string_view resource_version);
@@ -171,7 +175,7 @@ class Node final : public ObjectBase {
   };
 
  public:
-  // As Pod::Make.
+  // See Pod::Make.
   static NodeRef Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta);
 
   Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta, NodeRef root);
@@ -196,24 +200,25 @@ class Object final : public ObjectBase, public std::enable_shared_from_this<Obje
   };
 
  public:
-  // As Pod::Make.
+  // See Pod::Make.
   static ObjectRef Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta);
 
   Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
          ObjectRef root);
 
   const berth_object& view() const { return view_.abi; }
-  // The object of a view, held. REQUIRES: it is that of an object, which somebody holds.
+  // Returns a reference to the object that a view belongs to.
+  // REQUIRES: `view` is the view of an Object that is still referenced.
   static ObjectRef Of(const berth_object& view);
-  // "v1/Namespace", "storage.k8s.io/v1/CSINode".
+  // Returns the version and kind, such as "v1/Namespace" or "storage.k8s.io/v1/CSINode".
   std::string_view kind() const { return Name(view_.abi.kind); }
-  // The whole object as it was decoded; what a change derived since is in the view alone.
+  // Returns the whole object as it was decoded. Changes of a derived object are only in its view.
   const berth_value* value() const { return view_.abi.value; }
 
  private:
   friend ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
-  // The view leads back to its object.
+  // A view followed by a pointer to its object, so that Of() can find the object.
   struct View {
     berth_object abi;
     const Object* object;
@@ -225,7 +230,8 @@ class Object final : public ObjectBase, public std::enable_shared_from_this<Obje
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
-// What every kind has: the metadata of whichever it is. Must not be null.
+// Returns the object as its base class, which gives access to its metadata.
+// REQUIRES: the reference is not null.
 const ObjectBase& Base(const AnyObject& object);
 
 }  // namespace berth::host

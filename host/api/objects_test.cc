@@ -9,7 +9,7 @@ namespace {
 
 class DerivedPodTest : public DecodeTest {
  protected:
-  // The parts of `after` that differ from those of `before`.
+  // Returns the parts of `after` that differ from those of `before`.
   static uint64_t Changed(const PodRef& before, const PodRef& after) {
     uint64_t changed = 0;
     for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
@@ -41,7 +41,8 @@ TEST_F(DerivedPodTest, WithNodeSharesTheRest) {
   EXPECT_EQ(Changed(pod, bound), BERTH_PART(IDENTITY) | BERTH_PART(NODE_NAME));
   EXPECT_EQ(pod->view().node_name, kNoId);
   EXPECT_EQ(pod->resource_version(), "1");
-  EXPECT_EQ(Changed(pod, WithNode(bound, kNoId, "1")), 0u) << "there and back";
+  EXPECT_EQ(Changed(pod, WithNode(bound, kNoId, "1")), 0u)
+      << "the derived pod equals the original again";
 }
 
 TEST_F(DerivedPodTest, HoldsItsOwnIds) {
@@ -58,7 +59,7 @@ TEST_F(DerivedPodTest, HoldsItsOwnIds) {
   EXPECT_EQ(interner_.Find("only-here"), kNoId);
 }
 
-TEST_F(DerivedPodTest, KeepsTheRootAliveAndNoOther) {
+TEST_F(DerivedPodTest, KeepsOnlyTheDecodedPodAlive) {
   PodRef pod = DecodePod("'containers':[{'name':'main'}]");
   const std::weak_ptr<const Pod> root = pod;
   std::weak_ptr<const Pod> middle;
@@ -76,7 +77,7 @@ TEST_F(DerivedPodTest, KeepsTheRootAliveAndNoOther) {
   EXPECT_TRUE(root.expired());
 }
 
-TEST_F(DerivedPodTest, WithStatusSetsWhatThePatchSets) {
+TEST_F(DerivedPodTest, WithStatusChangesOnlyFieldsOfThePatch) {
   const PodRef pod = DecodePod(
       "", "'nominatedNodeName':'n1','conditions':[{'type':'Ready','status':'True','reason':'R'}]");
   const PodRef unchanged = WithStatus(pod, {}, "2");
@@ -100,14 +101,14 @@ TEST_F(DerivedPodTest, WithStatusSetsWhatThePatchSets) {
   patch.pod_scheduled->transition_ns = 9;
   const PodRef again = WithStatus(parked, patch, "4");
   EXPECT_EQ(Conditions(again), "'Ready'1'R'@0 'PodScheduled'2'SchedulerError'@5 ")
-      << "the status is the same: no transition";
+      << "the transition time changes only with the status";
   patch.pod_scheduled->status = BERTH_CONDITION_TRUE;
   patch.pod_scheduled->reason = "";
   EXPECT_EQ(Conditions(WithStatus(again, patch, "5")), "'Ready'1'R'@0 'PodScheduled'1-@9 ");
   EXPECT_EQ(Conditions(pod), "'Ready'1'R'@0 ");
 }
 
-TEST_F(DerivedPodTest, CarriesDerivedConditionsOn) {
+TEST_F(DerivedPodTest, CopiesConditionsOfADerivedPod) {
   PodRef pod = DecodePod("");
   PodStatusPatch patch;
   patch.pod_scheduled = {.reason = "Rare-Reason", .message = {}};

@@ -10,8 +10,8 @@
 namespace berth::host {
 namespace {
 
-// Folds values into one hash. Each list is preceded by its length, so that what ends one cannot
-// begin the next.
+// Combines values into one hash. The length of each list is hashed before its elements, so that
+// moving an element from the end of one list to the beginning of the next changes the hash.
 class Hasher {
  public:
   explicit Hasher(const Interner& interner) : interner_(interner) {}
@@ -23,7 +23,7 @@ class Hasher {
   void Number(int32_t number) { Number(int64_t{number}); }
   void Number(uint32_t number) { Number(uint64_t{number}); }
   void Text(berth_str text) { Number(HashBytes(host::Text(text))); }
-  // 0 and the empty text differ.
+  // kNoId and the empty text have different hashes.
   void Name(Id id) { Number(interner_.Hash(id)); }
 
   template <class T, class Each>
@@ -37,7 +37,8 @@ class Hasher {
     List<Id>(ids, [this](Id id) { Name(id); });
   }
 
-  // In no order: ids sort differently when they are given out anew.
+  // Hashes the pairs independently of their order. They are sorted by id, and a text may have
+  // different ids at different times.
   void Pairs(const berth_array& pairs) {
     uint64_t sum = 0;
     for (const berth_id_pair& pair : Elements<berth_id_pair>(pairs)) {

@@ -1,4 +1,4 @@
-// The parts of a pod as numbers: what lets the host treat pods of one shape as one.
+// Hashes of the parts of a pod. With them the host recognises pods that have equal parts.
 #ifndef BERTH_HOST_API_PART_HASH_H_
 #define BERTH_HOST_API_PART_HASH_H_
 
@@ -10,14 +10,15 @@
 
 namespace berth::host {
 
-// The hash of what part BERTH_PART_`part` of `pod` holds: equal parts, equal hashes, in every
-// process. It is made of texts, not of ids, so that an id that is given out anew changes nothing.
-// Order matters where the API's does (containers, terms, tolerations), and does not where it has
-// none (labels, node selectors).
-// `pod.meta` must be set; its ids are those of `interner`.
+// Returns the hash of part BERTH_PART_`part` of `pod`. Equal parts have equal hashes in every
+// process. The hash is computed from texts, not from ids, so that it does not change when a text
+// gets a different id. The order of elements counts where it counts in the API (containers, terms,
+// tolerations), and does not count for maps (labels, node selectors).
+// REQUIRES: `pod.meta` is set; the ids of the pod are ids of `interner`.
 uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner);
 
-// Writes HashPart() of each part whose bit is set in `parts` (BERTH_PART) to hashes[part].
+// Writes HashPart() of each part whose bit is set in `parts`, a mask of BERTH_PART bits, to
+// hashes[part].
 void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,
                uint64_t hashes[BERTH_PART_COUNT]);
 

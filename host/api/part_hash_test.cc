@@ -32,7 +32,8 @@ struct Case {
   Parts after;
   uint64_t parts;
 };
-// Within one container with both requests, so that only what the case is about differs.
+// CONTAINER makes a pod with one container, and REQUESTS its cpu and memory requests, so that only
+// the part under test differs.
 #define CONTAINER(text) "'containers':[{'name':'a'," text "}]"
 #define REQUESTS "'resources':{'requests':{'cpu':'1','memory':'1'}}"
 #define TERMS(kind, text) "'affinity':{'" kind "':{" text "}}"
@@ -148,7 +149,7 @@ constexpr Case kCases[] = {
 #undef REQUIRED
 #undef PREFERRED
 
-TEST_F(PartHashTest, EachFieldChangesItsPartsAlone) {
+TEST_F(PartHashTest, EachFieldChangesOnlyItsParts) {
   for (const Case& c : kCases) {
     const PodRef before = DecodePod(c.before.spec, c.before.status, c.before.meta);
     const PodRef after = DecodePod(c.after.spec, c.after.status, c.after.meta);
@@ -156,13 +157,13 @@ TEST_F(PartHashTest, EachFieldChangesItsPartsAlone) {
   }
 }
 
-TEST_F(PartHashTest, NameIsIdentity) {
+TEST_F(PartHashTest, TheNameBelongsToTheIdentity) {
   const Result<PodRef> p = decoder_.DecodePod(Json("{'metadata':{'name':'p'}}"));
   const Result<PodRef> q = decoder_.DecodePod(Json("{'metadata':{'name':'q'}}"));
   EXPECT_EQ(Changed(*p, *q), BERTH_PART(IDENTITY));
 }
 
-TEST_F(PartHashTest, SidecarsAreContainersOfTheirOwn) {
+TEST_F(PartHashTest, SidecarsDifferFromInitContainers) {
   const PodRef init = DecodePod("'initContainers':[{'name':'i'}]");
   const PodRef sidecar = DecodePod("'initContainers':[{'name':'i','restartPolicy':'Always'}]");
   const PodRef container = DecodePod("'containers':[{'name':'i'}]");
@@ -171,7 +172,7 @@ TEST_F(PartHashTest, SidecarsAreContainersOfTheirOwn) {
             BERTH_PART(CONTAINERS) | BERTH_PART(IMAGES) | BERTH_PART(PORTS));
 }
 
-TEST_F(PartHashTest, KeptFieldsArePart) {
+TEST_F(PartHashTest, KeptFieldsBelongToThePartFields) {
   DecodeOptions options;
   options.pod_fields = {"/spec/hostIPC"};
   Decoder decoder(interner_, options);
@@ -197,7 +198,7 @@ TEST_F(PartHashTest, DoesNotDependOnIds) {
 }
 
 TEST_F(PartHashTest, PartsOfOnePodDiffer) {
-  // Parts that are empty lists hash alike; those with content do not.
+  // Only parts with content are compared, because parts that are empty lists have equal hashes.
   const PodRef pod = DecodePod(
       "'nodeName':'x','runtimeClassName':'x','schedulingGroup':{'podGroupName':'x'},"
       "'schedulingGates':[{'name':'x'}]",

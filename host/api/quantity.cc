@@ -13,19 +13,19 @@ constexpr uint64_t kMaxUnits = static_cast<uint64_t>(std::numeric_limits<int64_t
 constexpr uint64_t kNanos = Quantity::kNanosPerUnit;
 constexpr size_t kNanoDigits = 9;
 
-// The amount without its sign. Beyond kMaxUnits is capped when the sign is applied.
+// An amount without its sign. WithSign() limits it to kMaxUnits.
 struct Magnitude {
   uint64_t units = 0;
   uint64_t nanos = 0;
 };
 
-// What a suffix multiplies by: 10^decimal * 2^binary.
+// The factor of a suffix: 10^decimal * 2^binary.
 struct Scale {
   int32_t decimal = 0;
   int32_t binary = 0;
 };
 
-// A text cut into its parts; the digits are views into it.
+// The parts of a quantity, as views of its text.
 struct Parts {
   bool negative = false;
   std::string_view whole;
@@ -52,7 +52,7 @@ constexpr std::string_view kExpectedNumber =
     "a number with an optional suffix, such as 2, 100m, 1.5Gi or 12e6";
 constexpr std::string_view kExpectedSuffix =
     "a suffix of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or an exponent such as e3";
-constexpr std::string_view kExpectedExponent = "an exponent within 32 bits";
+constexpr std::string_view kExpectedExponent = "an exponent that fits in 32 bits";
 
 Quantity WithSign(Magnitude magnitude, bool negative) {
   int64_t units = static_cast<int64_t>(magnitude.units);
@@ -64,7 +64,7 @@ Quantity WithSign(Magnitude magnitude, bool negative) {
   return negative ? Quantity(-units, -nanos) : Quantity(units, nanos);
 }
 
-// 10^decimal of a one-letter suffix.
+// Returns the decimal exponent of a one-letter suffix.
 constexpr std::optional<int32_t> DecimalSuffix(char c) {
   switch (c) {
     case 'n': return -9;
@@ -80,7 +80,7 @@ constexpr std::optional<int32_t> DecimalSuffix(char c) {
   }
 }
 
-// 2^binary of the letter before an "i".
+// Returns the binary exponent of the letter before an "i".
 constexpr std::optional<int32_t> BinarySuffix(char c) {
   switch (c) {
     case 'K': return 10;
@@ -106,8 +106,9 @@ std::optional<Scale> SimpleScale(std::string_view suffix) {
   return std::nullopt;
 }
 
-// A number below 10^18 without a fraction: what nearly every quantity is.
-// Divisors are constants here, because a division by a variable costs as much as all the rest.
+// Scales a number below 10^18 without a fraction; nearly every quantity is of this form. The
+// divisors are constants, because a division by a variable would take as long as the rest of the
+// function.
 Magnitude ScaleSmall(uint64_t number, Scale scale) {
   switch (scale.decimal) {
     case -3: return {number / 1000, number % 1000 * 1'000'000};
@@ -121,7 +122,7 @@ Magnitude ScaleSmall(uint64_t number, Scale scale) {
   return {units, 0};
 }
 
-// Units and nano-units by moving the decimal point; any digits, any exponent.
+// Scales any digits by 10^exponent, for any exponent, by moving the decimal point.
 Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
   const size_t digits = parts.whole.size() + parts.fraction.size();
   const auto digit = [&parts](size_t i) {
@@ -132,7 +133,7 @@ Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
   Magnitude result;
   bool rest = false;
   for (size_t i = 0; i < digits; ++i) {
-    // The digit stands for d * 10^place.
+    // The value of the digit is d * 10^place.
     const int64_t place = point - 1 - static_cast<int64_t>(i);
     const uint64_t d = digit(i);
     if (d == 0) continue;
@@ -155,7 +156,7 @@ Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
   return result;
 }
 
-// Units and nano-units of a number times 2^shift; any digits. `shift` is at most 60.
+// Scales any digits by 2^shift. `shift` is at most 60.
 Magnitude ScaleBinary(const Parts& parts, int32_t shift) {
   uint64_t whole = 0;
   for (const char c : parts.whole) {
@@ -164,8 +165,9 @@ Magnitude ScaleBinary(const Parts& parts, int32_t shift) {
       return {kMaxUnits, 0};
     }
   }
-  // Long multiplication of the fraction, last digit first: what comes out are the digits of the
-  // product behind the point, and at last a carry, its units. 9 * 2^60 and a carry fit 64 bits.
+  // Long multiplication of the fraction, beginning with the last digit. It produces the digits of
+  // the product after the point, and finally a carry, which is the units of the product. The sum of
+  // 9 * 2^60 and a carry fits in 64 bits.
   uint64_t carry = 0;
   uint64_t nanos = 0;
   bool rest = false;
@@ -242,7 +244,7 @@ Result<Quantity> ParseQuantity(std::string_view text) {
   p += negative;
   const char* const first = p;
   uint64_t number = 0;
-  // A longer number than 18 digits may not fit and is left to ParseAny.
+  // A number of more than 18 digits may not fit in 64 bits, so ParseAny() parses it.
   const char* const limit = end - p > 18 ? p + 18 : end;
   while (p != limit && IsDigit(*p)) number = number * 10 + DigitOf(*p++);
   if (p == first) return ParseAny(text);

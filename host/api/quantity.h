@@ -1,4 +1,4 @@
-// Kubernetes' resource quantities: "100m", "1.5Gi", "12e6".
+// Kubernetes resource quantities, such as "100m", "1.5Gi" and "12e6".
 #ifndef BERTH_HOST_API_QUANTITY_H_
 #define BERTH_HOST_API_QUANTITY_H_
 
@@ -11,16 +11,17 @@
 
 namespace berth::host {
 
-// An exact amount between -(2^63-1) and 2^63-1 units, in steps of one nano-unit. A value.
+// An exact amount between -(2^63-1) and 2^63-1 units, in steps of one nano-unit. A value type.
 class Quantity {
  public:
   static constexpr int32_t kNanosPerUnit = 1'000'000'000;
 
   constexpr Quantity() = default;
-  // `nanos` is within one unit and has the sign of `units`, where neither is 0.
+  // REQUIRES: `nanos` is less than one unit in magnitude; if neither `units` nor `nanos` is 0, both
+  // have the same sign.
   constexpr Quantity(int64_t units, int32_t nanos) : units_(units), nanos_(nanos) {}
 
-  // The exact sum, at most 2^63-1 units in magnitude.
+  // Adds `other`. The sum is exact, but limited to 2^63-1 units in magnitude.
   constexpr void Add(const Quantity& other) {
     int64_t units = 0;
     const bool overflows = __builtin_add_overflow(units_, other.units_, &units);
@@ -33,14 +34,15 @@ class Quantity {
       AddNanos(other.nanos_);
   }
 
-  // In units, rounded away from zero: "100m" is 1.
+  // Returns the amount in units, rounded away from zero: "100m" is 1.
   constexpr int64_t Value() const {
     if (nanos_ == 0) return units_;
     if (nanos_ > 0) return units_ == kMax ? kMax : units_ + 1;
     return units_ == -kMax ? -kMax : units_ - 1;
   }
 
-  // In thousandths, rounded away from zero, at most 2^63-1 in magnitude: "0.5m" is 1.
+  // Returns the amount in thousandths, rounded away from zero and limited to 2^63-1 in magnitude:
+  // "0.5m" is 1.
   constexpr int64_t MilliValue() const {
     int64_t milli = 0;
     if (__builtin_mul_overflow(units_, int64_t{1000}, &milli) ||
@@ -50,18 +52,18 @@ class Quantity {
     return milli;
   }
 
-  // -1, 0 or 1.
+  // Returns -1, 0 or 1.
   constexpr int32_t Sign() const {
     if (units_ != 0) return units_ < 0 ? -1 : 1;
     return (nanos_ > 0) - (nanos_ < 0);
   }
 
-  // The whole units, towards zero, and the rest in nano-units.
+  // Return the whole units, rounded towards zero, and the rest in nano-units.
   constexpr int64_t units() const { return units_; }
   constexpr int32_t nanos() const { return nanos_; }
 
-  // By amount: "1" equals "1000m".
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 reads a 0 into it.
+  // Compares amounts: "1" equals "1000m".
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 reports a false positive here.
   friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
 
  private:
@@ -73,7 +75,7 @@ class Quantity {
     return nanos_ / kNanosPerMilli + (rest > 0) - (rest < 0);
   }
 
-  // `units_` is the sum of the units already.
+  // Adds the nano-units. `units_` is already the sum of the units.
   constexpr void AddNanos(int32_t other) {
     nanos_ += other;
     if (nanos_ >= kNanosPerUnit || (nanos_ > 0 && units_ < 0)) {
@@ -90,23 +92,23 @@ class Quantity {
   int32_t nanos_ = 0;
 };
 
-// Parses what k8s.io/apimachinery/pkg/api/resource/quantity.go parses:
+// Parses a quantity as k8s.io/apimachinery/pkg/api/resource/quantity.go does:
 //
 //   quantity ::= [+-] number suffix
 //   number   ::= digits | digits "." | digits "." digits | "." digits
 //   suffix   ::= "" | n u m k M G T P E | Ki Mi Gi Ti Pi Ei | (e|E) [+-] digits
 //
-// "1E" is one exa; an exponent needs digits. Finer than nano rounds away from zero. More than
-// 2^63-1 units becomes 2^63-1.
+// "1E" is one exa; an exponent must have digits. Fractions of a nano-unit are rounded away from
+// zero. Amounts of more than 2^63-1 units become 2^63-1 units.
 //
-// Differs from upstream where upstream is an accident:
-// - A text without a digit ("", ".", "-", "m", "Gi") is an error; upstream reads "m" as 0.
-// - Upstream caps only Ki..Ei at 2^63-1, and beyond that its int64 accessors give 0 or wrap around,
-//   MilliValue() already beyond 2^63/1000. Here both saturate.
-// - An exponent beyond int32 is an error; upstream drops its upper bits.
-// - Negative amounts round away from zero however many digits they have.
+// The parser differs from Kubernetes where the behaviour of Kubernetes is accidental:
+// - A text without a digit ("", ".", "-", "m", "Gi") is an error; Kubernetes parses "m" as 0.
+// - Value() and MilliValue() saturate. Kubernetes limits only Ki..Ei to 2^63-1; for larger amounts
+//   its int64 accessors return 0 or wrap around, MilliValue() already above 2^63/1000.
+// - An exponent that does not fit in int32 is an error; Kubernetes drops its upper bits.
+// - Negative amounts are rounded away from zero, no matter how many digits they have.
 //
-// Returns: kInvalidArgument with the text and what was expected.
+// Errors: kInvalidArgument with the text and what was expected.
 Result<Quantity> ParseQuantity(std::string_view text);
 
 }  // namespace berth::host

@@ -151,7 +151,7 @@ TEST(ParseQuantity, Exponents) {
   for (const Case& c : kCases) ExpectParses(c);
 }
 
-TEST(ParseQuantity, FinerThanNanoRoundsAwayFromZero) {
+TEST(ParseQuantity, RoundsFractionsOfANanoUnitAwayFromZero) {
   const struct {
     std::string text;
     Quantity expected;
@@ -188,7 +188,7 @@ TEST(ParseQuantity, FinerThanNanoRoundsAwayFromZero) {
   }
 }
 
-TEST(ParseQuantity, BeyondInt64IsCapped) {
+TEST(ParseQuantity, LimitsAmountsToInt64) {
   const std::string kTexts[] = {
       "9223372036854775807",
       "9223372036854775808",
@@ -217,7 +217,7 @@ TEST(ParseQuantity, BeyondInt64IsCapped) {
   }
 }
 
-TEST(ParseQuantity, RefusesWhatIsNoQuantity) {
+TEST(ParseQuantity, RejectsInvalidQuantities) {
   const std::string kTexts[] = {
       "",
       " ",
@@ -286,16 +286,16 @@ TEST(ParseQuantity, RefusesWhatIsNoQuantity) {
   }
 }
 
-TEST(ParseQuantity, EveryPrefixOfALongTextIsReadWithinItsBounds) {
+TEST(ParseQuantity, DoesNotReadPastTheEndOfAnyPrefix) {
   const std::string text = "-123456789012345678901.234567890123Ei";
   for (size_t size = 0; size <= text.size(); ++size) {
-    const std::string exact(text, 0, size);  // A heap copy: reading past it is seen by ASan.
+    const std::string exact(text, 0, size);  // A heap copy, so that ASan detects a read past it.
     EXPECT_EQ(ParseQuantity(exact).ok(), size >= 2) << exact;
   }
 }
 
-TEST(ParseQuantity, TheShortAndTheGeneralWayAgree) {
-  // A leading "+" or a trailing "." before the suffix takes the general way.
+TEST(ParseQuantity, TheFastPathAgreesWithTheGeneralPath) {
+  // A leading "+", or a "." before the suffix, selects the general path.
   std::mt19937_64 random(1);
   const std::string kSuffixes[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
                                    "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
@@ -313,7 +313,7 @@ TEST(ParseQuantity, TheShortAndTheGeneralWayAgree) {
 }
 
 TEST(ParseQuantity, AgreesWithExactArithmetic) {
-  // number * 10^-places * 2^shift as an integer fraction of 128 bits.
+  // Computes the amount in units of 10^-12 with 128-bit integers.
   __extension__ typedef unsigned __int128 Wide;
   std::mt19937_64 random(2);
   const struct {
@@ -390,7 +390,7 @@ TEST(Quantity, AddsExactly) {
   }
 }
 
-TEST(Quantity, AddsAsWideNumbersDo) {
+TEST(Quantity, AdditionAgreesWith128BitIntegers) {
   __extension__ typedef __int128 Wide;
   constexpr int64_t kNanos = Quantity::kNanosPerUnit;
   std::mt19937_64 random(3);

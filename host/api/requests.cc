@@ -3,7 +3,7 @@
 namespace berth::host {
 namespace {
 
-constexpr uint32_t kMissing = BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
+constexpr uint32_t kDefaultedResources = BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
 
 }  // namespace
 
@@ -40,7 +40,8 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
   }
   if (pod.init_containers.empty()) return;
 
-  // While init container i runs, so do the sidecars before it; a sidecar runs on to the end.
+  // While an init container runs, the sidecars before it run as well. A sidecar runs until the pod
+  // ends.
   sidecars_.Clear();
   init_.Clear();
   for (const ContainerRequests& container : pod.init_containers) {
@@ -87,18 +88,18 @@ PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena)
   Sum(pod, {}, request_);
   result.request = RoundUp(request_.amounts(), arena);
 
-  // Most pods come out the same each time, and then share one copy.
+  // For most pods the sums below are equal, so equal sums share one copy.
   const auto round_up = [&](const ResourceSum& sum) {
     return SameAmounts(sum.amounts(), request_.amounts()) ? result.request
                                                           : RoundUp(sum.amounts(), arena);
   };
-  Sum(pod, {.use_pod_level = false, .defaults = kMissing}, other_);
+  Sum(pod, {.use_pod_level = false, .defaults = kDefaultedResources}, other_);
   result.request_of_containers = round_up(other_);
 
   Sum(pod, {.use_status = true}, other_);
   result.accounted = round_up(other_);
 
-  uint32_t defaults = kMissing;
+  uint32_t defaults = kDefaultedResources;
   if (!pod.pod_requests.empty()) defaults &= ~result.accounted->present;
   if (defaults != 0) Sum(pod, {.use_status = true, .defaults = defaults}, other_);
   if (const Quantity* cpu = other_.Find(BERTH_RESOURCE_CPU)) {

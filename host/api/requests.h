@@ -1,4 +1,5 @@
-// What a pod takes: the sums over its containers, worked out once when it is decoded.
+// Computes the resource requests of a pod, which are sums over its containers. They are computed
+// once, when the pod is decoded.
 #ifndef BERTH_HOST_API_REQUESTS_H_
 #define BERTH_HOST_API_REQUESTS_H_
 
@@ -14,22 +15,23 @@
 
 namespace berth::host {
 
-// What a container without a request for it counts as, in scores only
-// (pkg/scheduler/util/pod_resources.go).
+// The amounts that count for a container without a cpu or memory request, in scores only.
+// kube-scheduler: pkg/scheduler/util/pod_resources.go.
 inline constexpr Quantity kDefaultCpu(0, 100'000'000);
 inline constexpr Quantity kDefaultMemory(int64_t{200} * 1024 * 1024, 0);
 
-// What the spec says of a container.
+// A container in the spec of a pod.
 struct ContainerRequests {
   std::string_view name;
   bool sidecar = false;
   ResourceList requests;
 };
 
-// What the kubelet reports of a container: status.containerStatuses and initContainerStatuses.
+// The state of a container that the kubelet reports: an entry of status.containerStatuses or
+// status.initContainerStatuses.
 struct ContainerStatus {
   std::string_view name;
-  bool has_resources = false;  // resources is set.
+  bool has_resources = false;  // Whether the field resources is set.
   ResourceList requests;       // resources.requests
   ResourceList allocated;      // allocatedResources
 };
@@ -37,16 +39,16 @@ struct ContainerStatus {
 struct RequestInputs {
   std::span<const ContainerRequests> containers;
   std::span<const ContainerRequests> init_containers;
-  std::span<const ContainerStatus> statuses;  // Of both.
-  // Of the pod as a whole: cpu, memory and huge pages. Empty: names none of these.
+  std::span<const ContainerStatus> statuses;  // The statuses of containers and init containers.
+  // The pod-level resources: cpu, memory and huge pages. A list is empty if it names none of these.
   ResourceList pod_requests;          // spec.resources
   ResourceList pod_status_requests;   // status.resources.requests
   ResourceList pod_status_allocated;  // status.allocatedResources
   ResourceList overhead;
-  bool resize_infeasible = false;  // Condition PodResizePending has the reason Infeasible.
+  bool resize_infeasible = false;  // The condition PodResizePending has the reason Infeasible.
 };
 
-// See the members of berth_pod of the same names.
+// The sums; see the members of berth_pod with the same names.
 struct PodRequests {
   const berth_resources* request = &kNoResources;
   const berth_resources* request_of_containers = &kNoResources;
@@ -55,23 +57,25 @@ struct PodRequests {
   int64_t nonzero_memory = 0;
 };
 
-// kube-scheduler 1.36: component-helpers/resource/helpers.go (PodRequests) and
-// pkg/scheduler/framework/types.go (calculateResource).
-// Threading: one thread at a time; keeps its working memory from pod to pod.
+// Computes the requests of a pod as kube-scheduler 1.36 does: component-helpers/resource/helpers.go
+// (PodRequests) and pkg/scheduler/framework/types.go (calculateResource).
+// Threading: one thread at a time. The calculator keeps its working memory between pods.
 class RequestCalculator {
  public:
   PodRequests Calculate(const RequestInputs& pod, Arena& arena);
 
-  // What the containers request together, without pod-level resources and overhead. Valid until
-  // the next call.
+  // Returns the sum of the container requests, without pod-level resources and overhead.
+  // Lifetime: until the next call.
   ResourceList SumContainers(const RequestInputs& pod);
 
  private:
-  // How a sum is to be made.
+  // The rules for one sum.
   struct Rules {
     bool use_status = false;
     bool use_pod_level = true;
-    uint32_t defaults = 0;  // BERTH_RESOURCE_CPU, _MEMORY: counted for containers without.
+    // A mask of BERTH_RESOURCE_CPU and BERTH_RESOURCE_MEMORY. A container without a request for one
+    // of them counts with the default amount.
+    uint32_t defaults = 0;
   };
 
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);

@@ -33,7 +33,7 @@ class RequestsTest : public DecodeTest {
 
 constexpr int64_t kMi = 1024 * 1024;
 
-// One container per text, each requesting just that.
+// Returns one container per text, with that text as its requests.
 std::string Containers(std::initializer_list<const char*> requests) {
   std::string text = "'containers':[";
   for (const char* list : requests) {
@@ -56,30 +56,30 @@ TEST_F(RequestsTest, SumsContainers) {
           "cpu=3000 memory=15 example.com/gpu=1", 3000, 15});
 }
 
-TEST_F(RequestsTest, CountsContainersWithoutRequestsAtTheDefault) {
-  Expect("nothing named", "'containers':[{'name':'a'}]", "",
+TEST_F(RequestsTest, CountsContainersWithoutRequestsWithTheDefaults) {
+  Expect("no requests", "'containers':[{'name':'a'}]", "",
          {"", "cpu=100 memory=209715200", "", 100, 200 * kMi});
-  Expect("zero is named",
+  Expect("requests of zero",
          "'containers':[{'name':'a','resources':{'requests':{'cpu':0,'memory':'0'}}}]", "",
          {"cpu=0 memory=0", "cpu=0 memory=0", "cpu=0 memory=0", 0, 0});
   Expect(
-      "per container",
+      "defaults are added per container",
       "'containers':[{'name':'a','resources':{'requests':{'cpu':'1'}}},"
       "{'name':'b','resources':{'requests':{'memory':'1'}}}]",
       "",
       {"cpu=1000 memory=1", "cpu=1100 memory=209715201", "cpu=1000 memory=1", 1100, 200 * kMi + 1});
-  Expect("whatever else they name", Containers({"'example.com/x':1,'example.com/y':2,'pods':1"}),
-         "",
+  Expect("requests for other resources",
+         Containers({"'example.com/x':1,'example.com/y':2,'pods':1"}), "",
          {"pods=1 example.com/x=1 example.com/y=2",
           "cpu=100 memory=209715200 pods=1 example.com/x=1 example.com/y=2",
           "pods=1 example.com/x=1 example.com/y=2", 100, 200 * kMi});
-  Expect("init containers too",
+  Expect("an init container without requests",
          "'initContainers':[{'name':'i'}],"
          "'containers':[{'name':'a','resources':{'requests':{'cpu':'50m','memory':'1'}}}]",
          "", {"cpu=50 memory=1", "cpu=100 memory=209715200", "cpu=50 memory=1", 100, 200 * kMi});
 }
 
-TEST_F(RequestsTest, TakesTheLargestPhase) {
+TEST_F(RequestsTest, UsesTheLargestPhase) {
   const auto container = [](const char* name, int32_t cpu, bool sidecar) {
     return std::string("{'name':'") + name + "'" + (sidecar ? ",'restartPolicy':'Always'" : "") +
            ",'resources':{'requests':{'cpu':" + std::to_string(cpu) + ",'memory':1}}}";
@@ -92,16 +92,17 @@ TEST_F(RequestsTest, TakesTheLargestPhase) {
     int64_t memory;
   };
   const Case cases[] = {
-      {"init below containers", container("i", 2, false), container("a", 3, false), 3, 1},
-      {"init above containers", container("i", 5, false), container("a", 3, false), 5, 1},
-      {"inits do not add up", container("i", 2, false) + "," + container("j", 4, false),
+      {"the init container is smaller", container("i", 2, false), container("a", 3, false), 3, 1},
+      {"the init container is larger", container("i", 5, false), container("a", 3, false), 5, 1},
+      {"init containers are not added", container("i", 2, false) + "," + container("j", 4, false),
        container("a", 3, false), 4, 1},
-      {"a sidecar runs on", container("s", 2, true), container("a", 3, false), 5, 2},
-      {"a sidecar before an init stays alive",
+      {"a sidecar is added to the containers", container("s", 2, true), container("a", 3, false), 5,
+       2},
+      {"a sidecar before an init container is added to it",
        container("s", 2, true) + "," + container("i", 4, false), container("a", 3, false), 6, 2},
-      {"a sidecar behind an init is not there yet",
+      {"a sidecar after an init container is not added to it",
        container("i", 4, false) + "," + container("s", 2, true), container("a", 1, false), 4, 2},
-      {"two sidecars around an init",
+      {"one sidecar before and one after an init container",
        container("s", 1, true) + "," + container("i", 9, false) + "," + container("t", 5, true),
        container("a", 1, false), 10, 3},
   };
@@ -118,15 +119,15 @@ TEST_F(RequestsTest, PodLevelRequestsReplaceTheSum) {
   constexpr const char* kTwo =
       "'containers':[{'name':'a','resources':{'requests':{'cpu':'1','memory':'10',"
       "'example.com/gpu':'2','ephemeral-storage':'3'}}}]";
-  Expect("cpu alone", std::string("'resources':{'requests':{'cpu':'4'}},") + kTwo, "",
+  Expect("cpu only", std::string("'resources':{'requests':{'cpu':'4'}},") + kTwo, "",
          {"cpu=4000 memory=10 ephemeral-storage=3 example.com/gpu=2",
           "cpu=1000 memory=10 ephemeral-storage=3 example.com/gpu=2",
           "cpu=4000 memory=10 ephemeral-storage=3 example.com/gpu=2", 4000, 10});
-  Expect("smaller, too", std::string("'resources':{'requests':{'memory':'5'}},") + kTwo, "",
+  Expect("less than the sum", std::string("'resources':{'requests':{'memory':'5'}},") + kTwo, "",
          {"cpu=1000 memory=5 ephemeral-storage=3 example.com/gpu=2",
           "cpu=1000 memory=10 ephemeral-storage=3 example.com/gpu=2",
           "cpu=1000 memory=5 ephemeral-storage=3 example.com/gpu=2", 1000, 5});
-  Expect("others are not supported",
+  Expect("resources that are not supported at pod level",
          std::string("'resources':{'requests':{'example.com/gpu':'9','pods':'4',"
                      "'ephemeral-storage':'8'}},") +
              kTwo,
@@ -134,15 +135,15 @@ TEST_F(RequestsTest, PodLevelRequestsReplaceTheSum) {
          {"cpu=1000 memory=10 ephemeral-storage=3 example.com/gpu=2",
           "cpu=1000 memory=10 ephemeral-storage=3 example.com/gpu=2",
           "cpu=1000 memory=10 ephemeral-storage=3 example.com/gpu=2", 1000, 10});
-  Expect("huge pages are", "'resources':{'requests':{'hugepages-2Mi':'8'}}", "",
+  Expect("huge pages", "'resources':{'requests':{'hugepages-2Mi':'8'}}", "",
          {"hugepages-2Mi=8", "", "hugepages-2Mi=8", 0, 0});
 }
 
-TEST_F(RequestsTest, PodLevelRequestsLeaveDefaultsOnlyToWhatIsNotNamed) {
-  Expect("cpu is named for the pod, memory nowhere",
+TEST_F(RequestsTest, DefaultsApplyOnlyToResourcesWithoutAPodLevelRequest) {
+  Expect("cpu is requested at pod level, memory is not requested",
          "'resources':{'requests':{'cpu':'1'}},'containers':[{'name':'a'},{'name':'b'}]", "",
          {"cpu=1000", "cpu=200 memory=419430400", "cpu=1000", 1000, 400 * kMi});
-  Expect("memory is named by one container",
+  Expect("memory is requested by one container",
          "'resources':{'requests':{'cpu':'1'}},"
          "'containers':[{'name':'a','resources':{'requests':{'memory':'7'}}},{'name':'b'}]",
          "", {"cpu=1000 memory=7", "cpu=200 memory=209715207", "cpu=1000 memory=7", 1000, 7});
@@ -153,7 +154,7 @@ TEST_F(RequestsTest, PodLevelLimitsBecomeRequests) {
          "'resources':{'limits':{'cpu':'2','memory':'9','example.com/gpu':1}},"
          "'containers':[{'name':'a'}]",
          "", {"cpu=2000 memory=9", "cpu=100 memory=209715200", "cpu=2000 memory=9", 2000, 9});
-  Expect("what containers request comes first",
+  Expect("container requests take precedence",
          "'resources':{'limits':{'cpu':'2','memory':'9'}},"
          "'containers':[{'name':'a','resources':{'requests':{'cpu':'500m'}}}]",
          "", {"cpu=500 memory=9", "cpu=500 memory=209715200", "cpu=500 memory=9", 500, 9});
@@ -164,13 +165,13 @@ TEST_F(RequestsTest, PodLevelLimitsBecomeRequests) {
 }
 
 TEST_F(RequestsTest, AddsOverhead) {
-  Expect("every name of it",
+  Expect("every resource of the overhead",
          "'overhead':{'cpu':'10m','memory':'20','example.com/gpu':1},"
          "'containers':[{'name':'a','resources':{'requests':{'cpu':'1','memory':'1'}}}]",
          "",
          {"cpu=1010 memory=21 example.com/gpu=1", "cpu=1010 memory=21 example.com/gpu=1",
           "cpu=1010 memory=21 example.com/gpu=1", 1010, 21});
-  Expect("on pod-level requests",
+  Expect("added to pod-level requests",
          "'overhead':{'cpu':'10m'},'resources':{'requests':{'cpu':'1','memory':'1'}},"
          "'containers':[{'name':'a'}]",
          "", {"cpu=1010 memory=1", "cpu=110 memory=209715200", "cpu=1010 memory=1", 1010, 1});
@@ -185,24 +186,24 @@ TEST_F(RequestsTest, AccountsForResizes) {
            requests + "},'allocatedResources':" + allocated + "}]";
   };
   const std::string plain = "cpu=2000 memory=20";
-  Expect("as in the spec", kSpec, status("{'cpu':'2','memory':'20'}", "{'cpu':'2'}"),
+  Expect("status equal to the spec", kSpec, status("{'cpu':'2','memory':'20'}", "{'cpu':'2'}"),
          {plain, plain, plain, 2000, 20});
   Expect("the actual size is larger", kSpec, status("{'cpu':'3','memory':'10'}", "{'cpu':'1'}"),
          {plain, plain, "cpu=3000 memory=20", 3000, 20});
   Expect("the allocated size is larger", kSpec, status("{'cpu':'1'}", "{'cpu':'4','memory':'30'}"),
          {plain, plain, "cpu=4000 memory=30", 4000, 30});
-  Expect("infeasible: the spec does not count", kSpec,
+  Expect("the resize is infeasible: the spec is ignored", kSpec,
          "'conditions':[{'type':'PodResizePending','status':'True','reason':'Infeasible'}]," +
              status("{'cpu':'1','memory':'5'}", "{'cpu':'1500m'}"),
          {plain, plain, "cpu=1500 memory=5", 1500, 5});
-  Expect("deferred: it does", kSpec,
+  Expect("the resize is deferred: the spec counts", kSpec,
          "'conditions':[{'type':'PodResizePending','status':'True','reason':'Deferred'}]," +
              status("{'cpu':'1','memory':'5'}", "{'cpu':'1500m'}"),
          {plain, plain, plain, 2000, 20});
-  Expect("infeasible without a status of the container: the spec", kSpec,
+  Expect("infeasible without a container status: the spec counts", kSpec,
          "'conditions':[{'type':'PodResizePending','status':'True','reason':'Infeasible'}]",
          {plain, plain, plain, 2000, 20});
-  Expect("allocated without resources: the spec", kSpec,
+  Expect("allocatedResources without resources: the spec counts", kSpec,
          "'containerStatuses':[{'name':'a','allocatedResources':{'cpu':'9'}}]",
          {plain, plain, plain, 2000, 20});
 }
@@ -221,14 +222,15 @@ TEST_F(RequestsTest, AccountsForResizesOfSidecarsButNotOfInitContainers) {
 
 TEST_F(RequestsTest, AccountsForResizesOfThePod) {
   constexpr const char* kSpec = "'resources':{'requests':{'cpu':'2','memory':'20'}}";
-  Expect("larger", kSpec,
+  Expect("the status is larger", kSpec,
          "'resources':{'requests':{'cpu':'3'}},'allocatedResources':{'memory':'30'}",
          {"cpu=2000 memory=20", "", "cpu=3000 memory=30", 3000, 30});
-  Expect("infeasible", kSpec,
+  Expect("the resize is infeasible", kSpec,
          "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
          "'resources':{'requests':{'cpu':'1','memory':'4'}}",
          {"cpu=2000 memory=20", "", "cpu=1000 memory=4", 1000, 4});
-  Expect("not pod-level", "", "'resources':{'requests':{'cpu':'1'}}", {"", "", "", 0, 0});
+  Expect("a spec without pod-level requests", "", "'resources':{'requests':{'cpu':'1'}}",
+         {"", "", "", 0, 0});
 }
 
 TEST_F(RequestsTest, SharesEqualSums) {
@@ -252,10 +254,10 @@ TEST_F(RequestsTest, SumsFractionsExactlyAndRoundsTheSumUp) {
        "memory=536870912"},
       {"two half thousandths", {"'cpu':'0.5m'", "'cpu':'500u'"}, "cpu=1"},
       {"three half thousandths", {"'cpu':'0.5m'", "'cpu':'0.5m'", "'cpu':'0.5m'"}, "cpu=2"},
-      {"a whole number and a nano", {"'cpu':'1'", "'cpu':'1n'"}, "cpu=1001"},
-      {"one nano short of a unit", {"'memory':'999999998n'", "'memory':'1n'"}, "memory=1"},
-      {"a unit in nanos", {"'memory':'999999999n'", "'memory':'1n'"}, "memory=1"},
-      {"one nano beyond it", {"'memory':'999999999n'", "'memory':'2n'"}, "memory=2"},
+      {"a whole unit and a nano-unit", {"'cpu':'1'", "'cpu':'1n'"}, "cpu=1001"},
+      {"one nano-unit less than a unit", {"'memory':'999999998n'", "'memory':'1n'"}, "memory=1"},
+      {"a unit in nano-units", {"'memory':'999999999n'", "'memory':'1n'"}, "memory=1"},
+      {"one nano-unit more than a unit", {"'memory':'999999999n'", "'memory':'2n'"}, "memory=2"},
       {"ephemeral storage",
        {"'ephemeral-storage':'0.1Gi'", "'ephemeral-storage':'0.1Gi'"},
        "ephemeral-storage=214748365"},
@@ -281,7 +283,7 @@ TEST_F(RequestsTest, AddsDefaultsToFractions) {
          {"cpu=1 memory=1", "cpu=101 memory=209715201", "cpu=1 memory=1", 101, 200 * kMi + 1});
 }
 
-TEST_F(RequestsTest, TakesTheLargestPhaseByFractions) {
+TEST_F(RequestsTest, UsesTheLargestPhaseOfFractions) {
   const auto init = [](const char* memory, bool sidecar) {
     return std::string("{'name':'i',") + (sidecar ? "'restartPolicy':'Always'," : "") +
            "'resources':{'requests':{'memory':'" + memory + "'}}}";
@@ -293,16 +295,16 @@ TEST_F(RequestsTest, TakesTheLargestPhaseByFractions) {
     int64_t memory;
   };
   const Case cases[] = {
-      {"init containers below the sum",
+      {"the init container is smaller than the sum",
        init("0.9", false),
        {"'memory':'0.5'", "'memory':'0.5'"},
        1},
-      {"init containers above the sum",
+      {"the init container is larger than the sum",
        init("1.1", false),
        {"'memory':'0.5'", "'memory':'0.5'"},
        2},
-      {"a sidecar adds to the containers", init("0.5", true), {"'memory':'0.5'"}, 1},
-      {"a sidecar adds to the init containers behind it",
+      {"a sidecar is added to the containers", init("0.5", true), {"'memory':'0.5'"}, 1},
+      {"a sidecar is added to the init container after it",
        init("0.5", true) + "," + init("1.5", false),
        {"'memory':'0.1'"},
        2},
@@ -320,26 +322,26 @@ TEST_F(RequestsTest, TakesTheLargestPhaseByFractions) {
 }
 
 TEST_F(RequestsTest, AddsOverheadToFractions) {
-  Expect("of containers",
+  Expect("added to container requests",
          "'overhead':{'cpu':'0.5m','memory':'0.1Gi','example.com/x':'0.5'}," +
              Containers({"'cpu':'0.5m','memory':'0.1Gi','example.com/x':'0.5'"}),
          "",
          {"cpu=1 memory=214748365 example.com/x=1", "cpu=1 memory=214748365 example.com/x=1",
           "cpu=1 memory=214748365 example.com/x=1", 1, 214748365});
-  Expect("of the pod",
+  Expect("added to pod-level requests",
          "'overhead':{'memory':'0.5'},'resources':{'requests':{'memory':'2.5'}}," +
              Containers({"'cpu':'0.5m','memory':'0.3'", "'cpu':'0.5m','memory':'0.2'"}),
          "", {"cpu=1 memory=3", "cpu=1 memory=1", "cpu=1 memory=3", 1, 3});
 }
 
-TEST_F(RequestsTest, PodLevelRequestsTakeTheExactSumOfContainers) {
-  Expect("where limits alone are set for the pod",
+TEST_F(RequestsTest, PodLevelRequestsUseTheExactSumOfContainers) {
+  Expect("the pod has only limits",
          "'overhead':{'cpu':'0.5m','memory':'0.5'},'resources':{'limits':{'cpu':'1'}}," +
              Containers({"'cpu':'0.75m','memory':'0.75'", "'cpu':'0.75m','memory':'0.75'"}),
          "", {"cpu=2 memory=2", "cpu=2 memory=2", "cpu=2 memory=2", 2, 2});
 }
 
-TEST_F(RequestsTest, AccountsForResizesByFractions) {
+TEST_F(RequestsTest, AccountsForResizesOfFractions) {
   const std::string spec = Containers({"'memory':'1.2'"}) + ",'overhead':{'memory':'0.7'}";
   const auto status = [](const char* requests, const char* allocated) {
     return std::string("'containerStatuses':[{'name':'c','resources':{'requests':{'memory':'") +
@@ -355,14 +357,14 @@ TEST_F(RequestsTest, AccountsForResizesByFractions) {
     EXPECT_EQ(pod->view().nonzero_memory, memory) << what;
   };
   expect("the spec is the largest", status("1.1", "1"), 2);
-  expect("by a fraction the actual size is", status("1.3", "1.25"), 2);
-  expect("enough of a fraction for one more", status("1.3001", "1.25"), 3);
-  expect("so is the allocated size", status("1.1", "1.4"), 3);
-  expect("infeasible", kInfeasible + status("0.3", "0.2"), 1);
-  expect("infeasible, allocated", kInfeasible + status("0.3", "0.4"), 2);
+  expect("the actual size is larger by a fraction", status("1.3", "1.25"), 2);
+  expect("the fraction rounds the sum up to the next unit", status("1.3001", "1.25"), 3);
+  expect("the allocated size is larger by a fraction", status("1.1", "1.4"), 3);
+  expect("infeasible, the actual size counts", kInfeasible + status("0.3", "0.2"), 1);
+  expect("infeasible, the allocated size counts", kInfeasible + status("0.3", "0.4"), 2);
 }
 
-TEST_F(RequestsTest, AccountsForResizesOfThePodByFractions) {
+TEST_F(RequestsTest, AccountsForResizesOfThePodOfFractions) {
   const std::string spec = "'overhead':{'memory':'0.7'},'resources':{'requests':{'memory':'1.2'}}";
   const auto accounted = [&](const std::string& status) {
     const PodRef pod = DecodePod(spec, status);
@@ -388,7 +390,7 @@ TEST_F(RequestsTest, RoundsUpEachAmountOfAContainer) {
   EXPECT_EQ(Show(*containers[0].limits), "cpu=2 memory=214748365 example.com/x=1");
 }
 
-TEST_F(RequestsTest, ForgetsThePodBefore) {
+TEST_F(RequestsTest, DoesNotDependOnThePreviousPod) {
   ASSERT_NE(DecodePod("'overhead':{'memory':'0.5'}," + Containers({"'memory':'0.5'"})), nullptr);
   EXPECT_EQ(PodError(Containers({"'memory':'0.5'", "'memory':'x'"})).find("decoded"),
             std::string::npos);
@@ -403,7 +405,7 @@ TEST_F(RequestsTest, RoundsUpEachAmountOfOverhead) {
             "cpu=1 memory=1 ephemeral-storage=107374183 example.com/x=2");
 }
 
-TEST_F(RequestsTest, Saturates) {
+TEST_F(RequestsTest, SumsSaturate) {
   const PodRef pod = DecodePod(
       "'overhead':{'memory':'8Ei','cpu':'9E','example.com/x':'9223372036854775807'},"
       "'containers':[{'name':'a','resources':{'requests':"

@@ -8,8 +8,9 @@
 namespace berth::host {
 namespace {
 
-// v1helper.IsExtendedResourceName: "requests." and the name, which is what a quota calls it, must
-// be a qualified name. `slash` is where the prefix ends.
+// Returns whether `name` is an extended resource, as v1helper.IsExtendedResourceName does: the name
+// under which a quota refers to the resource, "requests." + `name`, must be a qualified name.
+// `slash` is the position of the '/' after the prefix.
 bool IsExtendedResource(std::string_view name, size_t slash) {
   constexpr std::string_view kQuotaPrefix = "requests.";
   constexpr size_t kMaxPrefix = 253;

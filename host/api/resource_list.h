@@ -1,4 +1,4 @@
-// Amounts of resources by name: exact while they are summed up, rounded up in the views.
+// Amounts of resources by name. They are exact while they are summed, and rounded up in the views.
 #ifndef BERTH_HOST_API_RESOURCE_LIST_H_
 #define BERTH_HOST_API_RESOURCE_LIST_H_
 
@@ -15,7 +15,7 @@
 
 namespace berth::host {
 
-// Nothing at all. Lives for ever.
+// The empty set of resources. It is never freed.
 inline constexpr berth_resources kNoResources = {.struct_size = sizeof(berth_resources),
                                                  .present = 0,
                                                  .milli_cpu = 0,
@@ -24,24 +24,25 @@ inline constexpr berth_resources kNoResources = {.struct_size = sizeof(berth_res
                                                  .pods = 0,
                                                  .scalars = {nullptr, 0, sizeof(berth_quantity)}};
 
-// What is done with an amount of a resource, by its name.
+// The class of a resource name, which determines how amounts of the resource are stored.
 enum class ResourceClass : uint8_t {
   kCpu,
   kMemory,
   kEphemeralStorage,
   kPods,
-  kHugePages,  // A scalar that may also be set for the pod as a whole.
-  kScalar,     // Extended resources, attachable-volumes-*, names with kubernetes.io/ in them.
-  kIgnored,    // Unknown plain names: no sum has them.
+  kHugePages,  // Scalars that may also be requested at pod level.
+  kScalar,     // Extended resources, attachable-volumes-*, and names that contain kubernetes.io/.
+  kIgnored,    // Other names, which no sum includes.
 };
 
-// pkg/apis/core/v1/helper/helpers.go: IsScalarResourceName.
+// Returns the class of a resource name. Kubernetes: IsScalarResourceName in
+// pkg/apis/core/v1/helper/helpers.go.
 ResourceClass ClassifyResource(std::string_view name);
 
-// True when both name the same resources with the same amounts.
+// Returns whether `a` and `b` name the same resources with the same amounts.
 bool SameResources(const berth_resources& a, const berth_resources& b);
 
-// Names a resource in lists of exact amounts: BERTH_RESOURCE_* or ScalarKey(name).
+// Identifies a resource in lists of exact amounts: BERTH_RESOURCE_* or ScalarKey(name).
 using ResourceKey = uint64_t;
 constexpr ResourceKey ScalarKey(Id name) { return (ResourceKey{1} << 32) | name; }
 
@@ -52,35 +53,38 @@ struct ResourceAmount {
   friend constexpr bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
 };
 
-// Exact amounts, sorted by key, each key once. A name with an amount of 0 is named.
+// Exact amounts, sorted by key. Each key occurs at most once. A resource may be in the list with an
+// amount of 0.
 using ResourceList = std::span<const ResourceAmount>;
 
 bool SameAmounts(ResourceList a, ResourceList b);
 
-// The amounts as views have them, each rounded up: cpu to thousandths, all others to units. Lives
-// as long as the arena; kNoResources where there is nothing.
+// Returns the amounts in the form of the views, each rounded up: cpu to thousandths, all others to
+// units. Returns kNoResources if `amounts` is empty.
+// Lifetime: that of the arena.
 const berth_resources* RoundUp(ResourceList amounts, Arena& arena);
 
-// Exact amounts under construction: rounding comes once, when all is summed up, as upstream sums
-// resource.Quantity and takes MilliValue() or Value() of what comes out. Amounts are 0 or more and
-// saturate at 2^63-1 units.
+// A list of exact amounts that can be changed. Amounts are rounded once, after they are summed, as
+// Kubernetes sums resource.Quantity values and takes MilliValue() or Value() of the result. Amounts
+// are 0 or more and saturate at 2^63-1 units.
 class ResourceSum {
  public:
   void Clear() { amounts_.clear(); }
   void Assign(ResourceList from) { amounts_.assign(from.begin(), from.end()); }
 
-  void Add(ResourceList other);   // Every name of `other`: the sum.
-  void Max(ResourceList other);   // Every name of `other`: the larger.
-  void Set(ResourceList other);   // Every name of `other`: its amount.
-  void Fill(ResourceList other);  // Every name of `other` that is missing here.
+  void Add(ResourceList other);   // Adds each amount of `other`.
+  void Max(ResourceList other);   // Raises each amount to that of `other` if that is larger.
+  void Set(ResourceList other);   // Sets each amount of `other`.
+  void Fill(ResourceList other);  // Sets each amount of `other` whose name is not in this list.
   void Set(ResourceKey key, const Quantity& amount) { Set(One({key, amount})); }
   void Add(ResourceKey key, const Quantity& amount) { Add(One({key, amount})); }
 
-  // Null: not named. Valid until the sum changes or goes away.
+  // Returns the amount of `key`; null if the list does not contain it.
+  // Lifetime: until this object changes or is destroyed.
   const Quantity* Find(ResourceKey key) const;
-  // Valid until the sum changes or goes away.
+  // Lifetime: until this object changes or is destroyed.
   ResourceList amounts() const { return amounts_; }
-  // A copy that lives as long as the arena.
+  // Returns a copy in the arena.
   ResourceList Copy(Arena& arena) const { return arena.CopyArray(amounts()); }
 
  private:

@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ClassifyResource, ByName) {
+TEST(ClassifyResource, ClassifiesByName) {
   struct Case {
     const char* name;
     ResourceClass expected;
@@ -92,7 +92,7 @@ TEST(ResourceSum, MergesByName) {
   EXPECT_FALSE(SameAmounts(a.amounts(), b.amounts()));
 }
 
-TEST(ResourceSum, FindsWhatIsNamed) {
+TEST(ResourceSum, FindsAmountsByKey) {
   ResourceSum sum;
   sum.Set(BERTH_RESOURCE_MEMORY, Milli(0));
   sum.Add(ScalarKey(1), Milli(1500));
@@ -106,7 +106,7 @@ TEST(ResourceSum, FindsWhatIsNamed) {
   EXPECT_EQ(sum.Find(BERTH_RESOURCE_MEMORY), nullptr);
 }
 
-TEST(RoundUp, GivesEachNameItsPlace) {
+TEST(RoundUp, SetsTheFieldOfEachResource) {
   Arena arena;
   EXPECT_EQ(RoundUp({}, arena), &kNoResources);
   const ResourceAmount amounts[] = {{BERTH_RESOURCE_CPU, Quantity(1, 1)},

@@ -19,7 +19,8 @@ bool IsName(std::string_view name) {
                              [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-// Dot-separated labels of lower-case alphanumerics and '-' (RFC 1123).
+// Returns whether `text` consists of dot-separated labels of lower-case alphanumeric characters and
+// '-' (RFC 1123).
 bool IsSubdomain(std::string_view text) {
   if (text.empty() || text.size() > kMaxPrefix) return false;
   while (true) {

@@ -1,4 +1,5 @@
-// What selectors may say. Decoding checks it, so that whoever matches need not.
+// Validation of label keys and label values. Decoding validates selectors, so that matching does
+// not have to.
 #ifndef BERTH_HOST_API_SELECTOR_H_
 #define BERTH_HOST_API_SELECTOR_H_
 
@@ -6,11 +7,13 @@
 
 namespace berth::host {
 
-// A label's key: "name" or "prefix.example.com/name" (apimachinery: IsQualifiedName).
+// Returns whether `key` is a valid label key: "name" or "prefix.example.com/name" (apimachinery:
+// IsQualifiedName).
 bool IsLabelKey(std::string_view key);
 
-// A label's value: at most 63 of [-A-Za-z0-9_.], alphanumeric at both ends, or empty
-// (apimachinery: IsValidLabelValue).
+// Returns whether `value` is a valid label value: empty, or at most 63 characters of
+// [-A-Za-z0-9_.] that begin and end with an alphanumeric character (apimachinery:
+// IsValidLabelValue).
 bool IsLabelValue(std::string_view value);
 
 }  // namespace berth::host

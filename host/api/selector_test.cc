@@ -7,7 +7,7 @@
 namespace berth::host {
 namespace {
 
-TEST(Selector, LabelKeys) {
+TEST(Selector, ValidatesLabelKeys) {
   const std::string name(63, 'a');
   const std::string prefix = std::string(249, 'p') + ".com";
   const std::string good[] = {"a",     "A.b-c_9", name,          "example.com/" + name,
@@ -19,7 +19,7 @@ TEST(Selector, LabelKeys) {
   for (const std::string& key : bad) EXPECT_FALSE(IsLabelKey(key)) << key;
 }
 
-TEST(Selector, LabelValues) {
+TEST(Selector, ValidatesLabelValues) {
   const std::string value(63, 'a');
   for (const std::string& good : {std::string(), std::string("a"), value, std::string("1.2_3-x")}) {
     EXPECT_TRUE(IsLabelValue(good)) << good;

@@ -1,4 +1,4 @@
-// Objects for tests of the host: decoded from JSON, as everywhere else.
+// Decodes objects for tests of the host from short descriptions.
 #ifndef BERTH_HOST_API_TEST_OBJECTS_H_
 #define BERTH_HOST_API_TEST_OBJECTS_H_
 
@@ -16,11 +16,11 @@ namespace berth::host {
 // A pod default/<name> with uid "uid-<name>".
 struct TestPod {
   std::string name;
-  std::string node = {};      // spec.nodeName; empty: pending.
-  std::string requests = {};  // "\"cpu\":\"100m\"", of its one container.
-  std::string spec = {};      // What else stands in its spec: "\"priority\":7".
-  std::string meta = {};      // What else stands in its metadata.
-  std::string status = {};    // What stands in its status.
+  std::string node = {};      // spec.nodeName; empty for a pending pod.
+  std::string requests = {};  // The requests of its only container, such as "\"cpu\":\"100m\"".
+  std::string spec = {};      // Further fields of its spec, such as "\"priority\":7".
+  std::string meta = {};      // Further fields of its metadata.
+  std::string status = {};    // The fields of its status.
 };
 
 struct TestNode {

@@ -24,7 +24,7 @@ const berth_value* Get(const berth_value* object, berth_str key) noexcept {
   if (Kind(object) != BERTH_VALUE_OBJECT) return nullptr;
   const Value& value = *Value::Of(object);
   const std::string_view wanted = Text(key);
-  // Objects have a handful of members: a loop beats a binary search.
+  // Objects have few members, for which a loop is faster than a binary search.
   for (uint32_t i = 0; i < value.size(); ++i) {
     const Member& member = value.At(i);
     if (Text(member.key) == wanted) return member.value.abi();
@@ -59,7 +59,7 @@ berth_str Where(const berth_value* argument) noexcept {
 }
 
 berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) noexcept {
-  // A double needs at most this in decimal digits, its sign and its point.
+  // Enough for the decimal digits of any double, its sign and its point.
   std::array<char, 2 * std::numeric_limits<double>::max_exponent10 + 32> digits = {};
   std::string_view text;
   switch (Kind(value)) {
@@ -144,7 +144,7 @@ const Member& Value::At(uint32_t i) const {
 }
 
 std::string_view Value::where() const {
-  // A value is the first thing in its member, and that in its place.
+  // The value is the first field of its Member, which is the first field of the PlacedMember.
   return placed_ == 0 ? std::string_view()
                       : Text(reinterpret_cast<const PlacedMember*>(this)->where);
 }

@@ -1,5 +1,5 @@
-// Values: the trees that the service berth.values/1 reads: arguments, objects of kinds without a
-// view, and single fields.
+// Value trees, which the service berth.values/1 reads: plugin arguments, objects of kinds that have
+// no view, and single fields.
 #ifndef BERTH_HOST_API_VALUE_H_
 #define BERTH_HOST_API_VALUE_H_
 
@@ -17,26 +17,27 @@ namespace berth::host {
 struct Member;
 struct PlacedMember;
 
-// The service. Constant data.
+// Returns the service berth.values/1, which is constant data.
 const berth_values* ValuesService();
 
-// One value of a tree. Texts and parts are borrowed: they lie in the arena of the tree.
+// One value of a tree.
+// Lifetime: a value borrows its text, elements or members, which are in the arena of the tree.
 class Value {
  public:
-  Value() = default;  // Null.
+  Value() = default;  // The value null.
   static Value Bool(bool truth);
   static Value Int(int64_t number);
   static Value Float(double number);
   static Value String(std::string_view text);
-  // The elements' keys mean nothing.
+  // The keys of the elements are ignored.
   static Value Array(std::span<const Member> elements);
-  // Each key is there once.
+  // REQUIRES: each key occurs once.
   static Value Object(std::span<const Member> members);
-  // The same within a tree whose values say where they were written.
+  // Array and Object in a tree whose values record where they were written.
   static Value Array(std::span<const PlacedMember> elements);
   static Value Object(std::span<const PlacedMember> members);
 
-  // Between the boundary's pointer and ours. Null stays null.
+  // Of and abi convert between the pointer of the C boundary and a Value. Of(nullptr) is null.
   static const Value* Of(const berth_value* value) { return reinterpret_cast<const Value*>(value); }
   const berth_value* abi() const { return &head_; }
 
@@ -45,11 +46,12 @@ class Value {
   int64_t integer() const { return integer_; }               // REQUIRES: INT or BOOL.
   double number() const { return number_; }                  // REQUIRES: FLOAT.
   std::string_view text() const { return {text_, count_}; }  // REQUIRES: STRING.
-  // Of an array or object; 0 of all else.
+  // Returns the number of elements or members; 0 for a value that is no array and no object.
   uint32_t size() const { return kind_ >= BERTH_VALUE_ARRAY ? count_ : 0; }
+  // Returns an element or member by its index.
   // REQUIRES: i < size().
   const Member& At(uint32_t i) const;
-  // Empty where the tree does not say.
+  // Returns where the value was written; empty if the tree does not record it.
   std::string_view where() const;
 
  private:
@@ -68,18 +70,18 @@ class Value {
   };
   uint32_t count_ = 0;
   uint8_t kind_ = BERTH_VALUE_NULL;
-  uint8_t placed_ = 0;   // 1: it is that of a PlacedMember.
-  uint16_t stride_ = 0;  // Bytes from one part to the next.
+  uint8_t placed_ = 0;   // 1 if this is the value of a PlacedMember.
+  uint16_t stride_ = 0;  // Bytes from one element or member to the next.
 };
 
-// A value within another.
+// An element of an array, or a member of an object.
 struct Member {
   Value value;
   berth_str key = {nullptr, 0};
 };
 
-// A value of which is known where it was written: "profiles/default.toml:12". The root of such a
-// tree is one too.
+// A member that records where it was written, such as "profiles/default.toml:12". The root of such
+// a tree is a PlacedMember too.
 struct PlacedMember {
   PlacedMember(const Value& value, std::string_view key, std::string_view where);
 
@@ -91,8 +93,8 @@ static_assert(sizeof(Value) == 24 && std::is_standard_layout_v<PlacedMember> &&
               std::is_trivially_copyable_v<PlacedMember> &&
               std::is_trivially_destructible_v<PlacedMember>);
 
-// Equal trees have equal hashes; members in another order make another tree. Null hashes as the
-// value null.
+// Returns the hash of a tree. Equal trees have equal hashes; trees whose members are in a different
+// order are not equal. A null pointer has the same hash as the value null.
 uint64_t HashValue(const berth_value* value);
 
 }  // namespace berth::host

@@ -16,7 +16,7 @@ namespace {
 
 class ValueTest : public DecodeTest {
  protected:
-  // The tree of `text`; lives until the next one.
+  // Returns the tree of `text`, which is valid until the next call.
   const berth_value* Tree(std::string_view text) {
     std::string whole = "{'apiVersion':'v1','kind':'A','metadata':{'name':'x'},'d':";
     const Result<ObjectRef> object = decoder_.DecodeObject(Json(whole.append(text).append("}")));
@@ -29,16 +29,16 @@ class ValueTest : public DecodeTest {
   ObjectRef object_;
 };
 
-TEST_F(ValueTest, KnowsItsReader) {
+TEST_F(ValueTest, HasTheValuesServiceAsItsReader) {
   const berth_value* tree = Tree("{'a':[true]}");
   EXPECT_EQ(tree->reader, &values_);
   const berth_value* list = values_.get(tree, AsStr("a"));
   EXPECT_EQ(list->reader, &values_);
   EXPECT_EQ(values_.at(list, 0, nullptr)->reader, &values_);
-  EXPECT_EQ(Text(values_.where(tree)), "") << "objects come from nowhere in particular";
+  EXPECT_EQ(Text(values_.where(tree)), "") << "values of an object have no place";
 }
 
-TEST_F(ValueTest, WhatHasAnotherKindIsEmpty) {
+TEST_F(ValueTest, AccessorsOfAnotherKindReturnAnEmptyValue) {
   for (const char* text : {"true", "7", "0.5", "'s'", "[1]", "{'a':1}"}) {
     SCOPED_TRACE(text);
     const berth_value* value = Tree(text);
@@ -54,7 +54,7 @@ TEST_F(ValueTest, WhatHasAnotherKindIsEmpty) {
   }
 }
 
-TEST_F(ValueTest, QuantitiesAreTextOrNumbers) {
+TEST_F(ValueTest, QuantitiesAreStringsOrNumbers) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   struct Case {
     const char* text;
@@ -122,7 +122,7 @@ TEST_F(ValueTest, EqualTreesHaveEqualHashes) {
   }
 }
 
-TEST(PlacedMember, SaysWhereItStands) {
+TEST(PlacedMember, RecordsWhereItWasWritten) {
   const std::array parts = {PlacedMember(Value::Int(1), "a", "f:1")};
   const PlacedMember root(Value::Object(parts), "", "f:2");
   const berth_values& values = *ValuesService();

@@ -22,19 +22,19 @@ namespace {
 
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
 
-// The only way out of the parser's callbacks. Ends in YamlToJson().
-class Refusal : public std::exception {
+// Carries an error out of the parser's callbacks. YamlToJson() catches it.
+class ConversionError : public std::exception {
  public:
-  explicit Refusal(Status status) : status_(std::move(status)) {}
+  explicit ConversionError(Status status) : status_(std::move(status)) {}
   const Status& status() const { return status_; }
-  const char* what() const noexcept override { return "refused"; }
+  const char* what() const noexcept override { return "the YAML text was rejected"; }
 
  private:
   Status status_;
 };
 
-[[noreturn]] void Refuse(ErrorCode code, const YAML::Mark& mark, std::string_view message) {
-  throw Refusal(AtPlace(code, int64_t{mark.line} + 1, int64_t{mark.column} + 1, message));
+[[noreturn]] void Reject(ErrorCode code, const YAML::Mark& mark, std::string_view message) {
+  throw ConversionError(AtPlace(code, int64_t{mark.line} + 1, int64_t{mark.column} + 1, message));
 }
 
 bool IsCoreTag(std::string_view tag, std::string_view name) {
@@ -48,16 +48,15 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
-// Writes the events of one document as JSON. An anchored node is remembered as its JSON text, an
-// alias is a copy of it.
+// Writes the events of the parser as JSON. It stores the JSON text of anchored nodes for aliases.
 class JsonWriter : public YAML::EventHandler {
  public:
   JsonWriter(std::string_view text, const YamlLimits& limits) : text_(text), limits_(limits) {}
 
   std::vector<JsonDocument> TakeDocuments() { return std::move(documents_); }
 
-  // Called after the last document. yaml-cpp takes the end of the text for the end of a quoted
-  // scalar where a line break stands before it; a manifest cut short must not pass for a whole one.
+  // Called after the last document. yaml-cpp accepts the end of the text as the end of a quoted
+  // scalar if there is a line break before it, but a truncated manifest must not be accepted.
   void CheckEnd() const {
     constexpr std::string_view kBlanks = " \t\r\n";
     size_t at = static_cast<size_t>(last_scalar_.pos);
@@ -74,7 +73,7 @@ class JsonWriter : public YAML::EventHandler {
         return;
       }
     }
-    Refuse(ErrorCode::kInvalidArgument, last_scalar_, "the quoted scalar has no end");
+    Reject(ErrorCode::kInvalidArgument, last_scalar_, "the quoted scalar has no closing quote");
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -92,7 +91,7 @@ class JsonWriter : public YAML::EventHandler {
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (ExpectsKey()) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    if (ExpectsKey()) Reject(ErrorCode::kInvalidArgument, mark, "the key is null");
     const size_t begin = BeginValue(mark);
     json_ += "null";
     EndValue({mark, begin, anchor, 1, 0});
@@ -110,7 +109,7 @@ class JsonWriter : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t id) override {
     const Anchor* anchor = id < anchors_.size() ? &anchors_[id] : nullptr;
     if (anchor == nullptr || anchor->json.empty()) {
-      Refuse(ErrorCode::kInvalidArgument, mark, "the alias stands within the node it names");
+      Reject(ErrorCode::kInvalidArgument, mark, "the alias refers to the node that contains it");
     }
     ++aliases_;
     alias_nodes_ += anchor->nodes;
@@ -154,13 +153,13 @@ class JsonWriter : public YAML::EventHandler {
     uint32_t height = 0;
   };
 
-  // A complete node: where its JSON begins, and what it weighs.
+  // A complete node: the offset of its JSON text, and its size in nodes.
   struct Value {
     YAML::Mark mark;
     size_t begin = 0;
     YAML::anchor_t anchor = 0;
-    uint64_t nodes = 0;   // Its own included; 0 for an alias, whose nodes are counted already.
-    uint32_t height = 0;  // Collections within each other, its own included.
+    uint64_t nodes = 0;   // Includes the node itself; 0 for an alias, see alias_nodes_.
+    uint32_t height = 0;  // The levels of nested collections, including the node itself.
   };
 
   // An open mapping or sequence.
@@ -169,29 +168,29 @@ class JsonWriter : public YAML::EventHandler {
     size_t begin = 0;
     YAML::anchor_t anchor = 0;
     uint64_t nodes_before = 0;
-    uint32_t height = 0;  // Of its highest child.
+    uint32_t height = 0;  // The largest height of a child.
     bool mapping = false;
     bool expects_key = false;
-    bool merging = false;  // The value to come is that of "<<".
-    size_t first_key = 0;  // In keys_.
+    bool merging = false;  // Whether the next value is the value of "<<".
+    size_t first_key = 0;  // The index of the first key of this mapping in keys_.
     std::unordered_set<std::string> many_keys;
     std::vector<std::string> merges;
   };
 
-  // A key of an open mapping, by its place in json_, quotes included.
+  // A key of an open mapping: its position in json_, including the quotes.
   struct Key {
     uint64_t hash;
     size_t begin;
     size_t size;
   };
 
-  // Looked through one by one; a mapping with more keys gets a set.
+  // Up to this many keys of a mapping are searched one by one; more keys are stored in a set.
   static constexpr size_t kFewKeys = 32;
 
   bool ExpectsKey() const { return !frames_.empty() && frames_.back().expects_key; }
 
-  // yaml-cpp begins a new document wherever the last one ended. YAML wants "---" there, unless the
-  // last one was ended by "...".
+  // yaml-cpp begins a new document after the end of the previous one. YAML requires "---" there,
+  // unless the previous document was ended by "...".
   void CheckDocumentStart(const YAML::Mark& mark) {
     const bool first = !std::exchange(seen_document_, true);
     const size_t at = static_cast<size_t>(mark.pos);
@@ -205,20 +204,20 @@ class JsonWriter : public YAML::EventHandler {
       if (!line.empty() && line[0] != '#') break;
       before = before.substr(0, line_begin == 0 ? 0 : line_begin - 1);
     }
-    Refuse(ErrorCode::kInvalidArgument, mark,
-           "expected the end of the document, or --- and another one");
+    Reject(ErrorCode::kInvalidArgument, mark,
+           "expected the end of the document, or --- before the next document");
   }
 
   void CheckDepth(const YAML::Mark& mark, uint32_t more) const {
     if (frames_.size() + more <= limits_.max_depth) return;
-    Refuse(ErrorCode::kOutOfRange, mark,
+    Reject(ErrorCode::kOutOfRange, mark,
            "expected at most " + std::to_string(limits_.max_depth) +
-               " mappings and sequences within each other");
+               " levels of nested mappings and sequences");
   }
 
   void CheckNodes(const YAML::Mark& mark) const {
     if (nodes_ + alias_nodes_ <= limits_.max_nodes) return;
-    Refuse(ErrorCode::kOutOfRange, mark,
+    Reject(ErrorCode::kOutOfRange, mark,
            "expected at most " + std::to_string(limits_.max_nodes) + " nodes");
   }
 
@@ -227,15 +226,15 @@ class JsonWriter : public YAML::EventHandler {
     CheckNodes(mark);
     if (alias_nodes_ > limits_.free_alias_nodes &&
         alias_nodes_ / limits_.max_alias_ratio > nodes_ + aliases_) {
-      Refuse(ErrorCode::kOutOfRange, mark,
-             "expected fewer aliases: they make more than " +
-                 std::to_string(limits_.max_alias_ratio) + " times of what is written out");
+      Reject(ErrorCode::kOutOfRange, mark,
+             "expected fewer aliases: they expand to more than " +
+                 std::to_string(limits_.max_alias_ratio) + " times the nodes of the text");
     }
     copied_bytes_ += bytes;
     if (copied_bytes_ + json_bytes_ + json_.size() > limits_.max_json_bytes) {
-      Refuse(ErrorCode::kOutOfRange, mark,
+      Reject(ErrorCode::kOutOfRange, mark,
              "expected at most " + std::to_string(limits_.max_json_bytes) +
-                 " bytes of JSON, aliases expanded");
+                 " bytes of JSON after expanding aliases");
     }
   }
 
@@ -251,7 +250,7 @@ class JsonWriter : public YAML::EventHandler {
   void EndValue(const Value& value) {
     nodes_ += value.nodes;
     CheckNodes(value.mark);
-    if (value.anchor != 0) Remember(value, json_.substr(value.begin));
+    if (value.anchor != 0) StoreAnchor(value, json_.substr(value.begin));
     FinishInParent(value);
   }
 
@@ -264,7 +263,7 @@ class JsonWriter : public YAML::EventHandler {
     parent.expects_key = true;
   }
 
-  void Remember(const Value& value, std::string json) {
+  void StoreAnchor(const Value& value, std::string json) {
     CheckExpansion(value.mark, json.size());
     if (anchors_.size() <= value.anchor) anchors_.resize(value.anchor + 1);
     anchors_[value.anchor] = {std::move(json), value.nodes, value.height};
@@ -272,9 +271,9 @@ class JsonWriter : public YAML::EventHandler {
 
   void Open(const YAML::Mark& mark, const std::string& tag, std::string_view kind,
             YAML::anchor_t anchor) {
-    if (ExpectsKey()) Refuse(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
+    if (ExpectsKey()) Reject(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
     const bool plain = tag.empty() || tag == "?" || tag == "!";
-    if (!plain && !IsCoreTag(tag, kind)) RefuseTag(mark, tag);
+    if (!plain && !IsCoreTag(tag, kind)) RejectTag(mark, tag);
     CheckDepth(mark, 1);
     Frame frame;
     frame.mark = mark;
@@ -293,34 +292,35 @@ class JsonWriter : public YAML::EventHandler {
     CheckNodes(frame.mark);
     const uint64_t nodes = nodes_ + alias_nodes_ - frame.nodes_before;
     const Value value = {frame.mark, frame.begin, frame.anchor, nodes, frame.height + 1};
-    if (frame.anchor != 0) Remember(value, json_.substr(frame.begin));
+    if (frame.anchor != 0) StoreAnchor(value, json_.substr(frame.begin));
     FinishInParent(value);
   }
 
-  [[noreturn]] static void RefuseTag(const YAML::Mark& mark, const std::string& tag) {
-    Refuse(ErrorCode::kUnsupported, mark, "the tag " + Quoted(tag) + " is not supported here");
+  [[noreturn]] static void RejectTag(const YAML::Mark& mark, const std::string& tag) {
+    Reject(ErrorCode::kUnsupported, mark, "the tag " + Quoted(tag) + " is not supported here");
   }
 
   ScalarKind Resolve(const YAML::Mark& mark, const std::string& tag, const std::string& value) {
     if (tag == "!") return ScalarKind::kString;
     const bool plain = tag.empty() || tag == "?";
-    if (!plain && !tag.starts_with(kTagPrefix)) RefuseTag(mark, tag);
+    if (!plain && !tag.starts_with(kTagPrefix)) RejectTag(mark, tag);
     const std::string_view name =
         plain ? std::string_view() : std::string_view(tag).substr(kTagPrefix.size());
     if (name == "str" || name == "timestamp") return ScalarKind::kString;
     const ScalarKind kind = ResolvePlainScalar(value, scalar_);
     if (kind == ScalarKind::kNotFinite) {
-      Refuse(ErrorCode::kInvalidArgument, mark, "JSON has no " + Quoted(value));
+      Reject(ErrorCode::kInvalidArgument, mark, "JSON cannot represent " + Quoted(value));
     }
     if (kind == ScalarKind::kTooLarge) {
-      Refuse(ErrorCode::kInvalidArgument, mark, Quoted(value) + " is beyond 64 bits");
+      Reject(ErrorCode::kInvalidArgument, mark, Quoted(value) + " does not fit in 64 bits");
     }
     if (plain) return kind;
     const std::optional<bool> fits = FitsTag(name, kind);
-    if (!fits) RefuseTag(mark, tag);
+    if (!fits) RejectTag(mark, tag);
     if (!*fits) {
-      Refuse(ErrorCode::kInvalidArgument, mark,
-             Quoted(value) + " is no " + std::string(name) + ", as its tag says");
+      Reject(
+          ErrorCode::kInvalidArgument, mark,
+          "expected a value of the tag's type " + std::string(name) + ", found " + Quoted(value));
     }
     return kind;
   }
@@ -345,32 +345,32 @@ class JsonWriter : public YAML::EventHandler {
               const std::string& value) {
     if (value == "<<" && (tag == "?" || IsCoreTag(tag, "merge"))) return BeginMerge();
     const ScalarKind kind = Resolve(mark, tag, value);
-    if (kind == ScalarKind::kNull) Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    if (kind == ScalarKind::kNull) Reject(ErrorCode::kInvalidArgument, mark, "the key is null");
     ++nodes_;
     std::string text;
     AppendJsonString(kind == ScalarKind::kString ? value : scalar_, text);
     if (anchor != 0) {
       const std::string& json = kind == ScalarKind::kString ? text : scalar_;
-      Remember({mark, 0, anchor, 1, 0}, json);
+      StoreAnchor({mark, 0, anchor, 1, 0}, json);
     }
     WriteKey(mark, text);
   }
 
   void AddAliasKey(const YAML::Mark& mark, const Anchor& anchor) {
-    if (anchor.height != 0) Refuse(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
-    if (anchor.json == "null") Refuse(ErrorCode::kInvalidArgument, mark, "null is no key");
+    if (anchor.height != 0) Reject(ErrorCode::kUnsupported, mark, "expected a scalar as the key");
+    if (anchor.json == "null") Reject(ErrorCode::kInvalidArgument, mark, "the key is null");
     WriteKey(mark, anchor.json[0] == '"' ? anchor.json : '"' + anchor.json + '"');
   }
 
   void WriteKey(const YAML::Mark& mark, const std::string& key) {
     if (!AddDistinctKey(key)) {
-      Refuse(ErrorCode::kInvalidArgument, mark,
-             "the key " + key.substr(0, 80) + " stands in this mapping already");
+      Reject(ErrorCode::kInvalidArgument, mark,
+             "the key " + key.substr(0, 80) + " occurs twice in this mapping");
     }
     frames_.back().expects_key = false;
   }
 
-  // Appends `"key":` unless the mapping has it. `key` is quoted.
+  // Appends `"key":`, or returns false if the mapping contains `key`, which includes its quotes.
   bool AddDistinctKey(const std::string& key) {
     Frame& frame = frames_.back();
     const uint64_t hash = HashBytes(key);
@@ -402,7 +402,7 @@ class JsonWriter : public YAML::EventHandler {
     frames_.back().expects_key = false;
   }
 
-  // Moves the value of "<<" out of the text; it is written when the mapping's own keys are known.
+  // Moves the value of "<<" out of the JSON text, to write it after the mapping's own keys.
   void TakeMerge(Frame& frame, const Value& value) {
     std::string merge = json_.substr(value.begin);
     json_.resize(value.begin);
@@ -416,8 +416,8 @@ class JsonWriter : public YAML::EventHandler {
       }
     }
     if (!mappings) {
-      Refuse(ErrorCode::kInvalidArgument, value.mark,
-             "expected a mapping, or a sequence of mappings, behind <<");
+      Reject(ErrorCode::kInvalidArgument, value.mark,
+             "expected a mapping, or a sequence of mappings, after <<");
     }
     frame.merges.push_back(std::move(merge));
   }
@@ -450,7 +450,7 @@ class JsonWriter : public YAML::EventHandler {
   YAML::Mark last_scalar_;
   std::vector<Frame> frames_;
   std::vector<Key> keys_;
-  std::vector<Anchor> anchors_;  // By yaml-cpp's number, which begins at 1 in each document.
+  std::vector<Anchor> anchors_;  // Indexed by yaml-cpp's anchor id, which starts at 1 per document.
   int32_t root_line_ = 0;
   bool seen_document_ = false;
   uint64_t nodes_ = 0;
@@ -487,8 +487,8 @@ Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLi
     while (parser.HandleNextDocument(writer)) {
     }
     writer.CheckEnd();
-  } catch (const Refusal& refusal) {
-    return refusal.status();
+  } catch (const ConversionError& error) {
+    return error.status();
   } catch (const YAML::Exception& e) {
     return AtPlace(ErrorCode::kInvalidArgument, int64_t{e.mark.line} + 1,
                    int64_t{e.mark.column} + 1, e.msg);

@@ -1,4 +1,4 @@
-// Manifests are YAML; everything behind this file reads JSON.
+// Converts YAML manifests to JSON, which the decoder reads.
 #ifndef BERTH_HOST_API_YAML_H_
 #define BERTH_HOST_API_YAML_H_
 
@@ -14,36 +14,37 @@ namespace berth::host {
 
 struct JsonDocument {
   std::string json;  // Compact, valid UTF-8.
-  int32_t line = 0;  // Where its first node starts in the YAML text, counted from 1.
+  int32_t line = 0;  // The line of its first node in the YAML text, counted from 1.
 };
 
-// Above any of them the text is refused.
+// A text that exceeds one of these limits is rejected.
 struct YamlLimits {
-  size_t max_bytes = size_t{512} << 20;     // Of YAML.
-  size_t max_json_bytes = size_t{1} << 30;  // Of JSON, and of what anchors make us remember.
-  uint32_t max_depth = 100;                 // Mappings and sequences within each other.
-  uint64_t max_nodes = 50'000'000;          // After aliases are expanded.
-  uint64_t max_alias_ratio = 100;           // Nodes from aliases per node or alias written out.
-  uint64_t free_alias_nodes = 1'000'000;    // Up to here the ratio does not matter.
+  size_t max_bytes = size_t{512} << 20;     // Bytes of YAML.
+  size_t max_json_bytes = size_t{1} << 30;  // Bytes of JSON, including copies made for anchors.
+  uint32_t max_depth = 100;                 // Levels of nested mappings and sequences.
+  uint64_t max_nodes = 50'000'000;          // Nodes after aliases are expanded.
+  uint64_t max_alias_ratio = 100;           // Nodes from aliases per node or alias in the text.
+  uint64_t free_alias_nodes = 1'000'000;    // The ratio is not checked up to this many alias nodes.
 };
 
-// Converts a stream of YAML documents. Documents that are empty or null are left out, as kubectl
-// does; so the result may be empty.
+// Converts a stream of YAML documents. Documents that are empty or null are skipped, as in kubectl,
+// so the result may be empty.
 //
-// Values are those of kubectl (sigs.k8s.io/yaml, which is go-yaml v2, resolve.go):
+// Scalars have the same values as in kubectl (sigs.k8s.io/yaml, which uses go-yaml v2, resolve.go):
 // - plain null: empty, ~, null, Null, NULL;
 // - plain booleans: true, false, yes, no, on, off, y, n, each also Capitalised or in CAPITALS;
-// - plain integers: decimal, 0x, 0b, 0o, and octal by a leading 0, "_" between digits ignored;
-//   decimals beyond 64 bits are read as floats, the others are refused;
-// - plain floats: as JSON writes them, also ".5" and "5."; .inf and .nan are refused;
-// - everything else plain, timestamps among it, and everything quoted: strings.
-// A key is its value as text: the key 010 is "8", the key on is "true"; null is no key.
+// - plain integers: decimal, 0x, 0b, 0o, and octal with a leading 0; "_" between digits is ignored;
+//   a decimal that does not fit in 64 bits becomes a float, other integers are rejected;
+// - plain floats: the syntax of JSON, and also ".5" and "5."; .inf and .nan are rejected;
+// - all other plain scalars, including timestamps, and all quoted scalars: strings.
+// A key is its value as text: the key 010 is "8", the key on is "true". A null key is rejected.
 //
-// Stricter than the default of sigs.k8s.io/yaml: a key twice in one mapping is an error, and so is
-// every tag but str, null, bool, int, float, timestamp (a string), map, seq. Merge keys ("<<") give
-// way to keys that stand in the mapping itself, before or behind them, as YAML 1.1 says.
+// The conversion is stricter than the default of sigs.k8s.io/yaml: a duplicate key in a mapping is
+// an error, and so is every tag except str, null, bool, int, float, timestamp (a string), map and
+// seq. Keys of a mapping override merged keys ("<<"), regardless of their order, as YAML 1.1
+// requires.
 //
-// Returns: kInvalidArgument, kUnsupported (a tag) or kOutOfRange (a limit); each message begins
+// Errors: kInvalidArgument, kUnsupported (a tag) or kOutOfRange (a limit). Each message begins with
 // "line N, column M: ".
 Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLimits& limits = {});
 

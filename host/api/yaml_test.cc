@@ -17,7 +17,7 @@ std::string Repeat(std::string_view text, size_t count) {
   return repeated;
 }
 
-// The documents, one per line.
+// Returns the JSON documents, one per line, or the error.
 std::string Convert(std::string_view text, const YamlLimits& limits = {}) {
   const Result<std::vector<JsonDocument>> documents = YamlToJson(text, limits);
   if (!documents.ok()) return documents.status().ToString();
@@ -157,7 +157,7 @@ TEST(YamlToJson, QuotedAndBlockScalarsAreStrings) {
   for (const auto& [yaml, json] : kCases) EXPECT_EQ(Convert(yaml), json) << yaml;
 }
 
-TEST(YamlToJson, TagsChooseTheType) {
+TEST(YamlToJson, TagsDetermineTheType) {
   const std::pair<std::string, std::string> kCases[] = {
       {"!!str 12", "\"12\""},
       {"! 12", "\"12\""},
@@ -168,8 +168,10 @@ TEST(YamlToJson, TagsChooseTheType) {
       {"!!timestamp 2026-01-10", "\"2026-01-10\""},
       {"!!seq [1]", "[1]"},
       {"!!map {a: 1}", "{\"a\":1}"},
-      {"!!int x", "InvalidArgument: line 1, column 4: \"x\" is no int, as its tag says"},
-      {"!!bool 1", "InvalidArgument: line 1, column 4: \"1\" is no bool, as its tag says"},
+      {"!!int x",
+       "InvalidArgument: line 1, column 4: expected a value of the tag's type int, found \"x\""},
+      {"!!bool 1",
+       "InvalidArgument: line 1, column 4: expected a value of the tag's type bool, found \"1\""},
       {"!!binary aGk=",
        "Unsupported: line 1, column 4: the tag \"tag:yaml.org,2002:binary\" is not supported here"},
       {"!Ref x", "Unsupported: line 1, column 4: the tag \"!Ref\" is not supported here"},
@@ -191,7 +193,7 @@ TEST(YamlToJson, KeysAreStrings) {
   EXPECT_EQ(Convert("x: &k 5\n*k : v\n"), R"({"x":5,"5":"v"})");
 }
 
-TEST(YamlToJson, SplitsDocumentsAndSaysWhereTheyStart) {
+TEST(YamlToJson, SplitsDocumentsAndRecordsTheirLines) {
   const Result<std::vector<JsonDocument>> documents = YamlToJson(
       "# head\na: 1\n---\n---\n# empty\n---\nnull\n---\n\nb: 2\n...\n# tail\n---\n- c\n");
   ASSERT_TRUE(documents.ok()) << documents.status().ToString();
@@ -206,7 +208,7 @@ TEST(YamlToJson, SplitsDocumentsAndSaysWhereTheyStart) {
   EXPECT_EQ(Convert("a: 1\n...\n# next\nb: 2\n"), "{\"a\":1}\n{\"b\":2}");
 }
 
-TEST(YamlToJson, AliasesCopyTheNodeTheyName) {
+TEST(YamlToJson, AliasesCopyTheirNode) {
   const std::pair<std::string, std::string> kCases[] = {
       {"a: &x {k: [1, 2]}\nb: *x\nc: *x\n", R"({"a":{"k":[1,2]},"b":{"k":[1,2]},"c":{"k":[1,2]}})"},
       {"- &x 1\n- &x 2\n- *x\n", "[1,2,2]"},
@@ -218,7 +220,7 @@ TEST(YamlToJson, AliasesCopyTheNodeTheyName) {
   for (const auto& [yaml, json] : kCases) EXPECT_EQ(Convert(yaml), json) << yaml;
 }
 
-TEST(YamlToJson, MergedKeysGiveWayToTheMappingsOwn) {
+TEST(YamlToJson, KeysOfAMappingOverrideMergedKeys) {
   const std::pair<std::string, std::string> kCases[] = {
       {"a: &a {x: 1, w: 2}\nb:\n  <<: *a\n  w: 3\n", R"({"a":{"x":1,"w":2},"b":{"w":3,"x":1}})"},
       {"a: &a {x: 1, w: 2}\nb:\n  w: 3\n  <<: *a\n", R"({"a":{"x":1,"w":2},"b":{"w":3,"x":1}})"},
@@ -235,19 +237,20 @@ TEST(YamlToJson, MergedKeysGiveWayToTheMappingsOwn) {
   for (const auto& [yaml, json] : kCases) EXPECT_EQ(Convert(yaml), json) << yaml;
 }
 
-TEST(YamlToJson, ErrorsSayWhere) {
+TEST(YamlToJson, ErrorsNameTheLineAndTheColumn) {
   const std::pair<std::string, std::string> kCases[] = {
-      {"a: 1\nb: 2\na: 3\n", "line 3, column 1: the key \"a\" stands in this mapping already"},
-      {"x:\n  1: a\n  '1': b\n", "line 3, column 3: the key \"1\" stands in this mapping already"},
+      {"a: 1\nb: 2\na: 3\n", "line 3, column 1: the key \"a\" occurs twice in this mapping"},
+      {"x:\n  1: a\n  '1': b\n", "line 3, column 3: the key \"1\" occurs twice in this mapping"},
       {"a: [1, 2\nb: 3\n", "line 2, column 2: "},
       {"a: b: c\n", "line 1, column 5: "},
       {"a: *nope\n", "line 1, column 4: "},
-      {"a: &x [*x]\n", "line 1, column 8: the alias stands within the node it names"},
-      {"a: .inf\n", "line 1, column 4: JSON has no \".inf\""},
-      {"a: -.INF\n", "line 1, column 4: JSON has no \"-.INF\""},
-      {"a: .nan\n", "line 1, column 4: JSON has no \".nan\""},
-      {"a: 0x10000000000000000\n", "line 1, column 4: \"0x10000000000000000\" is beyond 64 bits"},
-      {"~: a\n", "line 1, column 1: null is no key"},
+      {"a: &x [*x]\n", "line 1, column 8: the alias refers to the node that contains it"},
+      {"a: .inf\n", "line 1, column 4: JSON cannot represent \".inf\""},
+      {"a: -.INF\n", "line 1, column 4: JSON cannot represent \"-.INF\""},
+      {"a: .nan\n", "line 1, column 4: JSON cannot represent \".nan\""},
+      {"a: 0x10000000000000000\n",
+       "line 1, column 4: \"0x10000000000000000\" does not fit in 64 bits"},
+      {"~: a\n", "line 1, column 1: the key is null"},
       {"? [a]\n: b\n", "line 1, column 3: expected a scalar as the key"},
       {"x: &k [1]\n*k : v\n", "line 2, column 1: expected a scalar as the key"},
       {"a:\n  <<: 5\n", "line 2, column 7: expected a mapping, or a sequence of mappings"},
@@ -262,9 +265,9 @@ TEST(YamlToJson, ErrorsSayWhere) {
       {"a: \xc0\x80\n", "line 1, column 4: this is not valid UTF-8"},
       {"a: \xed\xa0\x80\n", "line 1, column 4: this is not valid UTF-8"},
       {"a: \xe2\x82", "line 1, column 4: this is not valid UTF-8"},
-      {"a: 'open\n", "line 1, column 4: the quoted scalar has no end"},
-      {"a: &x !!str \"it\\\" \n", "line 1, column 4: the quoted scalar has no end"},
-      {"a: 'it''s\n\n", "line 1, column 4: the quoted scalar has no end"},
+      {"a: 'open\n", "line 1, column 4: the quoted scalar has no closing quote"},
+      {"a: &x !!str \"it\\\" \n", "line 1, column 4: the quoted scalar has no closing quote"},
+      {"a: 'it''s\n\n", "line 1, column 4: the quoted scalar has no closing quote"},
       {"%YAML 9.9\n---\na: 1\n", "line 1, column "},
   };
   for (const auto& [yaml, message] : kCases) {
@@ -274,18 +277,18 @@ TEST(YamlToJson, ErrorsSayWhere) {
   }
 }
 
-TEST(YamlToJson, ManyKeysAreStillDistinct) {
+TEST(YamlToJson, FindsDuplicatesAmongManyKeys) {
   std::string yaml;
   for (int32_t i = 0; i < 200; ++i) yaml += "k" + std::to_string(i) + ": 0\n";
   EXPECT_EQ(Convert(yaml).substr(0, 15), R"({"k0":0,"k1":0,)");
   for (const char* again : {"k0", "k32", "k33", "k199"}) {
     EXPECT_EQ(Convert(yaml + again + ": 1\n"), "InvalidArgument: line 201, column 1: the key \"" +
                                                    std::string(again) +
-                                                   "\" stands in this mapping already");
+                                                   "\" occurs twice in this mapping");
   }
 }
 
-TEST(YamlToJson, LimitsHoldOnBothSides) {
+TEST(YamlToJson, AcceptsInputAtItsLimitsAndRejectsMore) {
   YamlLimits limits;
   limits.max_bytes = 4;
   EXPECT_EQ(Convert("a: 1", limits), R"({"a":1})");
@@ -296,8 +299,8 @@ TEST(YamlToJson, LimitsHoldOnBothSides) {
   limits.max_depth = 3;
   EXPECT_EQ(Convert("[[[]]]", limits), "[[[]]]");
   EXPECT_EQ(Convert("[[[[]]]]", limits),
-            "OutOfRange: line 1, column 4: expected at most 3 mappings and sequences within each "
-            "other");
+            "OutOfRange: line 1, column 4: expected at most 3 levels of nested mappings and "
+            "sequences");
   EXPECT_EQ(Convert("[&x [1], [*x]]", limits), "[[1],[[1]]]");
   EXPECT_NE(Convert("[&x [1], [[*x]]]", limits).find("line 1, column 12: expected at most 3"),
             std::string::npos);
@@ -311,14 +314,14 @@ TEST(YamlToJson, LimitsHoldOnBothSides) {
             std::string::npos);
 }
 
-TEST(YamlToJson, DeepNestingIsRefusedNotACrash) {
+TEST(YamlToJson, RejectsDeepNesting) {
   for (const char* open : {"[", "{a: ", "- ", "? "}) {
     const std::string error = Convert(Repeat(open, 100'000));
     EXPECT_NE(error.find("line 1, column "), std::string::npos) << error;
   }
 }
 
-TEST(YamlToJson, AliasBombsAreRefusedQuickly) {
+TEST(YamlToJson, RejectsAliasBombsQuickly) {
   std::string nodes = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int32_t i = 1; i < 12; ++i) {
     const std::string alias = "*a" + std::to_string(i - 1);
@@ -342,13 +345,13 @@ TEST(YamlToJson, AliasBombsAreRefusedQuickly) {
   }
 }
 
-TEST(YamlToJson, ATemplateUsedByManyPodsIsNoBomb) {
+TEST(YamlToJson, AcceptsManyAliasesOfASmallNode) {
   std::string yaml = "template: &t {a: 1, b: 2, c: [1, 2, 3], d: {e: f}}\npods:\n";
   for (int32_t i = 0; i < 200'000; ++i) yaml += "- *t\n";
   EXPECT_TRUE(YamlToJson(yaml).ok());
 }
 
-TEST(YamlToJson, AnyTruncationGivesAValueOrAnError) {
+TEST(YamlToJson, AnyTruncatedTextGivesAValueOrAnError) {
   const std::string yaml =
       "%YAML 1.1\n---\na: &x {b: [1, 'q', \"d\\n\"], <<: {c: !!str 5}}\n? k\n: |\n  text\n"
       "- *x\n...\n---\n- *y\n";

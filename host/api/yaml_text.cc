@@ -20,7 +20,7 @@ struct Word {
   std::string_view json;
 };
 
-// Lower case; Capitalised and CAPITALS are tried too.
+// The words in lower case. IsWord() also accepts Capitalised and CAPITALS.
 constexpr std::array kWords = {
     Word{"true", ScalarKind::kBool, "true"}, Word{"false", ScalarKind::kBool, "false"},
     Word{"yes", ScalarKind::kBool, "true"},  Word{"no", ScalarKind::kBool, "false"},
@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 3> kMinusInf = {"-.inf", "-.Inf", "-.INF"
 constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// `text` is `word`, Word or WORD.
+// Returns whether `text` is `word`, Word or WORD.
 bool IsWord(std::string_view text, std::string_view word) {
   if (text.size() != word.size()) return false;
   bool rest_upper = true;
@@ -50,7 +50,8 @@ bool IsWord(std::string_view text, std::string_view word) {
   return rest_lower || (rest_upper && IsUpper(text[0]));
 }
 
-// The base that Go's strconv.ParseInt(text, 0, 64) sees, and the digits behind its prefix.
+// Returns the base that Go's strconv.ParseInt(text, 0, 64) detects, and removes its prefix from
+// `digits`.
 int32_t TakeBase(std::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
   int32_t base = 8;
@@ -82,7 +83,7 @@ ScalarKind ResolveInt(std::string_view text, std::string& json) {
   if (error == std::errc::invalid_argument || stop != end) return ScalarKind::kString;
   const bool fits = error == std::errc() && (!negative || value <= uint64_t{1} << 63) &&
                     (text[0] != '+' || value < uint64_t{1} << 63);
-  // A decimal goes on to be a float.
+  // ResolveNumber() resolves a decimal that does not fit as a float.
   if (!fits) return base == 10 ? ScalarKind::kString : ScalarKind::kTooLarge;
   json.clear();
   if (negative && value != 0) json += '-';
@@ -90,7 +91,7 @@ ScalarKind ResolveInt(std::string_view text, std::string& json) {
   return ScalarKind::kInt;
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+// Returns whether `text` matches [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool LooksLikeFloat(std::string_view text) {
   size_t i = 0;
   const auto sign = [&] {
@@ -123,11 +124,12 @@ ScalarKind ResolveFloat(std::string_view text, std::string& json) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    // from_chars does not say in which direction. Too small is 0, too large stays text.
+    // from_chars does not report whether the number is too small or too large. A number that is too
+    // small becomes 0; one that is too large stays a string.
     value = std::strtod(std::string(text).c_str(), nullptr);
     if (!std::isfinite(value)) return ScalarKind::kString;
   }
-  // encoding/json's choice between the notations.
+  // Choose between the notations as Go's encoding/json does.
   const double magnitude = std::fabs(value);
   const bool plain = value == 0 || (magnitude >= 1e-6 && magnitude < 1e21);
   std::array<char, 64> buffer;
@@ -151,7 +153,7 @@ ScalarKind ResolveNumber(std::string_view text, std::string& json) {
   return kind == ScalarKind::kString ? ResolveFloat(text, json) : kind;
 }
 
-// The length of the UTF-8 sequence at `at`, 0 where there is none that is valid.
+// Returns the length of the UTF-8 sequence at `at`; 0 if it is invalid.
 size_t Utf8Length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) {
     return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint8_t{0};
@@ -217,7 +219,7 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
       for (const std::string_view name : kMinusInf) {
         if (text == name) return ScalarKind::kNotFinite;
       }
-      // Underscores are ignored behind a sign and a digit alone.
+      // Underscores are ignored only in numbers that begin with a sign or a digit.
       return text[0] == '.' ? ResolveFloat(text, json) : ResolveNumber(text, json);
     default: return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
   }

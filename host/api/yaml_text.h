@@ -1,4 +1,4 @@
-// The letters of YAML and JSON, below their structure. Used by yaml.cc alone.
+// Functions for scalars, strings and characters of YAML and JSON. Used only by yaml.cc.
 #ifndef BERTH_HOST_API_YAML_TEXT_H_
 #define BERTH_HOST_API_YAML_TEXT_H_
 
@@ -18,24 +18,26 @@ enum class ScalarKind : uint8_t {
   kInt,
   kFloat,
   kNotFinite,  // .inf, .nan
-  kTooLarge,   // An integer beyond 64 bits, not decimal.
+  kTooLarge,   // An integer that is not decimal and does not fit in 64 bits.
 };
 
-// Resolves `text` as go-yaml v2 does (resolve.go). For null, booleans and numbers `json` is
-// assigned the JSON text; otherwise it is left alone.
+// Resolves `text` as go-yaml v2 does (resolve.go). Sets `json` to the JSON text of a null, boolean
+// or number, and leaves it unchanged otherwise.
 ScalarKind ResolvePlainScalar(std::string_view text, std::string& json);
 
-// Appends `text` to `json` as a JSON string, quotes included. `text` is valid UTF-8.
+// Appends `text` to `json` as a JSON string with its quotes.
+// REQUIRES: `text` is valid UTF-8.
 void AppendJsonString(std::string_view text, std::string& json);
 
-// The end of the JSON value that begins at `begin` in `json`, which is valid and compact.
+// Returns the offset after the JSON value that begins at `begin`.
+// REQUIRES: `json` is valid and compact.
 size_t EndOfJsonValue(std::string_view json, size_t begin);
 
-// An error whose message begins "line N, column M: ".
+// Returns an error whose message begins with "line N, column M: ".
 Status AtPlace(ErrorCode code, int64_t line, int64_t column, std::string_view message);
 
-// Refuses control characters and what is not UTF-8: yaml-cpp takes byte 4 for the end of the text
-// and passes broken UTF-8 on.
+// Rejects control characters and invalid UTF-8, because yaml-cpp treats byte 4 as the end of the
+// text and does not check UTF-8.
 Status CheckCharacters(std::string_view text);
 
 }  // namespace berth::host

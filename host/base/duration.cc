@@ -94,7 +94,7 @@ Result<int64_t> ParseDuration(std::string_view text) {
     if (!TakePart(rest, total)) return Malformed(text);
   }
   if (total > kMax || (total == kMax && !negative)) {
-    return Status::OutOfRange("a duration of at most 292 years was expected, found \"" +
+    return Status::OutOfRange("expected a duration of at most 292 years, found \"" +
                               std::string(text) + "\"");
   }
   return static_cast<int64_t>(negative ? 0 - total : total);

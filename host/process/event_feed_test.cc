@@ -89,7 +89,7 @@ TEST_F(EventFeedTest, FailsWhereItCannotRead) {
 TEST_F(EventFeedTest, RefusesAnObjectThatIsTooLong) {
   Write("{\"a\":\"xxxxxxxxxxxx\"}");
   EventFeed feed(std::move(read_end_), "f", {.object_bytes = 10}, waker_);
-  EXPECT_EQ(Next(feed), "OutOfRange: f:1: an object of more than 10 bytes");
+  EXPECT_EQ(Next(feed), "OutOfRange: f:1: expected an object of at most 10 bytes, found more");
 }
 
 TEST_F(EventFeedTest, ReadsAheadToItsLimitAndNoFurther) {
