@@ -1,5 +1,6 @@
-// The seam between the scheduler and a cluster: where objects come from and where decisions go.
-// Above it nobody knows whether the cluster is a real API server or one in this process.
+// The interface between the scheduler and a cluster. The scheduler reads objects and writes its
+// decisions through it. The cluster is a real API server or an embedded one in this process; the
+// code above this interface does not depend on which.
 #ifndef BERTH_HOST_CLUSTER_CLIENT_H_
 #define BERTH_HOST_CLUSTER_CLIENT_H_
 
@@ -17,8 +18,8 @@
 
 namespace berth::host {
 
-// Kinds are written "group/version/Kind", without a group for the core:
-// "storage.k8s.io/v1/CSINode".
+// Kinds are written as "group/version/Kind", such as "storage.k8s.io/v1/CSINode"; kinds of the core
+// group have no group.
 inline constexpr std::string_view kPodKind = "v1/Pod";
 inline constexpr std::string_view kNodeKind = "v1/Node";
 
@@ -32,75 +33,80 @@ inline std::string_view KindOf(const AnyObject& object) {
 
 enum class WatchType : uint8_t {
   kAdded,     // `object` is new to the watcher.
-  kModified,  // `object` took the place of `previous`.
-  kDeleted,   // `object` is gone.
-  kSynced,    // All that existed when the watch began has been delivered. No object.
+  kModified,  // `object` replaced `previous`.
+  kDeleted,   // `object` was deleted.
+  kSynced,    // All objects that existed when the watch began have been delivered. Has no object.
 };
 
 struct WatchEvent {
   WatchType type = WatchType::kSynced;
-  // As it is now; of a deletion: as it was last, with the resourceVersion of the deletion.
+  // The current object. For kDeleted, the last state of the object with the resourceVersion of the
+  // deletion.
   AnyObject object;
-  // What the watcher was last told under this namespace and name. Set for kModified and kDeleted. A
-  // `previous` with another uid was deleted unseen, and `object` created after it.
+  // The object that was last delivered to the watcher under this namespace and name. Set for
+  // kModified and kDeleted. If it has another uid, its deletion was not observed, and `object` was
+  // created after it.
   AnyObject previous;
-  // kDeleted: the deletion itself was missed, and `object` is as we last knew it; it may have
-  // changed before it went. client-go: cache.DeletedFinalStateUnknown.
+  // For kDeleted: the deletion was not observed, and `object` is the last known state of the
+  // object, which may have changed before the deletion. client-go: cache.DeletedFinalStateUnknown.
   bool final_state_unknown = false;
 
-  // Empty for kSynced.
+  // Returns the resourceVersion of `object`; empty for kSynced.
   std::string_view resource_version() const {
     return type == WatchType::kSynced ? std::string_view() : Base(object).resource_version();
   }
 };
 
-// Who is told of the objects of one kind.
+// Receives the events of a watch of one kind.
 // Lifetime: until the Watch that was returned for it has been destroyed.
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
 
-  // Called:    first with each object that exists as kAdded, by namespace and name; with kSynced,
-  //            once; then with every change of the kind, once, in order. After a gap (the server
-  //            forgot what we had not read yet) the differences follow as ordinary changes,
-  //            deletions with `final_state_unknown`. Changes of one call belong together: apply
-  //            all of them before the next decision.
-  // Threading: a thread of the client, one call at a time per watch. Nothing is said about the
-  //            order between watches: a pod may come before its node.
-  // Lost:      what an object was between two changes, when it changed twice during a gap. Never
-  //            the last state.
+  // Called:    first with a kAdded event for each existing object, by namespace and name; then with
+  //            kSynced, once; then with every change of an object of the kind, once and in order.
+  //            After a gap (the server discarded changes that the client had not read yet) the
+  //            differences are delivered as ordinary changes, deletions with
+  //            `final_state_unknown`. The changes of one call belong together: the receiver applies
+  //            all of them before the next scheduling decision.
+  // Threading: a thread of the client, one call at a time per watch. The order between watches is
+  //            not defined: a pod may be delivered before its node.
+  // Lost:      an intermediate state of an object that changed several times during a gap. The last
+  //            state is never lost.
   // Must not:  block; wait for a thread that may be destroying this watch.
-  // Lifetime:  the span until the call returns; its elements may be moved from.
+  // Lifetime:  the span is valid until the call returns; its elements may be moved from.
   virtual void OnEvents(std::span<WatchEvent> events) = 0;
 
-  // Called:    when the kind cannot be listed or watched now, and once more with success when it
-  //            can again. The client goes on trying by itself; this is for the log and for
-  //            readiness.
-  // Threading: as OnEvents.
+  // Called:    with an error when the kind cannot be listed or watched, and once with success when
+  //            it can be listed and watched again. The client retries by itself; the call serves
+  //            the log and the readiness check.
+  // Threading: as for OnEvents.
   virtual void OnTrouble(const Status& status) { static_cast<void>(status); }
 };
 
-// A running watch. Destroying it ends it: no call to the sink is running or follows when the
-// destructor returns. May be destroyed within a call to its own sink.
+// A running watch. Its destruction ends the watch: when the destructor returns, no call to the sink
+// is running, and none follows. It may be destroyed within a call to its own sink.
 // Must not: outlive its client.
 class Watch {
  public:
   virtual ~Watch() = default;
 };
 
-// ---- What is written ----------------------------------------------------------------------------
+// ---- Requests -----------------------------------------------------------------------------------
 
-// Which pod is meant. The texts need to live until the call they are passed to returns.
+// Identifies a pod.
+// Lifetime: the texts are valid until the call that they are passed to returns.
 struct PodName {
   std::string_view ns;
   std::string_view name;
-  // The pod must have it; another one of the same name is a kConflict. Empty: any.
+  // The uid that the pod must have: a pod with the same name and another uid is a kConflict. If it
+  // is empty, any uid is accepted.
   std::string_view uid;
 };
 
 inline PodName NameOf(const Pod& pod) { return {pod.ns(), pod.name(), pod.uid()}; }
 
-// v1 ObjectReference.
+// An ObjectReference of v1.
 struct ObjectReference {
   std::string api_version;
   std::string kind;
@@ -110,12 +116,12 @@ struct ObjectReference {
   std::string resource_version;
 };
 
-// events.k8s.io/v1 Event: what `kubectl describe` shows.
+// An Event of events.k8s.io/v1, which `kubectl describe` shows.
 struct Event {
-  std::string type;    // "Normal", "Warning".
-  std::string reason;  // "Scheduled".
-  std::string action;  // "Binding".
-  std::string note;    // At most 1024 bytes reach a real API server.
+  std::string type;    // "Normal" or "Warning".
+  std::string reason;  // Such as "Scheduled".
+  std::string action;  // Such as "Binding".
+  std::string note;    // A real API server receives at most 1024 bytes.
   ObjectReference regarding;
   std::optional<ObjectReference> related;
   std::string reporting_controller;  // The profile's schedulerName.
@@ -123,19 +129,19 @@ struct Event {
   int64_t time_ns = 0;  // eventTime.
 };
 
-// coordination.k8s.io/v1 Lease.
+// A Lease of coordination.k8s.io/v1.
 struct Lease {
   std::string ns;
   std::string name;
   std::string resource_version;
-  std::string holder_identity;  // Empty: nobody.
+  std::string holder_identity;  // Empty if the lease has no holder.
   int32_t duration_seconds = 0;
   int32_t transitions = 0;
   int64_t acquire_ns = 0;
   int64_t renew_ns = 0;
 };
 
-// How a PATCH is meant.
+// The media type of a PATCH request.
 enum class PatchKind : uint8_t {
   kMerge,           // application/merge-patch+json (RFC 7396).
   kStrategicMerge,  // application/strategic-merge-patch+json: lists with a merge key are merged.
@@ -143,29 +149,30 @@ enum class PatchKind : uint8_t {
 
 struct ApiRequest {
   std::string verb;        // "GET", "POST", "PUT", "PATCH", "DELETE".
-  std::string path;        // "/api/v1/persistentvolumes/pv-1", with its query.
+  std::string path;        // The path with its query, such as "/api/v1/persistentvolumes/pv-1".
   std::string body;        // JSON.
-  int64_t timeout_ns = 0;  // 0: the client's own.
+  int64_t timeout_ns = 0;  // 0 selects the default of the client.
   PatchKind patch = PatchKind::kMerge;
 };
 
-// What becomes of a request. An empty one means that nobody wants to know.
+// Callbacks that receive the result of a request. A callback may be empty if the caller does not
+// need the result.
 using Done = std::function<void(Status)>;
 template <class T>
 using Answer = std::function<void(Result<T>)>;
 
 // ---- The client ---------------------------------------------------------------------------------
 
-// Requests are asynchronous: a call copies what it needs, returns at once, and its answer comes
-// exactly once, later, never from within the call.
+// Requests are asynchronous: a call copies its arguments and returns immediately. Its callback is
+// called exactly once, later, and never from within the call.
 //
-// Threading: calls from any thread, unless an implementation says otherwise. Answers come on a
-//            thread of the client and must not block; host/event/ brings them to the scheduling
-//            thread.
-// Order:     requests may be carried out in any order, except that those for one pod are carried
-//            out and answered in the order of the calls. Nothing is said about whether an answer or
-//            the watch event that it causes comes first.
-// Errors:    what an API server answers, as an ErrorCode, with the server's message:
+// Threading: methods may be called from any thread, unless an implementation restricts this.
+//            Callbacks are called on a thread of the client and must not block; host/event/ passes
+//            them on to the scheduling thread.
+// Order:     requests may be executed in any order, except that requests for one pod are executed
+//            and answered in the order of the calls. The order between a callback and the watch
+//            event that the request causes is not defined.
+// Errors:    the API server's response as an ErrorCode, with the server's message:
 //              400, 422           kInvalidArgument
 //              401, 403           kPermissionDenied
 //              404                kNotFound
@@ -175,68 +182,74 @@ using Answer = std::function<void(Result<T>)>;
 //              410, 413           kOutOfRange
 //              500                kInternal
 //              429, 502, 503, 504, no connection, time-out
-//                                 kUnavailable, after the client's own attempts were used up
-//            kUnavailable and kInternal mean that the request may or may not have been carried out.
-//            Only Bind is more definite.
+//                                 kUnavailable, after the client has used up its own retries
+//            After kUnavailable and kInternal it is unknown whether the request was executed. Only
+//            Bind gives a stronger guarantee.
 class Client {
  public:
   virtual ~Client() = default;
 
-  // Lists and watches the objects of `kind`, for as long as the result lives. Pods in phase
-  // Succeeded or Failed do not exist for a watcher: one that reaches such a phase is deleted
+  // Lists and watches the objects of `kind` until the result is destroyed. Pods in phase Succeeded
+  // or Failed are not delivered: when a pod reaches such a phase, it is delivered as deleted
   // (kube-scheduler's informer has the field selector
   // status.phase!=Succeeded,status.phase!=Failed).
-  // Returns: never null. A kind that the server does not know is tried again; see
+  // Returns: never null. If the server does not have the kind, the client retries; see
   //          WatchSink::OnTrouble.
   [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
                                                           WatchSink& sink) = 0;
 
-  // POST pods/<name>/binding: puts the pod on the node. The server does not check that the node
+  // POST pods/<name>/binding: binds the pod to the node. The server does not check that the node
   // exists.
-  // Returns: success: the pod with this uid is on this node because of this call.
-  //          kNotFound: there is no such pod.
-  //          kConflict: it has another uid, is being deleted, has scheduling gates, or was bound by
-  //          somebody else.
-  //          kUnavailable: it was not carried out, and may be tried again; or the client was
-  //          stopped, and nobody knows.
-  // Where the server's reply is lost, the client reads the pod until it knows, and answers then:
-  // the caller keeps what it assumed until the answer is there, and never gives room away on a
-  // guess.
+  // Returns: success: this call has bound the pod with this uid to this node.
+  //          kNotFound: the pod does not exist.
+  //          kConflict: the pod has another uid, is being deleted, has scheduling gates, or was
+  //          bound by another client.
+  //          kUnavailable: the request was not executed and may be retried; or the client was
+  //          stopped, and it is unknown whether the request was executed.
+  // If the server's response is lost, the client reads the pod until the outcome is known, and then
+  // calls `done`. The caller keeps the pod assumed on the node until `done` is called, so that no
+  // other pod gets the room while the outcome is unknown.
   virtual void Bind(const PodName& pod, std::string_view node, Done done) = 0;
 
-  // PATCH pods/<name>/status. A patch that changes nothing changes no resourceVersion.
-  // Returns: kNotFound, kConflict (another uid). May safely be repeated.
+  // PATCH pods/<name>/status. A patch that changes nothing keeps the resourceVersion. The request
+  // may safely be repeated.
+  // Errors: kNotFound; kConflict (another uid).
   virtual void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) = 0;
 
-  // DELETE pods/<name>. A pod on a node first gets a deletionTimestamp and goes when its containers
-  // have ended; one without a node, one in a final phase, and with a grace period of 0 goes at
-  // once. `grace_seconds`: none: the pod's own.
-  // Returns: success: it is gone or going. kNotFound, kConflict (another uid). May safely be
-  //          repeated.
+  // DELETE pods/<name>. A pod on a node first gets a deletionTimestamp, and is removed when its
+  // containers have ended. A pod without a node, a pod in a final phase, and a pod with a grace
+  // period of 0 is removed immediately. Without `grace_seconds` the pod's own grace period applies.
+  // The request may safely be repeated.
+  // Returns: success: the pod was removed or is being deleted.
+  // Errors: kNotFound; kConflict (another uid).
   virtual void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) = 0;
 
-  // Returns: success says that the event was taken over, not that it was stored.
-  // Lost:    events, under load or when the server is away; they are for people and never hold up a
-  //          request of another sort. Repetitions may be counted into the first one (event series).
+  // Creates an event.
+  // Returns: success means that the client has accepted the event, not that it was stored.
+  // Lost:    events may be lost under load or while the server is unavailable. They inform users
+  //          and never delay requests of other types. Repeated events may be counted in the first
+  //          one (event series).
   virtual void CreateEvent(Event event, Done done) = 0;
 
-  // Of a lease, the answer holds the resourceVersion that the next update must carry.
-  // Returns: Get: kNotFound. Create: kAlreadyExists. Update: kNotFound, kConflict when
-  //          `lease.resource_version` is not the present one, kInvalidArgument when it is empty.
-  // Leases go before all other requests, so that a busy client does not lose its leadership.
+  // Requests for leases. The returned lease contains the resourceVersion that the next update must
+  // have. These requests are sent before all others, so that a busy client does not lose its
+  // leadership.
+  // Errors: Get: kNotFound. Create: kAlreadyExists. Update: kNotFound; kConflict if
+  //         `lease.resource_version` is not the current one; kInvalidArgument if it is empty.
   virtual void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) = 0;
   virtual void CreateLease(const Lease& lease, Answer<Lease> answer) = 0;
   virtual void UpdateLease(const Lease& lease, Answer<Lease> answer) = 0;
 
-  // Any other request: JSON in, JSON out. For plugins that write objects of their own.
-  // Errors: what the server answered is the message, its Status object (meta/v1) as JSON; a text
-  //         where there is none, because nothing came from a server.
+  // Sends any other request with a JSON body and returns the JSON response. It serves plugins that
+  // write their own objects.
+  // Errors: the message is the server's response, a Status object (meta/v1) as JSON; or plain text
+  //         if the error did not come from a server.
   virtual void Request(ApiRequest request, Answer<std::string> answer) = 0;
 
-  // Ends all watches and answers everything that is open, with its outcome where that is known and
-  // with kUnavailable where not. When it returns, no call from the client is running or follows,
-  // except the answers to requests made later, which are kUnavailable. Call it before destroying
-  // the client; the destructor drops open answers.
+  // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
+  // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,
+  // except callbacks of later requests, which fail with kUnavailable. Stop() must be called before
+  // the client is destroyed, because the destructor does not call the callbacks of open requests.
   virtual void Stop() = 0;
 };
 

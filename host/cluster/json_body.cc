@@ -5,7 +5,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of what is no JSON, some number: the parser refuses it, and does not recurse.
+// Returns whether the nesting of a JSON text exceeds kMaxBodyDepth. For other texts the result is
+// arbitrary; the parser rejects them, and it does not recurse.
 bool IsTooDeep(std::string_view text) {
   size_t depth = 0;
   bool in_string = false;
@@ -37,10 +38,10 @@ Result<Json> ParseBody(std::string_view text) {
   }
   if (IsTooDeep(text)) {
     return Status::InvalidArgument("the body has more than " + std::to_string(kMaxBodyDepth) +
-                                   " arrays and objects within each other");
+                                   " levels of nested arrays and objects");
   }
   Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Status::InvalidArgument("the body is no JSON object");
+  if (!json.is_object()) return Status::InvalidArgument("the body is not a JSON object");
   return json;
 }
 

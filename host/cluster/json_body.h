@@ -1,4 +1,4 @@
-// JSON that somebody else wrote, as the body of a request.
+// Parses and writes the JSON bodies of requests, whose text is not trusted.
 #ifndef BERTH_HOST_CLUSTER_JSON_BODY_H_
 #define BERTH_HOST_CLUSTER_JSON_BODY_H_
 
@@ -12,18 +12,18 @@
 
 namespace berth::host {
 
-// apiserver: server/config.go, MaxRequestBodyBytes.
+// The maximum size of a body. apiserver: server/config.go, MaxRequestBodyBytes.
 inline constexpr size_t kMaxBodyBytes = size_t{3} << 20;
-// Arrays and objects within each other. Trees are copied, merged and printed recursively: a limit
-// that any thread's stack has room for.
+// The maximum nesting of arrays and objects. Trees are copied, merged and printed recursively; at
+// this depth the recursion fits in the stack of any thread.
 inline constexpr size_t kMaxBodyDepth = 100;
 
-// An object in the order of its text. Never throws, whatever the text is.
-// Errors: kInvalidArgument for what is no JSON object in UTF-8, or is nested too deep; kOutOfRange
-//         for what is too large.
+// Parses an object and keeps the order of its members. Never throws.
+// Errors: kInvalidArgument if the text is not a JSON object in UTF-8, or is nested too deeply;
+//         kOutOfRange if it is too large.
 Result<nlohmann::ordered_json> ParseBody(std::string_view text);
 
-// On one line. Never throws: what is no UTF-8 becomes U+FFFD.
+// Returns the JSON text on one line. Never throws: invalid UTF-8 becomes U+FFFD.
 std::string DumpBody(const nlohmann::ordered_json& json);
 
 }  // namespace berth::host

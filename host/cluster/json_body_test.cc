@@ -10,55 +10,56 @@ namespace {
 
 using ::testing::StartsWith;
 
-std::string Again(const std::string& text) {
+std::string RoundTrip(const std::string& text) {
   const auto json = ParseBody(text);
   return json.ok() ? DumpBody(*json) : json.status().ToString();
 }
 
-// {"a":[[...]]} with so many arrays and objects within each other.
+// Returns {"a":[[...]]} with `depth` levels of nested arrays and objects.
 std::string Nested(size_t depth) {
   return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
 }
 
-TEST(JsonBody, AnObjectStaysAsItIs) {
+TEST(JsonBody, KeepsAnObjectUnchanged) {
   for (const char* text : {"{}", R"({"b":1,"a":[1.5,true,null,"x"]})", R"({"brackets":"[[[{\"[["})",
                            R"({"a":"\\"})"}) {
-    EXPECT_EQ(Again(text), text);
+    EXPECT_EQ(RoundTrip(text), text);
   }
-  EXPECT_EQ(Again(R"({"a":1,"a":"x"})"), R"({"a":"x"})");  // The last one counts.
+  EXPECT_EQ(RoundTrip(R"({"a":1,"a":"x"})"), R"({"a":"x"})");  // The last one counts.
 }
 
-TEST(JsonBody, WhatIsNoObjectIsRefused) {
+TEST(JsonBody, RejectsTextsThatAreNotAnObject) {
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string("1"), std::string("null"), std::string("{"),
         std::string("{}}"), std::string("{} x"), std::string("{\"a\":\"\xff\"}"),
         std::string("{\"a\":\"\xc3\"}"), std::string("{\"a\":\"\\ud800\"}"),
         std::string("{\"a\":1e999}"), std::string("{\"a\":\"\\"), std::string("{\"a\":\0}", 7)}) {
-    EXPECT_EQ(Again(text), "InvalidArgument: the body is no JSON object") << text;
+    EXPECT_EQ(RoundTrip(text), "InvalidArgument: the body is not a JSON object") << text;
   }
 }
 
-TEST(JsonBody, HasALimitOfDepth) {
-  EXPECT_EQ(Again(Nested(kMaxBodyDepth)), Nested(kMaxBodyDepth));
+TEST(JsonBody, LimitsTheDepth) {
+  EXPECT_EQ(RoundTrip(Nested(kMaxBodyDepth)), Nested(kMaxBodyDepth));
   for (const size_t depth : {kMaxBodyDepth + 1, size_t{1'000'000}}) {
-    EXPECT_THAT(Again(Nested(depth)), StartsWith("InvalidArgument: the body has more than 100"));
+    EXPECT_THAT(RoundTrip(Nested(depth)),
+                StartsWith("InvalidArgument: the body has more than 100"));
   }
   std::string many = "{\"a\":[";
   for (size_t i = 0; i < 2 * kMaxBodyDepth; ++i) many += "{},";
-  EXPECT_EQ(Again(many + "0]}"), many + "0]}");
+  EXPECT_EQ(RoundTrip(many + "0]}"), many + "0]}");
 }
 
-TEST(JsonBody, HasALimitOfSize) {
+TEST(JsonBody, LimitsTheSize) {
   const std::string frame = R"({"a":""})";
   const auto of_size = [&](size_t size) {
     return R"({"a":")" + std::string(size - frame.size(), 'x') + R"("})";
   };
-  EXPECT_EQ(Again(of_size(kMaxBodyBytes)), of_size(kMaxBodyBytes));
-  EXPECT_EQ(Again(of_size(kMaxBodyBytes + 1)),
+  EXPECT_EQ(RoundTrip(of_size(kMaxBodyBytes)), of_size(kMaxBodyBytes));
+  EXPECT_EQ(RoundTrip(of_size(kMaxBodyBytes + 1)),
             "OutOfRange: Request entity too large: limit is 3145728");
 }
 
-TEST(JsonBody, WhatIsNoTextIsReplaced) {
+TEST(JsonBody, ReplacesInvalidUtf8) {
   EXPECT_EQ(DumpBody({{"a", "x\xff"}}), "{\"a\":\"x\xef\xbf\xbd\"}");
 }
 

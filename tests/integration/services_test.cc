@@ -207,13 +207,13 @@ TEST_F(GuestApiTest, ARefusalHasItsCodeAndItsStatusObject) {
       {{"POST", "/api/v1/namespaces/a/pods", R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
        "bad_argument 400 BadRequest: /metadata: expected an object"},
       {{"POST", "/api/v1/namespaces", "{"},
-       "bad_argument 400 BadRequest: the body is no JSON object"},
+       "bad_argument 400 BadRequest: the body is not a JSON object"},
       {{"GET", "/api/v1/nodes/n1", ""},
        "bad_argument 405 MethodNotAllowed: the embedded cluster does not serve GET "
-       "/api/v1/nodes/n1: it keeps no text of pods and nodes"},
+       "/api/v1/nodes/n1: the text of pods and nodes is not stored"},
       {{"POST", "/api/v1/namespaces/default/pods/p/binding", "{}"},
        "not_found 404 NotFound: the embedded cluster does not serve POST "
-       "/api/v1/namespaces/default/pods/p/binding: it has no subresource binding"},
+       "/api/v1/namespaces/default/pods/p/binding: the subresource binding is not supported"},
   };
   for (const auto& [request, answer] : kTable) {
     EXPECT_EQ(Answer(request[0].c_str(), request[1], request[2]), answer);

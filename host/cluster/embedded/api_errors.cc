@@ -19,7 +19,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// "Pod" of "v1/Pod".
+// Returns the kind without its group and version: "Pod" for "v1/Pod".
 std::string_view ShortKind(std::string_view kind) {
   return kind.substr(kind.find_last_of('/') + 1);
 }

@@ -1,4 +1,4 @@
-// The refusals of an API server, in its words (k8s.io/apimachinery/pkg/api/errors).
+// The errors of an API server, with the same texts (k8s.io/apimachinery/pkg/api/errors).
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_API_ERRORS_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_API_ERRORS_H_
 
@@ -9,11 +9,12 @@
 
 namespace berth::host {
 
-// "v1/Pod" is "pods", "storage.k8s.io/v1/CSINode" is "csinodes.storage.k8s.io": the plural as
-// apimachinery's meta.UnsafeGuessKindToResource makes it, then the group.
+// Returns the resource of a kind: the plural that apimachinery's meta.UnsafeGuessKindToResource
+// forms, followed by the group. "v1/Pod" is "pods", and "storage.k8s.io/v1/CSINode" is
+// "csinodes.storage.k8s.io".
 std::string ResourceOf(std::string_view kind);
 
-// `the server could not find the requested resource`: there is nothing at such a path.
+// `the server could not find the requested resource`: the path belongs to no resource.
 Status NoResourceError();
 
 // `pods "web-0" not found`
@@ -22,27 +23,28 @@ Status NotFoundError(std::string_view kind, std::string_view name);
 // `pods "web-0" already exists`
 Status AlreadyExistsError(std::string_view kind, std::string_view name);
 
-// `Operation cannot be fulfilled on pods "web-0": why`. `resource` is what ResourceOf gives, or a
-// subresource, "pods/binding".
+// `Operation cannot be fulfilled on pods "web-0": why`. `resource` is the result of ResourceOf(),
+// or a subresource such as "pods/binding".
 Status ConflictError(std::string_view resource, std::string_view name, std::string_view why);
 
-// A conflict because the object is not the one that was meant: one of the same name with another
-// uid took its place.
+// A conflict because the object does not have the expected uid: another object with the same name
+// has replaced it.
 Status UidConflictError(std::string_view resource, std::string_view name, std::string_view expected,
                         std::string_view found);
 
-// The same for another resourceVersion than the one that was meant.
+// A conflict because the object does not have the expected resourceVersion.
 Status VersionConflictError(std::string_view resource, std::string_view name,
                             std::string_view expected, std::string_view found);
 
-// A conflict because of a resourceVersion that is not the present one.
+// A conflict because an update has a resourceVersion that is not the current one.
 Status StaleError(std::string_view kind, std::string_view name);
 
 // `Pod "web-0" is invalid: field: why`
 Status InvalidError(std::string_view kind, std::string_view name, std::string_view field,
                     std::string_view why);
 
-// Whether it is one of InvalidError: read and understood, and refused for what it says.
+// Returns whether InvalidError() made the error: the object was decoded, but its content was
+// rejected.
 bool IsInvalidError(const Status& error);
 
 }  // namespace berth::host

@@ -17,7 +17,7 @@ TEST(ApiErrors, NamesResourcesAsTheApiServerDoes) {
   for (const auto& [kind, resource] : kCases) EXPECT_EQ(ResourceOf(kind), resource);
 }
 
-TEST(ApiErrors, SpeaksAsTheApiServerDoes) {
+TEST(ApiErrors, HaveTheTextsOfTheApiServer) {
   EXPECT_EQ(NotFoundError("v1/Pod", "web-0").ToString(), R"(NotFound: pods "web-0" not found)");
   EXPECT_EQ(AlreadyExistsError("v1/Node", "n1").ToString(),
             R"(AlreadyExists: nodes "n1" already exists)");
@@ -36,7 +36,7 @@ TEST(ApiErrors, SpeaksAsTheApiServerDoes) {
             "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2");
 }
 
-TEST(ApiErrors, KnowsWhatIsInvalidFromWhatCannotBeRead) {
+TEST(ApiErrors, DistinguishesInvalidObjectsFromOtherErrors) {
   EXPECT_TRUE(IsInvalidError(InvalidError("v1/Pod", "web-0", "spec.nodeName", "Forbidden")));
   EXPECT_TRUE(IsInvalidError(InvalidError("storage.k8s.io/v1/CSINode", "", "f", "Required")));
   for (const char* text : {"", "x", "Pod", "Pod \"a", R"(Pod "a" is bad: f: x)",

@@ -8,7 +8,7 @@
 namespace berth::host {
 namespace {
 
-// "/a/b/c" is a, b, c. None: an empty part.
+// Splits "/a/b/c" into a, b and c. Returns an empty list if a part is empty.
 std::vector<std::string> Split(std::string_view path) {
   std::vector<std::string> parts;
   while (!path.empty()) {
@@ -41,7 +41,8 @@ Result<ApiPath> ApiPath::Parse(std::string_view path) {
   } else {
     return NoResourceError();
   }
-  // "namespaces/a/pods" is about pods, "namespaces/a" and "namespaces/a/status" about a namespace.
+  // "namespaces/a/pods" is a path of pods; "namespaces/a" and "namespaces/a/status" are paths of a
+  // namespace.
   const size_t left = parts.size() - next;
   const bool is_namespaced = left >= 3 && parts[next] == "namespaces" &&
                              parts[next + 2] != "status" && parts[next + 2] != "finalize";
@@ -56,7 +57,7 @@ Result<ApiPath> ApiPath::Parse(std::string_view path) {
   return parsed;
 }
 
-bool ApiPath::Leads(std::string_view kind) const {
+bool ApiPath::IsPathOf(std::string_view kind) const {
   if (kind.substr(0, kind.rfind('/')) != group_version) return false;
   const std::string plural = ResourceOf(kind);
   return plural.substr(0, plural.find('.')) == resource;

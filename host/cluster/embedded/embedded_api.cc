@@ -18,15 +18,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string WhyNot(const ApiRequest& request, const std::string& why) {
+std::string NotServedMessage(const ApiRequest& request, const std::string& why) {
   return "the embedded cluster does not serve " + request.verb + " " + request.path + ": " + why;
 }
 
 Status NotServed(const ApiRequest& request, const std::string& why) {
-  return Status::Unsupported(WhyNot(request, why));
+  return Status::Unsupported(NotServedMessage(request, why));
 }
 
-// A text in `json` at a path of keys; empty where there is none.
+// Returns the string in `json` at a path of keys; empty if there is none.
 std::string TextAt(const Json& json, std::initializer_list<const char*> keys) {
   const Json* at = &json;
   for (const char* key : keys) {
@@ -37,30 +37,31 @@ std::string TextAt(const Json& json, std::initializer_list<const char*> keys) {
   return at->is_string() ? at->get<std::string>() : "";
 }
 
-// What the API server answers about an object that was stored: ours, or the text that came.
-Json Stored(const AnyObject& object, Json body) {
+// Returns the response for a stored object: its JSON text, or for a pod or node the received body
+// with the fields that the server sets.
+Json ResponseFor(const AnyObject& object, Json body) {
   if (const auto* tree = std::get_if<ObjectRef>(&object)) return ToJson(**tree);
   WriteServerMeta(Base(object), body);
   return body;
 }
 
 Status CheckQuery(const ApiRequest& request, std::string_view query) {
-  constexpr std::array<std::string_view, 4> kPassedOver = {"fieldManager", "limit", "pretty",
-                                                           "timeout"};
+  constexpr std::array<std::string_view, 4> kIgnored = {"fieldManager", "limit", "pretty",
+                                                        "timeout"};
   while (!query.empty()) {
     const std::string_view one = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), one.size() + 1));
     const std::string_view key = one.substr(0, one.find('='));
-    if (std::ranges::find(kPassedOver, key) == kPassedOver.end()) {
-      return NotServed(request, "it does not read the query parameter " + std::string(key));
+    if (std::ranges::find(kIgnored, key) == kIgnored.end()) {
+      return NotServed(request, "the query parameter " + std::string(key) + " is not supported");
     }
   }
   return {};
 }
 
-// ---- What a delete options object says (meta/v1 DeleteOptions) ----------------------------------
+// ---- Delete options (meta/v1 DeleteOptions) -----------------------------------------------------
 
-// apiserver: storage/interfaces.go, Preconditions.Check.
+// Checks the preconditions of a deletion. apiserver: storage/interfaces.go, Preconditions.Check.
 Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
                           std::string_view kind, const ObjectBase& object) {
   if (!preconditions.is_object()) {
@@ -69,7 +70,7 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
   const std::string resource = ResourceOf(kind);
   for (const auto& [key, value] : preconditions.items()) {
     if (key != "uid" && key != "resourceVersion") {
-      return NotServed(request, "it does not know the precondition " + key);
+      return NotServed(request, "the precondition " + key + " is not supported");
     }
     if (value.is_null()) continue;
     if (!value.is_string()) {
@@ -86,7 +87,8 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
   return {};
 }
 
-// The grace period that the options name; none: the object's own. An error: it is not to go.
+// Returns the grace period of the delete options; nullopt if the object's own grace period applies.
+// Returns an error if the object must not be deleted.
 Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std::string_view kind,
                                                  const ObjectBase& object) {
   std::optional<int64_t> grace_seconds;
@@ -106,13 +108,13 @@ Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std:
       const bool is_beyond = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost};
       grace_seconds = is_beyond ? kMost : value.get<int64_t>();
     } else {
-      return NotServed(request, "it does not know the option " + key);
+      return NotServed(request, "the option " + key + " is not supported");
     }
   }
   return grace_seconds;
 }
 
-bool IsTree(std::string_view kind) { return kind != kPodKind && kind != kNodeKind; }
+bool HasJsonText(std::string_view kind) { return kind != kPodKind && kind != kNodeKind; }
 
 }  // namespace
 
@@ -127,13 +129,14 @@ Result<std::string> EmbeddedApi::Serve(const ApiRequest& request) {
 Result<Json> EmbeddedApi::Answer(const ApiPath& path, const ApiRequest& request) {
   const std::string kind = KindAt(path);
   if (kind.empty() && request.verb != "POST") return NoResourceError();
-  if (path.Leads(kNodeKind) && !path.ns.empty()) return NoResourceError();
-  const bool is_status = path.subresource == "status" && path.Leads(kPodKind);
+  if (path.IsPathOf(kNodeKind) && !path.ns.empty()) return NoResourceError();
+  const bool is_status = path.subresource == "status" && path.IsPathOf(kPodKind);
   if (!path.subresource.empty() && !is_status) {
-    return Status::NotFound(WhyNot(request, "it has no subresource " + path.subresource));
+    return Status::NotFound(
+        NotServedMessage(request, "the subresource " + path.subresource + " is not supported"));
   }
   if (is_status && request.verb != "PATCH") {
-    return NotServed(request, "it keeps no text of pods and nodes");
+    return NotServed(request, "the text of pods and nodes is not stored");
   }
   if (Status status = CheckQuery(request, path.query); !status.ok()) return status;
   if (is_status) return PatchPodStatus(path, request);
@@ -144,28 +147,29 @@ Result<Json> EmbeddedApi::Dispatch(const ApiPath& path, const std::string& kind,
                                    const ApiRequest& request) {
   if (request.verb == "POST") return Create(path, request);
   const bool is_read = request.verb == "GET" || request.verb == "PATCH";
-  if (is_read && !IsTree(kind)) return NotServed(request, "it keeps no text of pods and nodes");
+  if (is_read && !HasJsonText(kind))
+    return NotServed(request, "the text of pods and nodes is not stored");
   if (request.verb == "GET") return path.name.empty() ? List(path, kind) : Get(path, kind);
-  if (path.name.empty()) return NotServed(request, "it names no object");
+  if (path.name.empty()) return NotServed(request, "the path has no object name");
   if (request.verb == "PATCH") return Patch(path, kind, request);
   if (request.verb == "DELETE") return Delete(path, kind, request);
-  if (request.verb != "PUT") return NotServed(request, "it does not know the verb");
+  if (request.verb != "PUT") return NotServed(request, "the verb is not supported");
   Result<Json> body = ParseBody(request.body);
   return body.ok() ? Replace(path, kind, *std::move(body)) : body;
 }
 
 std::string EmbeddedApi::KindAt(const ApiPath& path) const {
   for (const std::string& kind : cluster_.Kinds()) {
-    if (path.Leads(kind)) return kind;
+    if (path.IsPathOf(kind)) return kind;
   }
   return "";
 }
 
 Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
   const std::string kind = TextAt(body, {"apiVersion"}) + "/" + TextAt(body, {"kind"});
-  if (!path.Leads(kind)) {
-    return Status::InvalidArgument("the body is a " + kind + ", the path is one of " +
-                                   path.group_version + " " + path.resource);
+  if (!path.IsPathOf(kind)) {
+    return Status::InvalidArgument("the kind of the body (" + kind + ") does not match the path (" +
+                                   path.group_version + " " + path.resource + ")");
   }
   Json& metadata = body["metadata"];
   if (metadata.is_null()) metadata = Json::object();
@@ -206,9 +210,10 @@ Result<Json> EmbeddedApi::List(const ApiPath& path, const std::string& kind) {
 }
 
 Result<Json> EmbeddedApi::Create(const ApiPath& path, const ApiRequest& request) {
-  if (!path.name.empty()) return NotServed(request, "objects are created in their collection");
-  if (path.Leads(kPodKind) && path.ns.empty()) {
-    return NotServed(request, "pods are created in their namespace");
+  if (!path.name.empty())
+    return NotServed(request, "an object is created with the path of its collection");
+  if (path.IsPathOf(kPodKind) && path.ns.empty()) {
+    return NotServed(request, "a pod is created with the path of its namespace");
   }
   Result<Json> body = ParseBody(request.body);
   if (!body.ok()) return body;
@@ -216,7 +221,7 @@ Result<Json> EmbeddedApi::Create(const ApiPath& path, const ApiRequest& request)
   if (!object.ok()) return std::move(object).status();
   Result<AnyObject> made = cluster_.Create(*std::move(object));
   if (!made.ok()) return std::move(made).status();
-  return Stored(*made, *std::move(body));
+  return ResponseFor(*made, *std::move(body));
 }
 
 Result<Json> EmbeddedApi::Replace(const ApiPath& path, const std::string& kind, Json body) {
@@ -225,12 +230,13 @@ Result<Json> EmbeddedApi::Replace(const ApiPath& path, const std::string& kind, 
   if (!cluster_.Find(kind, path.ns, path.name).has_value()) return NotFoundError(kind, path.name);
   Result<AnyObject> stored = cluster_.Update(*std::move(object));
   if (!stored.ok()) return std::move(stored).status();
-  return Stored(*stored, std::move(body));
+  return ResponseFor(*stored, std::move(body));
 }
 
 Result<Json> EmbeddedApi::Patch(const ApiPath& path, const std::string& kind,
                                 const ApiRequest& request) {
-  if (request.patch != PatchKind::kMerge) return NotServed(request, "it knows merge patches alone");
+  if (request.patch != PatchKind::kMerge)
+    return NotServed(request, "only merge patches are supported");
   Result<Json> patch = ParseBody(request.body);
   if (!patch.ok()) return patch;
   Result<Json> json = Get(path, kind);

@@ -1,4 +1,4 @@
-// The part of an API server's REST interface that the embedded cluster can answer for.
+// The part of an API server's REST interface that the embedded cluster serves.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_H_
 
@@ -13,34 +13,35 @@
 
 namespace berth::host {
 
-// What there is, for kinds of which an object was stored or watched:
+// Serves these requests for kinds of which an object was stored or watched:
 //
-//   GET      one object, or a list of them, of every kind but Pod and Node: of those the cluster
-//            keeps what scheduling needs, and no text that could be answered.
-//   POST     an object of any kind.
-//   PUT      the whole object; pods and nodes too.
-//   PATCH    a JSON merge patch of every kind but Pod and Node. Of a pod's status: its
-//            nominatedNodeName, and by a strategic merge patch its conditions PodScheduled and
-//            DisruptionTarget; all else of it is refused by name.
-//   DELETE   any object; a pod by its grace period, or that of the options. They may name the uid
-//            and the resourceVersion that are meant.
+//   GET      One object or a list of objects, of every kind except Pod and Node. The cluster stores
+//            only the data of pods and nodes that scheduling needs, and not their JSON text.
+//   POST     An object of any kind.
+//   PUT      A whole object of any kind.
+//   PATCH    A JSON merge patch of every kind except Pod and Node. In the status of a pod, a patch
+//            may change nominatedNodeName, and a strategic merge patch also the conditions
+//            PodScheduled and DisruptionTarget; any other field is rejected with its name.
+//   DELETE   Any object; a pod with its own grace period, or that of the options. The options may
+//            require a uid and a resourceVersion.
 //
-// What is not there is refused as something that this server does not have, and says what: 404 for
-// subresources but a pod's status and for discovery, 405 for the rest: watches
-// (Client::StartWatch has them), and query parameters but those that change no answer (pretty,
-// fieldManager, timeout) and limit, which a server may pass over.
+// Other requests are rejected with a message that names what is not supported: 404 for discovery
+// and for subresources other than a pod's status, 405 for everything else. This includes watches
+// (use Client::StartWatch) and query parameters other than pretty, fieldManager and timeout, which
+// do not change the response, and limit, which a server may ignore.
 //
-// Returns: JSON. The object as stored; a list; for pods and nodes that were written, the text that
-//          came, with what the server fills in, and for a status or a deletion their metadata alone
-//          (PartialObjectMetadata). Errors as Client::Request has them: the message is a Status
-//          object (see StatusObject), whatever path and body were.
-// Threading: the cluster's.
-// Lifetime:  cluster and decoder outlive it.
+// Returns: JSON: the object as stored, or a list. A request that writes a pod or node returns the
+//          received text with the fields that the server sets. A request that patches a status or
+//          deletes an object returns only the metadata (PartialObjectMetadata).
+// Errors: as for Client::Request: for any path and body, the message is a Status object (see
+//         StatusObject).
+// Threading: as for the cluster.
+// Lifetime:  the cluster and the decoder outlive this object.
 class EmbeddedApi {
  public:
   EmbeddedApi(EmbeddedCluster& cluster, Decoder& decoder) : cluster_(cluster), decoder_(decoder) {}
 
-  // For EmbeddedCluster::Options::serve.
+  // Serves a request. Used as EmbeddedCluster::Options::serve.
   Result<std::string> Serve(const ApiRequest& request);
 
  private:
@@ -55,9 +56,9 @@ class EmbeddedApi {
   Result<Json> Patch(const ApiPath& path, const std::string& kind, const ApiRequest& request);
   Result<Json> PatchPodStatus(const ApiPath& path, const ApiRequest& request);
   Result<Json> Delete(const ApiPath& path, const std::string& kind, const ApiRequest& request);
-  // The kind of which objects are there under this path; empty: none.
+  // Returns the kind whose resource the path names; empty if the cluster does not have the kind.
   std::string KindAt(const ApiPath& path) const;
-  // The text as an object that belongs at the path.
+  // Decodes the body as an object, and checks that it belongs to the path.
   Result<AnyObject> DecodeFor(const ApiPath& path, Json body);
 
   EmbeddedCluster& cluster_;

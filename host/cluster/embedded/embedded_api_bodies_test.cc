@@ -1,4 +1,4 @@
-// Paths and bodies that nobody should send: each is answered, and none is more than an answer.
+// Tests of malformed paths and bodies: each request is answered with an error and changes nothing.
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +23,10 @@ class BodiesTest : public EmbeddedApiTest {
   BodiesTest() {
     AddPod("p");
     AddNode("n");
-    Ask("POST", kClaims, Claim("c"));
+    Send("POST", kClaims, Claim("c"));
   }
 
-  // Every request that has a body.
+  // Returns the verb and the path of every request that has a body.
   std::vector<std::pair<std::string, std::string>> Writes() const {
     return {{"POST", kClaims},
             {"PUT", std::string(kClaims) + "/c"},
@@ -41,25 +41,25 @@ class BodiesTest : public EmbeddedApiTest {
   }
 };
 
-TEST_F(BodiesTest, WhatIsNoObjectIsABadRequest) {
+TEST_F(BodiesTest, ABodyThatIsNotAnObjectIsABadRequest) {
   for (const auto& [verb, path] : Writes()) {
     for (const char* body : {"[]", "1", "\"x\"", "null", "{", "{}{}", "{\"a\":\"\xff\"}",
                              "{\"a\":1e999}", "{\"a\":\"\\ud800\"}"}) {
-      EXPECT_EQ(Ask(verb, path, body), "400 BadRequest: the body is no JSON object")
+      EXPECT_EQ(Send(verb, path, body), "400 BadRequest: the body is not a JSON object")
           << verb << path << body;
     }
   }
 }
 
-TEST_F(BodiesTest, HasLimits) {
+TEST_F(BodiesTest, LimitsDepthAndSize) {
   for (const auto& [verb, path] : Writes()) {
     for (const size_t depth : {size_t{101}, size_t{1'000'000}}) {
       const std::string deep = "{\"a\":" + Deep(depth) + "}";
-      EXPECT_THAT(Ask(verb, path, deep), StartsWith("400 BadRequest: the body has more than 100"))
+      EXPECT_THAT(Send(verb, path, deep), StartsWith("400 BadRequest: the body has more than 100"))
           << verb << path;
     }
     const std::string large = R"({"a":")" + std::string(kMaxBodyBytes, 'x') + R"("})";
-    EXPECT_EQ(Ask(verb, path, large),
+    EXPECT_EQ(Send(verb, path, large),
               "413 RequestEntityTooLarge: Request entity too large: limit is 3145728");
   }
 }
@@ -71,69 +71,69 @@ TEST_F(BodiesTest, MetadataOfTheWrongTypeIsABadRequest) {
       {"/api/v1/nodes", R"("kind":"Node","apiVersion":"v1")"}};
   for (const auto& [path, kind] : kKinds) {
     for (const char* metadata : {"\"x\"", "1", "[]", "[{}]", "true"}) {
-      EXPECT_EQ(Ask("POST", path, std::string("{") + kind + ",\"metadata\":" + metadata + "}"),
+      EXPECT_EQ(Send("POST", path, std::string("{") + kind + ",\"metadata\":" + metadata + "}"),
                 "400 BadRequest: /metadata: expected an object")
           << path << metadata;
     }
     for (const char* metadata :
          {R"({"name":1})", R"({"name":["x"]})", R"({"name":"x","namespace":1})",
           R"({"name":"x","labels":"x"})", R"({"name":"x","uid":{}})", "{}", "null"}) {
-      EXPECT_THAT(Ask("POST", path, std::string("{") + kind + ",\"metadata\":" + metadata + "}"),
+      EXPECT_THAT(Send("POST", path, std::string("{") + kind + ",\"metadata\":" + metadata + "}"),
                   ContainsRegex("^4(00 BadRequest|22 Invalid): .*metadata"))
           << path << metadata;
     }
-    EXPECT_THAT(Ask("POST", path, std::string("{") + kind + "}"),
+    EXPECT_THAT(Send("POST", path, std::string("{") + kind + "}"),
                 ContainsRegex("^4(00 BadRequest|22 Invalid): .*metadata"));
   }
 }
 
-TEST_F(BodiesTest, OtherPartsOfTheWrongType) {
+TEST_F(BodiesTest, RejectsOtherFieldsOfTheWrongType) {
   const std::string pods = "/api/v1/namespaces/default/pods";
   for (const char* body :
        {R"({"kind":1,"apiVersion":"v1","metadata":{"name":"x"}})",
         R"({"kind":"Pod","apiVersion":["v1"],"metadata":{"name":"x"}})",
         R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},"spec":[]})",
         R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},"spec":{"containers":{}}})"}) {
-    EXPECT_THAT(Ask("POST", pods, body), StartsWith("400 BadRequest: ")) << body;
+    EXPECT_THAT(Send("POST", pods, body), StartsWith("400 BadRequest: ")) << body;
   }
   EXPECT_EQ(cluster_.FindPod("default", "x"), nullptr);
 }
 
-TEST_F(BodiesTest, AMergePatchMayMakeNonsenseOfAnObject) {
+TEST_F(BodiesTest, RejectsAMergePatchThatMakesAnObjectInvalid) {
   const std::string path = std::string(kClaims) + "/c";
-  const std::string before = Ask("GET", path);
+  const std::string before = Send("GET", path);
   for (const char* patch : {R"({"metadata":null})", R"({"metadata":"x"})", R"({"metadata":[]})",
                             R"({"metadata":{"name":null}})", R"({"metadata":{"name":1}})",
                             R"({"metadata":{"namespace":1}})", R"({"kind":null})", R"({"kind":1})",
                             R"({"apiVersion":"v2"})"}) {
-    EXPECT_THAT(Ask("PATCH", path, patch), StartsWith("400 BadRequest: ")) << patch;
+    EXPECT_THAT(Send("PATCH", path, patch), StartsWith("400 BadRequest: ")) << patch;
   }
-  EXPECT_EQ(Ask("GET", path), before);
+  EXPECT_EQ(Send("GET", path), before);
 }
 
-TEST_F(BodiesTest, WhatTheClusterRefusesIsInvalid) {
+TEST_F(BodiesTest, AnObjectThatTheClusterRejectsIsInvalid) {
   const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},)"
                           R"("spec":{"nodeName":"n"}})";
-  EXPECT_EQ(Ask("PUT", "/api/v1/namespaces/default/pods/p", pod),
+  EXPECT_EQ(Send("PUT", "/api/v1/namespaces/default/pods/p", pod),
             R"(422 Invalid: Pod "p" is invalid: spec.nodeName: Forbidden: pod updates may not )"
             "change it");
 }
 
-TEST_F(BodiesTest, BytesThatAreNoTextAreAnsweredAsText) {
-  const std::string answer = Ask("GET", std::string(kClaims) + "/\xff\xfe");
+TEST_F(BodiesTest, ReplacesInvalidUtf8InErrors) {
+  const std::string answer = Send("GET", std::string(kClaims) + "/\xff\xfe");
   EXPECT_THAT(answer, StartsWith("404 NotFound: persistentvolumeclaims \"\xef\xbf\xbd"));
-  EXPECT_THAT(Ask("GET", "/\xff"), StartsWith("404 NotFound: "));
-  EXPECT_THAT(Ask("GET", std::string(kClaims) + "?\xff=1"), HasSubstr("\xef\xbf\xbd"));
+  EXPECT_THAT(Send("GET", "/\xff"), StartsWith("404 NotFound: "));
+  EXPECT_THAT(Send("GET", std::string(kClaims) + "?\xff=1"), HasSubstr("\xef\xbf\xbd"));
 }
 
-TEST_F(BodiesTest, AStatusPatchOfTheWrongTypes) {
+TEST_F(BodiesTest, RejectsAStatusPatchWithFieldsOfTheWrongType) {
   const std::string path = "/api/v1/namespaces/default/pods/p/status";
   for (const char* patch :
        {R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","reason":1}]}})",
         R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","message":{}}]}})",
         R"({"status":{"conditions":[{"type":1,"status":"True"}]}})",
         R"({"status":{"conditions":[null]}})", R"({"metadata":null})", R"({"status":null})"}) {
-    EXPECT_THAT(Ask("PATCH", path, patch, PatchKind::kStrategicMerge),
+    EXPECT_THAT(Send("PATCH", path, patch, PatchKind::kStrategicMerge),
                 StartsWith("400 BadRequest: "))
         << patch;
   }

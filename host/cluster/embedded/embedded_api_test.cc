@@ -26,7 +26,7 @@ std::string PathText(std::string_view text) {
          path->subresource + " " + path->query;
 }
 
-TEST(ApiPath, Parse) {
+TEST(ApiPath, ParsesPaths) {
   constexpr std::pair<const char*, const char*> kTable[] = {
       {"/api/v1/nodes", "v1  nodes   "},
       {"/api/v1/nodes/n1", "v1  nodes n1  "},
@@ -46,34 +46,34 @@ TEST(ApiPath, Parse) {
   }
 }
 
-TEST(ApiPath, LeadsToAKind) {
-  EXPECT_TRUE(ApiPath::Parse("/api/v1/pods")->Leads("v1/Pod"));
-  EXPECT_FALSE(ApiPath::Parse("/api/v1/nodes")->Leads("v1/Pod"));
-  EXPECT_TRUE(ApiPath::Parse(kNodes)->Leads("storage.k8s.io/v1/CSINode"));
-  EXPECT_FALSE(ApiPath::Parse(kNodes)->Leads("storage.k8s.io/v1beta1/CSINode"));
-  EXPECT_FALSE(ApiPath::Parse(kNodes)->Leads("v1/CSINode"));
+TEST(ApiPath, BelongsToAKind) {
+  EXPECT_TRUE(ApiPath::Parse("/api/v1/pods")->IsPathOf("v1/Pod"));
+  EXPECT_FALSE(ApiPath::Parse("/api/v1/nodes")->IsPathOf("v1/Pod"));
+  EXPECT_TRUE(ApiPath::Parse(kNodes)->IsPathOf("storage.k8s.io/v1/CSINode"));
+  EXPECT_FALSE(ApiPath::Parse(kNodes)->IsPathOf("storage.k8s.io/v1beta1/CSINode"));
+  EXPECT_FALSE(ApiPath::Parse(kNodes)->IsPathOf("v1/CSINode"));
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-TEST_F(EmbeddedApiTest, AnObjectIsCreatedReadReplacedAndDeleted) {
+TEST_F(EmbeddedApiTest, CreatesReadsReplacesAndDeletesAnObject) {
   const std::string path = std::string(kNodes) + "/a";
   const std::string spec = R"(,"spec":{"drivers":[{"name":"d","n":1.5,"ok":true}]})";
-  EXPECT_EQ(Ask("POST", kNodes, CsiNode("a", spec)), CsiNodeAt("a", "1", spec));
-  EXPECT_EQ(Ask("GET", path), CsiNodeAt("a", "1", spec));
-  EXPECT_EQ(Ask("PUT", path, CsiNode("a", R"(,"spec":{})")), CsiNodeAt("a", "2", R"(,"spec":{})"));
-  EXPECT_EQ(Ask("GET", path), CsiNodeAt("a", "2", R"(,"spec":{})"));
-  EXPECT_THAT(Ask("DELETE", path), HasSubstr(R"("kind":"PartialObjectMetadata")"));
-  EXPECT_EQ(Ask("GET", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
-  EXPECT_EQ(Ask("DELETE", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
+  EXPECT_EQ(Send("POST", kNodes, CsiNode("a", spec)), CsiNodeAt("a", "1", spec));
+  EXPECT_EQ(Send("GET", path), CsiNodeAt("a", "1", spec));
+  EXPECT_EQ(Send("PUT", path, CsiNode("a", R"(,"spec":{})")), CsiNodeAt("a", "2", R"(,"spec":{})"));
+  EXPECT_EQ(Send("GET", path), CsiNodeAt("a", "2", R"(,"spec":{})"));
+  EXPECT_THAT(Send("DELETE", path), HasSubstr(R"("kind":"PartialObjectMetadata")"));
+  EXPECT_EQ(Send("GET", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
+  EXPECT_EQ(Send("DELETE", path), "404 NotFound: csinodes.storage.k8s.io \"a\" not found");
 }
 
-TEST_F(EmbeddedApiTest, AListIsOfANamespaceOrOfAll) {
-  Ask("POST", kClaims, Claim("a"));
-  Ask("POST", "/api/v1/namespaces/other/persistentvolumeclaims", Claim("b"));
+TEST_F(EmbeddedApiTest, ListsOneNamespaceOrAllNamespaces) {
+  Send("POST", kClaims, Claim("a"));
+  Send("POST", "/api/v1/namespaces/other/persistentvolumeclaims", Claim("b"));
   const auto names = [&](const std::string& path) {
     std::vector<std::string> found;
-    const auto list = nlohmann::json::parse(Ask("GET", path));
+    const auto list = nlohmann::json::parse(Send("GET", path));
     EXPECT_EQ(list["kind"], "PersistentVolumeClaimList");
     EXPECT_EQ(list["apiVersion"], "v1");
     EXPECT_EQ(list["metadata"]["resourceVersion"], "2");
@@ -84,53 +84,55 @@ TEST_F(EmbeddedApiTest, AListIsOfANamespaceOrOfAll) {
   EXPECT_THAT(names("/api/v1/persistentvolumeclaims"), ElementsAre("a", "b"));
 }
 
-TEST_F(EmbeddedApiTest, AMergePatchChangesWhatItNames) {
-  Ask("POST", kNodes, CsiNode("a", R"(,"spec":{"x":1,"y":2})"));
+TEST_F(EmbeddedApiTest, AMergePatchChangesOnlyItsFields) {
+  Send("POST", kNodes, CsiNode("a", R"(,"spec":{"x":1,"y":2})"));
   const std::string path = std::string(kNodes) + "/a";
-  EXPECT_EQ(Ask("PATCH", path, R"({"spec":{"x":null,"z":3}})"),
+  EXPECT_EQ(Send("PATCH", path, R"({"spec":{"x":null,"z":3}})"),
             CsiNodeAt("a", "2", R"(,"spec":{"y":2,"z":3})"));
-  EXPECT_THAT(Ask("PATCH", path, R"({"metadata":{"resourceVersion":"1"}})"),
+  EXPECT_THAT(Send("PATCH", path, R"({"metadata":{"resourceVersion":"1"}})"),
               StartsWith("409 Conflict: Operation cannot be fulfilled"));
-  EXPECT_THAT(Ask("PATCH", path, R"({"metadata":{"name":"b"}})"),
+  EXPECT_THAT(Send("PATCH", path, R"({"metadata":{"name":"b"}})"),
               StartsWith("400 BadRequest: the name of the object (b)"));
-  EXPECT_THAT(Ask("PATCH", path, R"({"spec":{}})", PatchKind::kStrategicMerge),
+  EXPECT_THAT(Send("PATCH", path, R"({"spec":{}})", PatchKind::kStrategicMerge),
               StartsWith("405 MethodNotAllowed: "));
-  EXPECT_THAT(Ask("PATCH", std::string(kNodes) + "/b", "{}"), StartsWith("404 NotFound: "));
+  EXPECT_THAT(Send("PATCH", std::string(kNodes) + "/b", "{}"), StartsWith("404 NotFound: "));
 }
 
-TEST_F(EmbeddedApiTest, WatchersAreTold) {
+TEST_F(EmbeddedApiTest, NotifiesWatches) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch("storage.k8s.io/v1/CSINode", sink);
-  Ask("POST", kNodes, CsiNode("a"));
-  Ask("PATCH", std::string(kNodes) + "/a", "{}");
-  Ask("DELETE", std::string(kNodes) + "/a");
+  Send("POST", kNodes, CsiNode("a"));
+  Send("PATCH", std::string(kNodes) + "/a", "{}");
+  Send("DELETE", std::string(kNodes) + "/a");
   cluster_.Deliver();
   EXPECT_THAT(sink.seen, ElementsAre("synced", "+a@1", "~a@2(1)", "-a@3(2)"));
 }
 
-TEST_F(EmbeddedApiTest, ABodyBelongsAtItsPath) {
+TEST_F(EmbeddedApiTest, RejectsABodyThatDoesNotMatchThePath) {
   const std::pair<std::string, const char*> kTable[] = {
-      {"", "400 BadRequest: the body is no JSON object"},
-      {"[]", "400 BadRequest: the body is no JSON object"},
-      {"{}", "400 BadRequest: the body is a /, the path is one of v1 persistentvolumeclaims"},
-      {CsiNode("a"), "400 BadRequest: the body is a storage.k8s.io/v1/CSINode, the path"},
+      {"", "400 BadRequest: the body is not a JSON object"},
+      {"[]", "400 BadRequest: the body is not a JSON object"},
+      {"{}",
+       "400 BadRequest: the kind of the body (/) does not match the path (v1 "
+       "persistentvolumeclaims)"},
+      {CsiNode("a"), "400 BadRequest: the kind of the body (storage.k8s.io/v1/CSINode) does not"},
       {Claim("a", "other"), "400 BadRequest: the namespace of the object (other) does not match"},
       {Claim(""), "400 BadRequest: "},
   };
   for (const auto& [body, error] : kTable) {
-    EXPECT_THAT(Ask("POST", kClaims, body), StartsWith(error)) << body;
+    EXPECT_THAT(Send("POST", kClaims, body), StartsWith(error)) << body;
   }
-  EXPECT_THAT(Ask("POST", std::string(kClaims) + "/a", Claim("a")),
+  EXPECT_THAT(Send("POST", std::string(kClaims) + "/a", Claim("a")),
               StartsWith("405 MethodNotAllowed: "));
-  Ask("POST", kClaims, Claim("a"));
-  EXPECT_THAT(Ask("POST", kClaims, Claim("a")), StartsWith("409 AlreadyExists: "));
-  EXPECT_THAT(Ask("PUT", std::string(kClaims) + "/b", Claim("a")),
+  Send("POST", kClaims, Claim("a"));
+  EXPECT_THAT(Send("POST", kClaims, Claim("a")), StartsWith("409 AlreadyExists: "));
+  EXPECT_THAT(Send("PUT", std::string(kClaims) + "/b", Claim("a")),
               StartsWith("400 BadRequest: the name of the object (a)"));
-  EXPECT_THAT(Ask("PUT", std::string(kClaims) + "/b", Claim("b")), StartsWith("404 NotFound: "));
+  EXPECT_THAT(Send("PUT", std::string(kClaims) + "/b", Claim("b")), StartsWith("404 NotFound: "));
 }
 
-TEST_F(EmbeddedApiTest, ADeletionMayNameWhatIsMeant) {
-  Ask("POST", kNodes, CsiNode("a"));
+TEST_F(EmbeddedApiTest, ChecksThePreconditionsOfADeletion) {
+  Send("POST", kNodes, CsiNode("a"));
   const std::string path = std::string(kNodes) + "/a";
   const std::string conflict =
       R"(409 Conflict: Operation cannot be fulfilled on csinodes.storage.k8s.io "a": )"
@@ -149,32 +151,33 @@ TEST_F(EmbeddedApiTest, ADeletionMayNameWhatIsMeant) {
        "400 BadRequest: /preconditions/resourceVersion: expected a string"},
       {R"({"preconditions":{"generation":"1"}})",
        "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
-           ": it does not know the precondition generation"},
+           ": the precondition generation is not supported"},
       {R"({"propagationPolicy":"Foreground"})",
        "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
-           ": it does not know the option propagationPolicy"},
+           ": the option propagationPolicy is not supported"},
       {R"({"gracePeriodSeconds":"0"})",
        "400 BadRequest: /gracePeriodSeconds: expected a whole number"},
-      {"[]", "400 BadRequest: the body is no JSON object"},
+      {"[]", "400 BadRequest: the body is not a JSON object"},
   };
-  for (const auto& [options, answer] : kTable) EXPECT_EQ(Ask("DELETE", path, options), answer);
-  for (const char* options :  // The second one meets the third version, the third the fifth.
+  for (const auto& [options, answer] : kTable) EXPECT_EQ(Send("DELETE", path, options), answer);
+  // Each deletion and creation raises the resourceVersion: the second request meets version 3.
+  for (const char* options :
        {R"({"preconditions":{"resourceVersion":"1"}})",
         R"({"preconditions":{"uid":"uid-a","resourceVersion":"3"}})",
         R"({"preconditions":{"uid":"uid-a"}})",
         R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":null})",
         R"({"preconditions":{"uid":null,"resourceVersion":null}})"}) {
-    EXPECT_THAT(Ask("DELETE", path, options), StartsWith("{")) << options;
-    EXPECT_THAT(Ask("GET", path), StartsWith("404 NotFound: ")) << options;
-    Ask("POST", kNodes, CsiNode("a"));
+    EXPECT_THAT(Send("DELETE", path, options), StartsWith("{")) << options;
+    EXPECT_THAT(Send("GET", path), StartsWith("404 NotFound: ")) << options;
+    Send("POST", kNodes, CsiNode("a"));
   }
 }
 
-TEST_F(EmbeddedApiTest, APodGoesByTheGraceOfItsDeletion) {
+TEST_F(EmbeddedApiTest, DeletesAPodWithTheGracePeriodOfTheOptions) {
   const auto remove = [&](const std::string& options) -> std::string {
     cluster_.Remove(kPodKind, "default", "p").ok();
     AddPod("p", R"(,"spec":{"nodeName":"n"})");
-    const std::string answer = Ask("DELETE", "/api/v1/namespaces/default/pods/p", options);
+    const std::string answer = Send("DELETE", "/api/v1/namespaces/default/pods/p", options);
     EXPECT_THAT(answer, HasSubstr(R"("kind":"PartialObjectMetadata")")) << options;
     const PodRef pod = cluster_.FindPod("default", "p");
     if (pod == nullptr) return "gone";
@@ -189,52 +192,54 @@ TEST_F(EmbeddedApiTest, APodGoesByTheGraceOfItsDeletion) {
   EXPECT_EQ(remove(R"({"gracePeriodSeconds":18446744073709551615})"), "2147483648");
 }
 
-TEST_F(EmbeddedApiTest, WhatItDoesNotServeItNames) {
+TEST_F(EmbeddedApiTest, NamesWhatIsNotSupported) {
   AddPod("p");
   AddNode("n");
-  Ask("POST", kNodes, CsiNode("a"));
+  Send("POST", kNodes, CsiNode("a"));
   constexpr std::pair<std::pair<const char*, const char*>, const char*> kTable[] = {
-      {{"GET", "/api/v1/pods"}, "it keeps no text of pods and nodes"},
-      {{"GET", "/api/v1/namespaces/default/pods/p"}, "it keeps no text of pods and nodes"},
-      {{"GET", "/api/v1/namespaces/default/pods/p/status"}, "it keeps no text of pods and nodes"},
-      {{"PATCH", "/api/v1/namespaces/default/pods/p"}, "it keeps no text of pods and nodes"},
-      {{"GET", "/api/v1/nodes/n"}, "it keeps no text of pods and nodes"},
-      {{"PATCH", "/api/v1/nodes/n"}, "it keeps no text of pods and nodes"},
-      {{"POST", "/api/v1/pods"}, "pods are created in their namespace"},
+      {{"GET", "/api/v1/pods"}, "the text of pods and nodes is not stored"},
+      {{"GET", "/api/v1/namespaces/default/pods/p"}, "the text of pods and nodes is not stored"},
+      {{"GET", "/api/v1/namespaces/default/pods/p/status"},
+       "the text of pods and nodes is not stored"},
+      {{"PATCH", "/api/v1/namespaces/default/pods/p"}, "the text of pods and nodes is not stored"},
+      {{"GET", "/api/v1/nodes/n"}, "the text of pods and nodes is not stored"},
+      {{"PATCH", "/api/v1/nodes/n"}, "the text of pods and nodes is not stored"},
+      {{"POST", "/api/v1/pods"}, "a pod is created with the path of its namespace"},
       {{"GET", "/apis/storage.k8s.io/v1/csinodes?labelSelector=a"},
-       "it does not read the query parameter labelSelector"},
+       "the query parameter labelSelector is not supported"},
       {{"GET", "/apis/storage.k8s.io/v1/csinodes?limit=1&watch=1"},
-       "it does not read the query parameter watch"},
-      {{"PATCH", "/apis/storage.k8s.io/v1/csinodes"}, "it names no object"},
-      {{"DELETE", "/apis/storage.k8s.io/v1/csinodes"}, "it names no object"},
-      {{"HEAD", "/apis/storage.k8s.io/v1/csinodes/a"}, "it does not know the verb"},
+       "the query parameter watch is not supported"},
+      {{"PATCH", "/apis/storage.k8s.io/v1/csinodes"}, "the path has no object name"},
+      {{"DELETE", "/apis/storage.k8s.io/v1/csinodes"}, "the path has no object name"},
+      {{"HEAD", "/apis/storage.k8s.io/v1/csinodes/a"}, "the verb is not supported"},
   };
   for (const auto& [request, why] : kTable) {
-    EXPECT_EQ(Ask(request.first, request.second),
+    EXPECT_EQ(Send(request.first, request.second),
               std::string("405 MethodNotAllowed: the embedded cluster does not serve ") +
                   request.first + " " + request.second + ": " + why);
   }
   for (const char* path : {"/apis/storage.k8s.io/v1/csinodes/a/status",
                            "/api/v1/namespaces/default/pods/p/binding", "/api/v1/nodes/n/status"}) {
-    EXPECT_THAT(Ask("GET", path), StartsWith("404 NotFound: the embedded cluster does not serve "));
+    EXPECT_THAT(Send("GET", path),
+                StartsWith("404 NotFound: the embedded cluster does not serve "));
   }
   for (const char* path :
        {"/api/v1/secrets", "/version", "", "/", "/api/v1", "/api/v1/namespaces/default/nodes/n"}) {
     for (const char* verb : {"GET", "PUT", "PATCH", "DELETE"}) {
-      EXPECT_EQ(Ask(verb, path), "404 NotFound: the server could not find the requested resource");
+      EXPECT_EQ(Send(verb, path), "404 NotFound: the server could not find the requested resource");
     }
   }
 }
 
-TEST_F(EmbeddedApiTest, ParametersThatChangeNoAnswerArePassedOver) {
-  Ask("POST", std::string(kNodes) + "?fieldManager=acme&pretty=true", CsiNode("a"));
-  const std::string list = Ask("GET", kNodes);
+TEST_F(EmbeddedApiTest, IgnoresParametersThatDoNotChangeTheResponse) {
+  Send("POST", std::string(kNodes) + "?fieldManager=acme&pretty=true", CsiNode("a"));
+  const std::string list = Send("GET", kNodes);
   EXPECT_THAT(list, HasSubstr("uid-a"));
-  EXPECT_EQ(Ask("GET", std::string(kNodes) + "?limit=500&timeout=5s&pretty"), list);
+  EXPECT_EQ(Send("GET", std::string(kNodes) + "?limit=500&timeout=5s&pretty"), list);
 }
 
-TEST_F(EmbeddedApiTest, ARefusalIsAStatusObject) {
-  Ask("POST", kNodes, CsiNode("a"));
+TEST_F(EmbeddedApiTest, AnErrorIsAStatusObject) {
+  Send("POST", kNodes, CsiNode("a"));
   const Result<std::string> answer =
       api_.Serve({.verb = "GET", .path = std::string(kNodes) + "/b", .body = ""});
   ASSERT_FALSE(answer.ok());
@@ -247,20 +252,20 @@ TEST_F(EmbeddedApiTest, ARefusalIsAStatusObject) {
 
 // ---- Pods and nodes -----------------------------------------------------------------------------
 
-TEST_F(EmbeddedApiTest, PodsAndNodesAreWrittenAndDeleted) {
+TEST_F(EmbeddedApiTest, CreatesAndDeletesPodsAndNodes) {
   const std::string pods = "/api/v1/namespaces/a/pods";
   const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"u",)"
                           R"("creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"priority":7}})";
-  EXPECT_EQ(Ask("POST", pods, pod),
+  EXPECT_EQ(Send("POST", pods, pod),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"u",)"
             R"("creationTimestamp":"2026-01-01T00:00:00Z","namespace":"a","resourceVersion":"1"},)"
             R"("spec":{"priority":7}})");
   EXPECT_EQ(cluster_.FindPod("a", "p")->view().priority, 7);
   EXPECT_THAT(
-      Ask("POST", "/api/v1/nodes", R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}})"),
+      Send("POST", "/api/v1/nodes", R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}})"),
       HasSubstr(R"("resourceVersion":"2")"));
   EXPECT_NE(cluster_.FindNode("n"), nullptr);
-  EXPECT_THAT(Ask("DELETE", pods + "/p"), HasSubstr(R"("name":"p")"));
+  EXPECT_THAT(Send("DELETE", pods + "/p"), HasSubstr(R"("name":"p")"));
   EXPECT_EQ(cluster_.FindPod("a", "p"), nullptr);
 }
 
@@ -269,10 +274,10 @@ class StatusPatchTest : public EmbeddedApiTest {
   StatusPatchTest() { AddPod("p", "", R"(,"uid":"u")"); }
 
   std::string Patch(const std::string& body, PatchKind kind = PatchKind::kStrategicMerge) {
-    return Ask("PATCH", "/api/v1/namespaces/default/pods/p/status", body, kind);
+    return Send("PATCH", "/api/v1/namespaces/default/pods/p/status", body, kind);
   }
   PodRef pod() const { return cluster_.FindPod("default", "p"); }
-  // "PodScheduled=2 Unschedulable"
+  // Returns the conditions as texts such as "PodScheduled=2 Unschedulable".
   std::vector<std::string> Conditions() const {
     std::vector<std::string> conditions;
     for (const auto& condition : Elements<berth_condition>(pod()->view().conditions)) {
@@ -284,7 +289,7 @@ class StatusPatchTest : public EmbeddedApiTest {
   }
 };
 
-TEST_F(StatusPatchTest, Nomination) {
+TEST_F(StatusPatchTest, SetsAndClearsTheNomination) {
   for (const PatchKind kind : {PatchKind::kMerge, PatchKind::kStrategicMerge}) {
     EXPECT_THAT(Patch(R"({"metadata":{"uid":"u"},"status":{"nominatedNodeName":"n1"}})", kind),
                 HasSubstr(R"("kind":"PartialObjectMetadata")"));
@@ -294,7 +299,7 @@ TEST_F(StatusPatchTest, Nomination) {
   }
 }
 
-TEST_F(StatusPatchTest, ConditionsAreMergedByTheirType) {
+TEST_F(StatusPatchTest, MergesConditionsByTheirType) {
   Patch(R"({"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"}],"conditions":[
             {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no room",
              "lastProbeTime":null,"observedGeneration":1}]}})");
@@ -305,13 +310,13 @@ TEST_F(StatusPatchTest, ConditionsAreMergedByTheirType) {
   EXPECT_THAT(Conditions(), ElementsAre("PodScheduled=2 Unschedulable", "DisruptionTarget=1 R"));
 }
 
-TEST_F(StatusPatchTest, AnotherPodOfTheNameIsAConflict) {
+TEST_F(StatusPatchTest, AnotherUidIsAConflict) {
   EXPECT_THAT(Patch(R"({"metadata":{"uid":"other"},"status":{"nominatedNodeName":"n1"}})"),
               StartsWith("409 Conflict: "));
   EXPECT_EQ(pod()->nominated_node(), "");
 }
 
-TEST_F(StatusPatchTest, WhatItDoesNotKeepIsRefusedByName) {
+TEST_F(StatusPatchTest, RejectsUnsupportedFieldsByName) {
   constexpr std::pair<const char*, const char*> kTable[] = {
       {R"({"status":{"phase":"Running"}})", "/status/phase"},
       {R"({"spec":{}})", "/spec"},
@@ -331,7 +336,7 @@ TEST_F(StatusPatchTest, WhatItDoesNotKeepIsRefusedByName) {
             "405 MethodNotAllowed: the embedded cluster does not patch /status/conditions");
 }
 
-TEST_F(StatusPatchTest, WhatIsWrongIsSaid) {
+TEST_F(StatusPatchTest, RejectsMalformedPatches) {
   for (const char* body :
        {"", "[]", R"({"status":1})", R"({"metadata":1})", R"({"metadata":{"uid":1}})",
         R"({"status":{"nominatedNodeName":1}})", R"({"status":{"conditions":[1]}})",
@@ -341,7 +346,7 @@ TEST_F(StatusPatchTest, WhatIsWrongIsSaid) {
         R"("lastTransitionTime":"x"}]}})"}) {
     EXPECT_THAT(Patch(body), StartsWith("400 BadRequest: ")) << body;
   }
-  EXPECT_THAT(Ask("PATCH", "/api/v1/namespaces/default/pods/q/status", "{}"),
+  EXPECT_THAT(Send("PATCH", "/api/v1/namespaces/default/pods/q/status", "{}"),
               StartsWith("404 NotFound: "));
 }
 

@@ -1,4 +1,4 @@
-// What the tests of the embedded cluster's REST interface share: who asks it.
+// Shared by the tests of the embedded cluster's REST interface: a fixture that sends requests.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
 
@@ -17,9 +17,10 @@ class EmbeddedApiTest : public EmbeddedTest {
   static constexpr const char* kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
 
  protected:
-  // The answer, or "404 NotFound: why" of the Status object.
-  std::string Ask(const std::string& verb, const std::string& path, const std::string& body = "",
-                  PatchKind patch = PatchKind::kMerge) {
+  // Sends a request and returns the response, or the Status object of an error as a text such as
+  // "404 NotFound: message".
+  std::string Send(const std::string& verb, const std::string& path, const std::string& body = "",
+                   PatchKind patch = PatchKind::kMerge) {
     const Result<std::string> answer =
         api_.Serve({.verb = verb, .path = path, .body = body, .patch = patch});
     if (answer.ok()) return *answer;
@@ -33,7 +34,7 @@ class EmbeddedApiTest : public EmbeddedTest {
            R"(","uid":"uid-)" + name + R"(","creationTimestamp":"2026-01-01T00:00:00Z"})" + rest +
            "}";
   }
-  // As the cluster answers it.
+  // Returns a CSINode as the cluster returns it.
   static std::string CsiNodeAt(const std::string& name, const std::string& version,
                                const std::string& rest = "") {
     return R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +

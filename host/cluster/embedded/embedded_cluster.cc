@@ -23,13 +23,13 @@ bool IsFinished(const Pod& pod) {
   return phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED;
 }
 
-// Whether watchers of its kind are told of it.
+// Returns whether watches of its kind deliver the object.
 bool IsWatched(const AnyObject& object) {
   const PodRef* pod = std::get_if<PodRef>(&object);
   return pod == nullptr || !IsFinished(**pod);
 }
 
-// Shaped like a UUID, different for each number, and the same in every run.
+// Returns a text in the format of a UUID, which depends only on `number`.
 std::string MakeUid(uint64_t number) {
   char text[40];
   std::snprintf(text, sizeof(text), "00000000-0000-4000-8000-%012llx",
@@ -37,7 +37,8 @@ std::string MakeUid(uint64_t number) {
   return text;
 }
 
-// kube-apiserver: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition.
+// The message of the condition that a gated pod gets. kube-apiserver:
+// pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition.
 constexpr std::string_view kGatedMessage =
     "Scheduling is blocked due to non-empty scheduling gates";
 
@@ -56,7 +57,7 @@ PodRef WithGatedCondition(const PodRef& pod, int64_t now_ns) {
   return WithStatus(pod, patch, pod->resource_version());
 }
 
-// `pod` as the cluster elsewhere has it, with what was decided here about `stored`.
+// Returns `pod`, the state in the remote cluster, with the decisions of this cluster on `stored`.
 PodRef WithDecisions(const PodRef& pod, const Pod& stored, std::string_view version) {
   PodStatusPatch patch;
   if (!stored.node_name().empty()) {
@@ -90,7 +91,7 @@ EmbeddedCluster::~EmbeddedCluster() {
   BERTH_ASSERT_MSG(open_watches_ == 0, "%zu watches outlive their client", open_watches_);
 }
 
-// ---- The rest of the cluster --------------------------------------------------------------------
+// ---- Changes by users, kubelets and controllers -------------------------------------------------
 
 Status EmbeddedCluster::Load(AnyObject object) {
   const std::string_view kind = KindOf(object);
@@ -102,7 +103,7 @@ Status EmbeddedCluster::Load(AnyObject object) {
   return Create(std::move(object)).status();
 }
 
-// Who watches pods knows them by their uid.
+// Validates a new object. The uids of pods must be unique, because watchers identify pods by them.
 Status EmbeddedCluster::CheckNew(std::string_view kind, const ObjectBase& object) const {
   if (object.name().empty()) return InvalidError(kind, "", "metadata.name", "Required value");
   if (kind != kPodKind) return {};
@@ -113,7 +114,7 @@ Status EmbeddedCluster::CheckNew(std::string_view kind, const ObjectBase& object
   if (other == pod_by_uid_.end()) return {};
   return InvalidError(
       kind, object.name(), "metadata.uid",
-      "Duplicate value: \"" + other->first + "\", the uid of pod " + other->second + " too");
+      "Duplicate value: \"" + other->first + "\": pod " + other->second + " has this uid");
 }
 
 Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
@@ -195,7 +196,7 @@ void EmbeddedCluster::SetDue(const Place& place, int64_t due_ns) {
   if (due_ns != 0) deletions_.emplace(due_ns, place->first);
 }
 
-// ---- What a watch of a cluster elsewhere says ---------------------------------------------------
+// ---- Changes that the watch of a remote cluster reports -----------------------------------------
 
 Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
   const std::string_view kind = KindOf(object);
@@ -235,7 +236,7 @@ Status EmbeddedCluster::Remove(std::string_view kind, std::string_view ns, std::
   return Status::Ok();
 }
 
-// ---- What there is ------------------------------------------------------------------------------
+// ---- Contents -----------------------------------------------------------------------------------
 
 std::optional<AnyObject> EmbeddedCluster::Find(std::string_view kind, std::string_view ns,
                                                std::string_view name) const {
@@ -280,9 +281,9 @@ std::string_view EmbeddedCluster::PodScheduledMessage(std::string_view ns,
 
 bool EmbeddedCluster::DeliverOne() {
   BERTH_ASSERT_MSG(!delivering_, "a delivery must not deliver");
-  if (line_.empty()) return false;
-  Delivery first = std::move(line_.front());
-  line_.pop_front();
+  if (deliveries_.empty()) return false;
+  Delivery first = std::move(deliveries_.front());
+  deliveries_.pop_front();
   Run(std::move(first));
   return true;
 }
@@ -295,8 +296,8 @@ size_t EmbeddedCluster::Deliver() {
 
 void EmbeddedCluster::Run(Delivery delivery) {
   delivering_ = true;
-  if (ForWatch* change = std::get_if<ForWatch>(&delivery)) {
-    // The line holds nothing for a watch that has ended.
+  if (WatchDelivery* change = std::get_if<WatchDelivery>(&delivery)) {
+    // The watch exists, because EndWatch() removes the waiting deliveries of a watch.
     sinks_.at(change->watch)->OnEvents({&change->event, 1});
   } else {
     std::get<std::function<void()>>(delivery)();
@@ -314,9 +315,9 @@ std::unique_ptr<Watch> EmbeddedCluster::StartWatch(std::string_view kind, WatchS
   store.watches.push_back(watch);
   for (const auto& [key, entry] : store.objects) {
     if (!IsWatched(entry.object)) continue;
-    line_.push_back(ForWatch{watch, {WatchType::kAdded, entry.object, {}, false}});
+    deliveries_.push_back(WatchDelivery{watch, {WatchType::kAdded, entry.object, {}, false}});
   }
-  line_.push_back(ForWatch{watch, {WatchType::kSynced, {}, {}, false}});
+  deliveries_.push_back(WatchDelivery{watch, {WatchType::kSynced, {}, {}, false}});
   return handle;
 }
 
@@ -324,14 +325,14 @@ void EmbeddedCluster::EndWatch(uint64_t watch) {
   --open_watches_;
   if (sinks_.erase(watch) == 0) return;
   for (auto& [kind, store] : stores_) std::erase(store.watches, watch);
-  std::erase_if(line_, [watch](const Delivery& delivery) {
-    const ForWatch* change = std::get_if<ForWatch>(&delivery);
+  std::erase_if(deliveries_, [watch](const Delivery& delivery) {
+    const WatchDelivery* change = std::get_if<WatchDelivery>(&delivery);
     return change != nullptr && change->watch == watch;
   });
 }
 
 void EmbeddedCluster::Notify(const Store& store, WatchEvent event) {
-  for (const uint64_t watch : store.watches) line_.push_back(ForWatch{watch, event});
+  for (const uint64_t watch : store.watches) deliveries_.push_back(WatchDelivery{watch, event});
 }
 
 void EmbeddedCluster::Stop() {
@@ -339,9 +340,10 @@ void EmbeddedCluster::Stop() {
   stopped_ = true;
   sinks_.clear();
   for (auto& [kind, store] : stores_) store.watches.clear();
-  std::erase_if(
-      line_, [](const Delivery& delivery) { return std::holds_alternative<ForWatch>(delivery); });
-  for (size_t open = line_.size(); open > 0; --open) DeliverOne();
+  std::erase_if(deliveries_, [](const Delivery& delivery) {
+    return std::holds_alternative<WatchDelivery>(delivery);
+  });
+  for (size_t open = deliveries_.size(); open > 0; --open) DeliverOne();
 }
 
 // ---- The stores ---------------------------------------------------------------------------------
@@ -376,7 +378,8 @@ Result<EmbeddedCluster::Place> EmbeddedCluster::FindPodPlace(const PodName& name
   return place;
 }
 
-// Of a cluster like this one, a manifest may have the uids that would come next.
+// Skips uids that pods already have: a manifest that was saved from an embedded cluster contains
+// uids of the same sequence.
 std::string EmbeddedCluster::NewUid() {
   std::string uid;
   do {
@@ -403,7 +406,8 @@ void EmbeddedCluster::Replace(Store& store, Entry& entry, AnyObject now) {
   if (was_watched && is_watched) {
     Notify(store, {WatchType::kModified, entry.object, std::move(before), false});
   } else if (was_watched) {
-    // apiserver: storage/cacher: what leaves the selector is deleted as it was, in the new version.
+    // An object that no longer matches the selector is deleted in its former state, with the new
+    // version. apiserver: storage/cacher.
     AnyObject last = WithResourceVersion(before, Base(entry.object).resource_version());
     Notify(store, {WatchType::kDeleted, std::move(last), std::move(before), false});
   } else if (is_watched) {

@@ -1,6 +1,6 @@
-// A cluster in this process: for the first run, tests, simulation and plugin development. It
-// refuses what an API server refuses, in its words, and tells watchers what an API server tells
-// them.
+// A cluster in this process, for first experiments, tests, simulation and plugin development. It
+// rejects the requests that an API server rejects, with the same messages, and delivers the same
+// watch events.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_CLUSTER_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_CLUSTER_H_
 
@@ -26,29 +26,31 @@
 
 namespace berth::host {
 
-// In memory, synchronous inside, driven by its owner. A request is carried out within the call that
-// makes it; what follows from it, the answer and watch events, stands in one line in the order of
-// the causes until the owner calls Deliver(). So whoever owns the clock owns the order too.
+// The cluster is in memory, and its owner drives it. A request is executed within its call. The
+// callback and the watch events that result from it wait in one queue, in the order of the requests
+// that caused them, until the owner calls Deliver(). The owner of the clock thus also determines
+// the order of events.
 //
-// What an API server does and this does not: it runs no controllers (nobody finishes a deletion,
-// collects garbage or expires a lease unless the owner does), knows no finalizers, validates only
-// what concerns scheduling, and counts an update that changes nothing as a change. It fills in a
-// uid, a creationTimestamp and resourceVersions in the view of an object; the JSON text of kinds
-// that have one stays as it came.
+// Differences from an API server: there are no controllers (only the owner finishes deletions,
+// collects garbage and expires leases) and no finalizers; only fields that concern scheduling are
+// validated; an update that changes nothing counts as a change. The uid, the creationTimestamp and
+// the resourceVersion are set in the view of an object; the JSON text of kinds that have one stays
+// as it was received.
 //
-// Threading: everything on the owner's thread, the functions of Client too.
+// Threading: all methods, including those of Client, are called on the owner's thread.
 class EmbeddedCluster final : public Client {
  public:
   struct Options {
-    // The wall clock, in nanoseconds since 1970-01-01T00:00:00Z. Must be set.
+    // Returns the wall clock time in nanoseconds since 1970-01-01T00:00:00Z. Must be set.
     std::function<int64_t()> now_ns;
-    // How many events are kept; the oldest go first.
+    // The maximum number of stored events; the oldest events are removed first.
     size_t max_events = 100000;
-    // Serves Request(): an EmbeddedApi, say. Empty: every request is kUnsupported.
+    // Serves Request(), for example with an EmbeddedApi. If it is empty, every request fails with
+    // kUnsupported.
     std::function<Result<std::string>(const ApiRequest&)> serve;
   };
 
-  // A pod's own grace period: spec.terminationGracePeriodSeconds is not looked at.
+  // The grace period of every pod; spec.terminationGracePeriodSeconds is ignored.
   static constexpr int64_t kDefaultGraceSeconds = 30;
 
   explicit EmbeddedCluster(Options options);
@@ -57,86 +59,95 @@ class EmbeddedCluster final : public Client {
   EmbeddedCluster(const EmbeddedCluster&) = delete;
   EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
-  // ---- The rest of the cluster: what users, kubelets and controllers do -------------------------
+  // ---- Changes by users, kubelets and controllers -----------------------------------------------
 
-  // Adds an object from a manifest: as Create, but says "duplicate v1/Pod default/web-0" of an
-  // object that is there already.
+  // Adds an object from a manifest as Create() does. The error for an object that already exists is
+  // "duplicate v1/Pod default/web-0".
   Status Load(AnyObject object);
 
-  // A uid and a creationTimestamp that it has are kept; a resourceVersion is not. A pod with
-  // scheduling gates gets the condition that an API server writes.
-  // Returns: the object as stored. kAlreadyExists; kInvalidArgument without a name, or for a pod
-  //          without a namespace or with the uid of another pod: who watches pods knows them by it.
+  // Creates an object. Keeps its uid and creationTimestamp, but not its resourceVersion. A pod with
+  // scheduling gates gets the condition that an API server sets.
+  // Returns: the object as stored.
+  // Errors: kAlreadyExists; kInvalidArgument for an object without a name, and for a pod without a
+  //         namespace or with the uid of another pod, because watchers identify pods by their uid.
   Result<AnyObject> Create(AnyObject object);
 
-  // Replaces the whole object, status included. uid and timestamps stay those of the stored object.
-  // Returns: the object as stored. kNotFound; kConflict when it has a resourceVersion that is not
-  //          the present one or a uid that is another; kInvalidArgument when it moves a pod: only
-  //          Bind gives a pod its node.
+  // Replaces a whole object including its status. The uid and the timestamps of the stored object
+  // are kept.
+  // Returns: the object as stored.
+  // Errors: kNotFound; kConflict if the object has a resourceVersion that is not the current one,
+  //         or another uid; kInvalidArgument if the node of a pod changes, which only Bind may do.
   Result<AnyObject> Update(AnyObject object);
 
-  // Pods: as DeletePod with its own grace period. All else goes at once. kNotFound.
+  // Deletes a pod as DeletePod() with the pod's own grace period does, and any other object
+  // immediately.
+  // Errors: kNotFound.
   Status Delete(std::string_view kind, std::string_view ns, std::string_view name);
 
-  // The kubelet's part: the containers of a pod that is being deleted have ended, and it goes.
-  // Returns: kNotFound; kConflict (another uid); kInvalidArgument when nobody has deleted it.
+  // Removes a pod that is being deleted, as a kubelet does when the containers have ended.
+  // Errors: kNotFound; kConflict (another uid); kInvalidArgument if the pod is not being deleted.
   Status FinishDeletion(const PodName& pod);
 
-  // The deletion of a pod that was decided here, by Delete or DeletePod: when its grace period is
-  // up. A deletionTimestamp that a pod came with, or that Put gave it, is no decision of this
-  // cluster: whoever wrote it says when the pod goes.
+  // The time at which the grace period of a pod ends whose deletion was requested here, by Delete()
+  // or DeletePod(). A pod that was created with a deletionTimestamp, or received one from Put(),
+  // has no due deletion: it stays until its removal is reported.
   struct DueDeletion {
     int64_t due_ns = 0;
     std::string ns;
     std::string name;
   };
-  // The first one; none: no pod is to go.
+  // Returns the earliest due deletion; nullopt if there is none.
   std::optional<DueDeletion> NextDeletion() const;
 
-  // As PatchPodStatus, with the answer at once.
+  // Patches a status as PatchPodStatus() does, but returns the result immediately.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {
     return PatchNow(pod, patch);
   }
 
-  // ---- What a watch of a cluster elsewhere says -------------------------------------------------
+  // ---- Changes that the watch of a remote cluster reports ---------------------------------------
 
-  // The object is now like this: it is created, or replaced whole, timestamps included. One with
-  // another uid was created after the stored one went. Of a pod, what was decided here stays: its
-  // node, a deletion, and a nomination where the new one has none.
-  // Returns: the object as stored. kInvalidArgument as Create; then nothing has changed.
+  // Stores the current state of an object: creates it, or replaces it as a whole, including its
+  // timestamps. An object with another uid replaces the stored object as a new one. A pod keeps the
+  // decisions of this cluster: its node, its deletion, and its nomination if the new state has
+  // neither a node nor a nomination.
+  // Returns: the object as stored.
+  // Errors: kInvalidArgument as in Create(); the cluster is not changed then.
   Result<AnyObject> Put(AnyObject object);
 
-  // The object is gone: at once, whatever it is. kNotFound.
+  // Removes an object of any kind immediately.
+  // Errors: kNotFound.
   Status Remove(std::string_view kind, std::string_view ns, std::string_view name);
 
-  // ---- What there is ----------------------------------------------------------------------------
+  // ---- Contents ---------------------------------------------------------------------------------
 
   std::optional<AnyObject> Find(std::string_view kind, std::string_view ns,
                                 std::string_view name) const;
-  // Null where there is none.
+  // Return null if the object does not exist.
   PodRef FindPod(std::string_view ns, std::string_view name) const;
   NodeRef FindNode(std::string_view name) const;
-  // By namespace and name, pods in a final phase included.
+  // Returns the objects by namespace and name, including pods in a final phase.
   std::vector<AnyObject> List(std::string_view kind) const;
-  // The message of the pod's condition PodScheduled as it was last patched; no view has it.
+  // Returns the message of the pod's condition PodScheduled as it was last patched. The views do
+  // not contain it.
   std::string_view PodScheduledMessage(std::string_view ns, std::string_view name) const;
-  // The oldest first.
+  // Returns the stored events, the oldest first.
   const std::deque<Event>& events() const { return events_; }
-  // Of which an object was ever stored or watched, in order.
+  // Returns the kinds of which an object was ever stored or watched, sorted.
   std::vector<std::string> Kinds() const;
   int64_t now_ns() const { return options_.now_ns(); }
-  // Of the last change: grows by one with each.
+  // Returns the resourceVersion of the last change. Each change increases it by one.
   uint64_t resource_version() const { return resource_version_; }
 
   // ---- Delivery ---------------------------------------------------------------------------------
 
-  // Hands out the first answer or watch event that is waiting. False when there was none.
-  // Must not: be called from within a delivery. What is delivered may call everything else but
-  // Stop.
+  // Delivers the first waiting callback or watch event. Returns false if none was waiting.
+  // Must not: be called from within a delivery. A delivery may call every other method except
+  // Stop().
   bool DeliverOne();
-  // Until nothing is waiting, what was caused meanwhile included. Returns how many.
+  // Delivers until nothing is waiting, including what the deliveries cause. Returns the number of
+  // deliveries.
   size_t Deliver();
-  size_t waiting() const { return line_.size(); }
+  size_t waiting() const { return deliveries_.size(); }
 
   // ---- Client -----------------------------------------------------------------------------------
 
@@ -149,7 +160,7 @@ class EmbeddedCluster final : public Client {
   void CreateLease(const Lease& lease, Answer<Lease> answer) override;
   void UpdateLease(const Lease& lease, Answer<Lease> answer) override;
   void Request(ApiRequest request, Answer<std::string> answer) override;
-  // The answers that are waiting are delivered within the call.
+  // Delivers the waiting callbacks within the call.
   void Stop() override;
 
  private:
@@ -157,23 +168,23 @@ class EmbeddedCluster final : public Client {
 
   struct Entry {
     AnyObject object;
-    int64_t grace_seconds = 0;      // Of a pod that is being deleted.
-    int64_t due_ns = 0;             // When its deletion, decided here, is due; 0: it is not.
-    std::string scheduled_message;  // Of its condition PodScheduled.
+    int64_t grace_seconds = 0;      // The grace period of a pod that is being deleted.
+    int64_t due_ns = 0;             // When a deletion requested here is due; 0 if there is none.
+    std::string scheduled_message;  // The message of the condition PodScheduled.
   };
 
-  // The objects of one kind, by "namespace/name": the order of an API server's lists.
+  // The objects of one kind by "namespace/name", which is the order of an API server's lists.
   struct Store {
     std::map<std::string, Entry, std::less<>> objects;
     std::vector<uint64_t> watches;
   };
   using Place = std::map<std::string, Entry, std::less<>>::iterator;
 
-  struct ForWatch {
+  struct WatchDelivery {
     uint64_t watch;
     WatchEvent event;
   };
-  using Delivery = std::variant<ForWatch, std::function<void()>>;
+  using Delivery = std::variant<WatchDelivery, std::function<void()>>;
 
   Store& StoreOf(std::string_view kind);
   const Store* FindStore(std::string_view kind) const;
@@ -205,8 +216,8 @@ class EmbeddedCluster final : public Client {
   const Options options_;
   uint64_t resource_version_ = 0;
   uint64_t last_uid_ = 0;
-  StringMap<std::string> pod_by_uid_;                    // Its key.
-  std::set<std::pair<int64_t, std::string>> deletions_;  // When a pod is to go, and its key.
+  StringMap<std::string> pod_by_uid_;                    // The keys of pods by their uids.
+  std::set<std::pair<int64_t, std::string>> deletions_;  // The due times and keys of deleted pods.
   std::map<std::string, Store, std::less<>> stores_;
   std::map<std::string, Lease, std::less<>> leases_;
   std::deque<Event> events_;
@@ -214,7 +225,7 @@ class EmbeddedCluster final : public Client {
   uint64_t last_watch_ = 0;
   size_t open_watches_ = 0;
   std::unordered_map<uint64_t, WatchSink*> sinks_;
-  std::deque<Delivery> line_;
+  std::deque<Delivery> deliveries_;  // The waiting deliveries in order.
   bool delivering_ = false;
   bool stopped_ = false;
 };

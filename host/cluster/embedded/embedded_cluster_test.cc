@@ -10,7 +10,7 @@ using ::testing::IsEmpty;
 
 using EmbeddedClusterTest = EmbeddedTest;
 
-TEST_F(EmbeddedClusterTest, FillsInWhatAnObjectLacks) {
+TEST_F(EmbeddedClusterTest, SetsTheUidTheCreationTimeAndTheVersion) {
   const PodRef pod = AddPod("a");
   EXPECT_EQ(pod->uid(), "00000000-0000-4000-8000-000000000001");
   EXPECT_EQ(pod->meta().created_ns, now_ns_);
@@ -19,7 +19,7 @@ TEST_F(EmbeddedClusterTest, FillsInWhatAnObjectLacks) {
   EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
 }
 
-TEST_F(EmbeddedClusterTest, KeepsUidAndCreationButNotTheVersion) {
+TEST_F(EmbeddedClusterTest, KeepsTheUidAndTheCreationTimeButNotTheVersion) {
   const PodRef pod = AddPod("a", "",
                             R"(,"uid":"mine","resourceVersion":"77",)"
                             R"("creationTimestamp":"2025-01-01T00:00:00Z")");
@@ -28,7 +28,7 @@ TEST_F(EmbeddedClusterTest, KeepsUidAndCreationButNotTheVersion) {
   EXPECT_EQ(pod->resource_version(), "1");
 }
 
-TEST_F(EmbeddedClusterTest, FillsInNodesAndOtherKindsToo) {
+TEST_F(EmbeddedClusterTest, SetsTheMetadataOfNodesAndOtherKinds) {
   ASSERT_TRUE(cluster_.Load(MakeNode("n1")).ok());
   const std::string json =
       R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":"n1"}})";
@@ -50,24 +50,24 @@ TEST_F(EmbeddedClusterTest, CountsVersionsAcrossKinds) {
   EXPECT_EQ(cluster_.resource_version(), 3u);
 }
 
-TEST_F(EmbeddedClusterTest, RefusesThePodUidOfAnotherPod) {
+TEST_F(EmbeddedClusterTest, RejectsTheUidOfAnotherPod) {
   const PodRef pod = AddPod("a", "", R"(,"uid":"u1")");
   EXPECT_EQ(cluster_.Load(MakePod("b", "", R"(,"uid":"u1")")).ToString(),
-            R"(InvalidArgument: Pod "b" is invalid: metadata.uid: Duplicate value: "u1", )"
-            "the uid of pod default/a too");
+            R"(InvalidArgument: Pod "b" is invalid: metadata.uid: Duplicate value: "u1": )"
+            "pod default/a has this uid");
   EXPECT_EQ(cluster_.FindPod("default", "b"), nullptr);
   EXPECT_TRUE(cluster_.Create(MakePod("b", "", R"(,"uid":"u2")")).ok());
-  // It is free again with its pod.
+  // After the deletion of its pod, the uid may be used again.
   EXPECT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   EXPECT_TRUE(cluster_.Create(MakePod("c", "", R"(,"uid":"u1")")).ok());
 }
 
-TEST_F(EmbeddedClusterTest, GivesNoUidThatAPodHas) {
+TEST_F(EmbeddedClusterTest, DoesNotAssignAUidThatAPodHas) {
   AddPod("a", "", R"(,"uid":"00000000-0000-4000-8000-000000000001")");
   EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
 }
 
-TEST_F(EmbeddedClusterTest, RefusesToCreateWhatExists) {
+TEST_F(EmbeddedClusterTest, RejectsTheCreationOfAnExistingObject) {
   AddPod("a");
   EXPECT_EQ(cluster_.Create(MakePod("a")).status().ToString(),
             R"(AlreadyExists: pods "a" already exists)");
@@ -77,14 +77,14 @@ TEST_F(EmbeddedClusterTest, RefusesToCreateWhatExists) {
   EXPECT_EQ(cluster_.resource_version(), 3u);
 }
 
-TEST_F(EmbeddedClusterTest, NamesTheDuplicateInALoad) {
+TEST_F(EmbeddedClusterTest, LoadNamesADuplicateObject) {
   EXPECT_TRUE(cluster_.Load(MakePod("a")).ok());
   EXPECT_EQ(cluster_.Load(MakePod("a")).ToString(), "AlreadyExists: duplicate v1/Pod default/a");
   EXPECT_TRUE(cluster_.Load(MakeNode("n1")).ok());
   EXPECT_EQ(cluster_.Load(MakeNode("n1")).ToString(), "AlreadyExists: duplicate v1/Node n1");
 }
 
-TEST_F(EmbeddedClusterTest, MarksAGatedPodAsTheApiServerDoes) {
+TEST_F(EmbeddedClusterTest, SetsTheConditionOfAGatedPodAsTheApiServerDoes) {
   const PodRef pod = AddPod("a", R"(,"spec":{"schedulingGates":[{"name":"g"}]})");
   const auto conditions = Elements<berth_condition>(pod->view().conditions);
   ASSERT_EQ(conditions.size(), 1u);
@@ -109,7 +109,7 @@ TEST_F(EmbeddedClusterTest, ListsByNamespaceAndName) {
   EXPECT_THAT(cluster_.List(kNodeKind), IsEmpty());
 }
 
-TEST_F(EmbeddedClusterTest, FindsNothingWhereThereIsNothing) {
+TEST_F(EmbeddedClusterTest, FindReturnsNothingForMissingObjects) {
   EXPECT_FALSE(cluster_.Find(kPodKind, "default", "a").has_value());
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
   EXPECT_EQ(cluster_.FindNode("a"), nullptr);
@@ -118,7 +118,7 @@ TEST_F(EmbeddedClusterTest, FindsNothingWhereThereIsNothing) {
 
 // ---- Update -------------------------------------------------------------------------------------
 
-TEST_F(EmbeddedClusterTest, UpdatesWithThePresentVersionOrNone) {
+TEST_F(EmbeddedClusterTest, UpdatesWithTheCurrentVersionOrWithoutOne) {
   const PodRef before = AddPod("a");
   now_ns_ += kSecondNs;
   Result<AnyObject> after = cluster_.Update(MakePod("a", "", R"(,"labels":{"k":"v"})"));
@@ -134,7 +134,7 @@ TEST_F(EmbeddedClusterTest, UpdatesWithThePresentVersionOrNone) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->meta().labels.count, 0u);
 }
 
-TEST_F(EmbeddedClusterTest, RefusesAStaleUpdate) {
+TEST_F(EmbeddedClusterTest, RejectsAStaleUpdate) {
   AddPod("a");
   ASSERT_TRUE(cluster_.Update(MakePod("a")).ok());
   for (const char* version : {"1", "3"}) {
@@ -146,14 +146,14 @@ TEST_F(EmbeddedClusterTest, RefusesAStaleUpdate) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->resource_version(), "2");
 }
 
-TEST_F(EmbeddedClusterTest, RefusesAnUpdateOfAnotherOrNoObject) {
+TEST_F(EmbeddedClusterTest, RejectsAnUpdateOfAMissingObjectOrAnotherUid) {
   EXPECT_EQ(cluster_.Update(MakePod("a")).status().ToString(), R"(NotFound: pods "a" not found)");
   AddPod("a", "", R"(,"uid":"u1")");
   EXPECT_EQ(cluster_.Update(MakePod("a", "", R"(,"uid":"u2")")).status().code(),
             ErrorCode::kConflict);
 }
 
-TEST_F(EmbeddedClusterTest, RefusesAnUpdateThatMovesAPod) {
+TEST_F(EmbeddedClusterTest, RejectsAnUpdateThatChangesTheNode) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   AddPod("b");
   for (const auto& [name, spec] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -167,7 +167,7 @@ TEST_F(EmbeddedClusterTest, RefusesAnUpdateThatMovesAPod) {
 
 // ---- Delete -------------------------------------------------------------------------------------
 
-TEST_F(EmbeddedClusterTest, DeletesAllButPodsAtOnce) {
+TEST_F(EmbeddedClusterTest, DeletesOtherKindsImmediately) {
   ASSERT_TRUE(cluster_.Load(MakeNode("n1")).ok());
   EXPECT_TRUE(cluster_.Delete(kNodeKind, "", "n1").ok());
   EXPECT_EQ(cluster_.FindNode("n1"), nullptr);
@@ -189,13 +189,13 @@ TEST_F(EmbeddedClusterTest, DeletesAPodOnANodeInTwoSteps) {
   EXPECT_EQ(cluster_.FinishDeletion({"default", "a", {}}).code(), ErrorCode::kNotFound);
 }
 
-TEST_F(EmbeddedClusterTest, FinishesOnlyADeletionThatBegan) {
+TEST_F(EmbeddedClusterTest, FinishesOnlyTheDeletionOfADeletedPod) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   EXPECT_EQ(cluster_.FinishDeletion({"default", "a", {}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
 }
 
-TEST_F(EmbeddedClusterTest, CreatesAnewUnderTheSameNameWithAnotherUid) {
+TEST_F(EmbeddedClusterTest, RecreatesAPodWithAnotherUid) {
   const PodRef first = AddPod("a");
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   const PodRef second = AddPod("a");

@@ -1,4 +1,4 @@
-// The one thing that the embedded cluster needs of its nodes: that pods which are told to go do go.
+// The part of a kubelet that the embedded cluster needs: it finishes the deletion of pods.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_KUBELET_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_KUBELET_H_
 
@@ -12,24 +12,24 @@
 
 namespace berth::host {
 
-// Finishes deletions that were decided here when their grace period is up: containers that use it
-// up. A pod that somebody else deleted (of a dump, or of a watch of a cluster elsewhere) stays
-// until it is said to be gone, whatever its deletionTimestamp says: what happens does not depend on
-// the time of day.
+// Finishes each deletion that was requested in this cluster when its grace period has expired, as
+// if the containers used all of it. A pod that was deleted elsewhere (in a dump, or in a remote
+// cluster that is watched) stays until its removal is reported, whatever its deletionTimestamp is,
+// so that the result does not depend on the time of day.
 //
-// Threading: the owner's thread of the cluster.
-// Lifetime:  the cluster and the clock must outlive it.
+// Threading: the thread of the cluster's owner.
+// Lifetime:  the cluster and the clock must outlive this object.
 class EmbeddedKubelet {
  public:
-  // `now_ns`: the cluster's clock.
+  // `now_ns` is the clock of the cluster.
   EmbeddedKubelet(EmbeddedCluster& cluster, std::function<int64_t()> now_ns)
       : cluster_(cluster), now_ns_(std::move(now_ns)) {}
   EmbeddedKubelet(const EmbeddedKubelet&) = delete;
   EmbeddedKubelet& operator=(const EmbeddedKubelet&) = delete;
 
-  // Finishes what is due, and returns how many deletions that were.
+  // Finishes the deletions that are due and returns their number.
   size_t RunDue();
-  // When the next one is due; none: no pod is going.
+  // Returns the time at which the next deletion is due; nullopt if none is pending.
   std::optional<int64_t> NextNs() const;
 
  private:

@@ -24,7 +24,7 @@ class EmbeddedKubeletTest : public EmbeddedTest {
   EmbeddedKubelet kubelet_{cluster_, [this] { return now_ns_; }};
 };
 
-TEST_F(EmbeddedKubeletTest, FinishesADeletionWhenItsGraceIsUp) {
+TEST_F(EmbeddedKubeletTest, FinishesADeletionAfterItsGracePeriod) {
   AddOnNode("a");
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
   Delete("a", 30);
@@ -38,7 +38,7 @@ TEST_F(EmbeddedKubeletTest, FinishesADeletionWhenItsGraceIsUp) {
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
 }
 
-TEST_F(EmbeddedKubeletTest, FollowsAGraceThatBecomesShorter) {
+TEST_F(EmbeddedKubeletTest, UsesAShortenedGracePeriod) {
   AddOnNode("a");
   AddOnNode("b");
   Delete("a", 30);
@@ -50,18 +50,18 @@ TEST_F(EmbeddedKubeletTest, FollowsAGraceThatBecomesShorter) {
   EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 10 * kSecondNs);
 }
 
-TEST_F(EmbeddedKubeletTest, LeavesAPodAloneThatWentByItself) {
+TEST_F(EmbeddedKubeletTest, IgnoresADeletedPodThatWasRemovedAndReplaced) {
   AddOnNode("a", R"(,"uid":"u1")");
   Delete("a", 10);
   ASSERT_TRUE(cluster_.Remove(kPodKind, "default", "a").ok());
   AddPod("a", R"(,"spec":{"nodeName":"n1"})", R"(,"uid":"u2")");
   now_ns_ += 10 * kSecondNs;
-  EXPECT_EQ(RunDue(), 0u) << "before the watch has said so";
+  EXPECT_EQ(RunDue(), 0u) << "the pod with the new uid was not deleted";
   EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
 }
 
-TEST_F(EmbeddedKubeletTest, LeavesAloneWhatOthersDeleted) {
+TEST_F(EmbeddedKubeletTest, IgnoresPodsThatWereDeletedElsewhere) {
   AddOnNode("past", R"(,"deletionTimestamp":"2025-12-31T23:59:59Z")");
   AddOnNode("now", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
   AddOnNode("future", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")");
@@ -73,9 +73,9 @@ TEST_F(EmbeddedKubeletTest, LeavesAloneWhatOthersDeleted) {
   EXPECT_EQ(RunDue(), 0u);
 }
 
-TEST_F(EmbeddedKubeletTest, FinishesWhatIsDeletedHereTooByItsOwnTime) {
+TEST_F(EmbeddedKubeletTest, FinishesADeletionThatWasAlsoRequestedHere) {
   struct Case {
-    const char* deleted;  // By others.
+    const char* deleted;  // The deletionTimestamp from elsewhere.
     int64_t grace_seconds;
   };
   for (const auto& [deleted, grace_seconds] :
@@ -85,13 +85,14 @@ TEST_F(EmbeddedKubeletTest, FinishesWhatIsDeletedHereTooByItsOwnTime) {
     Delete("a", grace_seconds);
     EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecondNs);
     Delete("a", grace_seconds);
-    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecondNs) << "once is enough";
+    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecondNs)
+        << "a second request changes nothing";
     now_ns_ += grace_seconds * kSecondNs;
     EXPECT_EQ(RunDue(), 1u);
   }
 }
 
-TEST_F(EmbeddedKubeletTest, KeepsItsTimeWhateverOthersSay) {
+TEST_F(EmbeddedKubeletTest, KeepsTheDueTimeWhenPutChangesTheDeletion) {
   AddOnNode("a");
   Delete("a", 30);
   ASSERT_TRUE(
@@ -100,7 +101,7 @@ TEST_F(EmbeddedKubeletTest, KeepsItsTimeWhateverOthersSay) {
   EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 30 * kSecondNs);
 }
 
-TEST_F(EmbeddedKubeletTest, SeesWhatWasThereBeforeIt) {
+TEST_F(EmbeddedKubeletTest, FindsDeletionsThatWereRequestedBeforeItsCreation) {
   AddOnNode("a");
   Delete("a", 10);
   {

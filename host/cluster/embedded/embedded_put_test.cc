@@ -1,4 +1,4 @@
-// The embedded cluster as the copy of a cluster elsewhere.
+// Tests of the embedded cluster as the copy of a remote cluster.
 #include "host/cluster/embedded/embedded_test.h"
 
 namespace berth::host {
@@ -21,7 +21,7 @@ class EmbeddedPutTest : public EmbeddedTest {
     cluster_.Bind({"default", "a", {}}, "n1", Note());
     EXPECT_THAT(Answers(), ElementsAre("Ok"));
   }
-  // What watchers were told since the last call.
+  // Returns the events that the watch delivered since the last call.
   std::vector<std::string> Seen() {
     cluster_.Deliver();
     return std::exchange(sink_.seen, {});
@@ -33,14 +33,14 @@ class EmbeddedPutTest : public EmbeddedTest {
 
 constexpr const char* kOnN2 = R"(,"spec":{"nodeName":"n2"})";
 
-TEST_F(EmbeddedPutTest, CreatesWhatDoesNotExist) {
+TEST_F(EmbeddedPutTest, CreatesAnObjectThatDoesNotExist) {
   const PodRef pod = Put("", R"(,"uid":"u1","resourceVersion":"77")");
   EXPECT_EQ(pod->uid(), "u1");
-  EXPECT_EQ(pod->resource_version(), "1") << "versions are this cluster's own";
+  EXPECT_EQ(pod->resource_version(), "1") << "this cluster assigns its own versions";
   EXPECT_THAT(Seen(), ElementsAre("+default/a@1"));
 }
 
-TEST_F(EmbeddedPutTest, ReplacesWhatExists) {
+TEST_F(EmbeddedPutTest, ReplacesAnExistingObject) {
   Put("", R"(,"uid":"u1")");
   now_ns_ += kSecondNs;
   const PodRef same = Put(R"(,"spec":{"priority":7})", R"(,"resourceVersion":"5")");
@@ -53,12 +53,12 @@ TEST_F(EmbeddedPutTest, ReplacesWhatExists) {
   EXPECT_EQ(older->meta().created_ns, 1'735'689'600 * kSecondNs);
 }
 
-TEST_F(EmbeddedPutTest, TakesANodeThatWasGivenElsewhere) {
+TEST_F(EmbeddedPutTest, AcceptsABindingFromElsewhere) {
   Put();
   EXPECT_EQ(Put(kOnN2)->node_name(), "n2");
 }
 
-TEST_F(EmbeddedPutTest, KeepsTheNodeThatWasGivenHere) {
+TEST_F(EmbeddedPutTest, KeepsABindingOfThisCluster) {
   Put();
   BindToN1();
   EXPECT_EQ(Put(R"(,"metadata":{"name":"a","labels":{"k":"v"}})")->node_name(), "n1");
@@ -68,7 +68,7 @@ TEST_F(EmbeddedPutTest, KeepsTheNodeThatWasGivenHere) {
   EXPECT_EQ(Put(R"(,"spec":{"nodeName":"n1"})")->node_name(), "n1");
 }
 
-TEST_F(EmbeddedPutTest, KeepsANominationUnlessThereIsAnother) {
+TEST_F(EmbeddedPutTest, KeepsANominationUnlessTheNewPodHasOneOrANode) {
   Put();
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -78,10 +78,10 @@ TEST_F(EmbeddedPutTest, KeepsANominationUnlessThereIsAnother) {
   EXPECT_EQ(Put(kOnN2)->nominated_node(), "");
 }
 
-TEST_F(EmbeddedPutTest, TakesADeletionAndKeepsItsOwn) {
+TEST_F(EmbeddedPutTest, AcceptsADeletionFromElsewhereAndKeepsItsOwn) {
   Put();
   const PodRef going = Put("", R"(,"deletionTimestamp":"2026-02-01T00:00:00Z")");
-  EXPECT_TRUE(going->terminating()) << "although it has no node";
+  EXPECT_TRUE(going->terminating()) << "the pod stays although it has no node";
   EXPECT_EQ(Put()->meta().deleted_ns, going->meta().deleted_ns);
 
   ASSERT_TRUE(cluster_.Remove(kPodKind, "default", "a").ok());
@@ -91,36 +91,36 @@ TEST_F(EmbeddedPutTest, TakesADeletionAndKeepsItsOwn) {
   EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, now_ns_ + 30 * kSecondNs);
 }
 
-TEST_F(EmbeddedPutTest, AnotherUidIsAnotherPod) {
+TEST_F(EmbeddedPutTest, APodWithAnotherUidReplacesTheStoredPod) {
   Put("", R"(,"uid":"u1")");
   BindToN1();
   Seen();
   const PodRef other = Put("", R"(,"uid":"u2")");
   EXPECT_EQ(other->uid(), "u2");
-  EXPECT_EQ(other->node_name(), "") << "nothing was decided about it";
+  EXPECT_EQ(other->node_name(), "") << "the binding belongs to the former pod";
   EXPECT_THAT(Seen(), ElementsAre("-default/a@3(2)", "+default/a@4"));
 }
 
-TEST_F(EmbeddedPutTest, RefusesTheUidOfAnotherPodAndChangesNothing) {
+TEST_F(EmbeddedPutTest, RejectsTheUidOfAnotherPodAndChangesNothing) {
   AddPod("b", "", R"(,"uid":"u1")");
   const PodRef before = Put();
   Seen();
   const auto refused = cluster_.Put(MakePod("a", "", R"(,"uid":"u1")"));
   EXPECT_EQ(refused.status().ToString(),
-            R"(InvalidArgument: Pod "a" is invalid: metadata.uid: Duplicate value: "u1", )"
-            "the uid of pod default/b too");
+            R"(InvalidArgument: Pod "a" is invalid: metadata.uid: Duplicate value: "u1": )"
+            "pod default/b has this uid");
   EXPECT_EQ(cluster_.FindPod("default", "a"), before);
   EXPECT_THAT(Seen(), IsEmpty());
 }
 
-TEST_F(EmbeddedPutTest, WhatHasEndedIsGoneForWatchers) {
+TEST_F(EmbeddedPutTest, APodThatFinishesIsDeletedForWatches) {
   Put();
   Seen();
   Put(R"(,"status":{"phase":"Succeeded"})");
   EXPECT_THAT(Seen(), ElementsAre("-default/a@2(1)"));
 }
 
-TEST_F(EmbeddedPutTest, RemovesAtOnce) {
+TEST_F(EmbeddedPutTest, RemoveDeletesImmediately) {
   Put();
   BindToN1();
   Seen();

@@ -1,4 +1,4 @@
-// What the scheduler asks of the cluster.
+// The requests of the scheduler to the embedded cluster.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace berth::host {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-// Some seventy years: what is longer would not fit into a timestamp.
+// About seventy years; the end of a longer grace period would not fit in a timestamp.
 constexpr int64_t kMaxGraceSeconds = int64_t{1} << 31;
 
 constexpr std::string_view kLeaseKind = "coordination.k8s.io/v1/Lease";
@@ -20,7 +20,8 @@ std::string LeaseKey(std::string_view ns, std::string_view name) {
   return std::string(ns).append(1, '/').append(name);
 }
 
-// Whether the pod's condition of this type has the patch's status and reason, or it has none.
+// Returns whether the pod's condition of this type already has the status and reason of the patch,
+// or the patch has no condition.
 bool HasCondition(const Pod& pod, std::string_view type,
                   const std::optional<PodStatusPatch::Condition>& patch) {
   if (!patch) return true;
@@ -31,7 +32,7 @@ bool HasCondition(const Pod& pod, std::string_view type,
   return false;
 }
 
-// kube-apiserver: pkg/apis/core/validation/events.go, for events.k8s.io/v1.
+// Validates an event. kube-apiserver: pkg/apis/core/validation/events.go, for events.k8s.io/v1.
 Status ValidateEvent(const Event& event) {
   constexpr size_t kMaxName = 128;
   constexpr size_t kMaxNote = 1024;
@@ -62,7 +63,7 @@ Status StoppedError() { return Status::Unavailable("the embedded cluster was sto
 template <class R>
 void EmbeddedCluster::Reply(std::function<void(R)> answer, R result) {
   if (!answer) return;
-  line_.push_back([answer = std::move(answer), result = std::move(result)]() mutable {
+  deliveries_.push_back([answer = std::move(answer), result = std::move(result)]() mutable {
     answer(std::move(result));
   });
 }
@@ -83,18 +84,18 @@ Status EmbeddedCluster::BindNow(const PodName& name, std::string_view node) {
   if (!place.ok()) return place.status();
   Entry& entry = (*place)->second;
   const PodRef pod = std::get<PodRef>(entry.object);
-  const std::string who = std::string("pod ").append(name.name);
+  const std::string subject = std::string("pod ").append(name.name);
   if (pod->terminating()) {
     return ConflictError(kResource, name.name,
-                         who + " is being deleted, cannot be assigned to a host");
+                         subject + " is being deleted, cannot be assigned to a host");
   }
   if (!pod->node_name().empty()) {
-    std::string why = who + " is already assigned to node \"";
+    std::string why = subject + " is already assigned to node \"";
     why.append(pod->node_name()).append(1, '"');
     return ConflictError(kResource, name.name, why);
   }
   if (pod->view().scheduling_gates.count != 0) {
-    return ConflictError(kResource, name.name, who + " has non-empty .spec.schedulingGates");
+    return ConflictError(kResource, name.name, subject + " has non-empty .spec.schedulingGates");
   }
   const std::string version = NextVersion();
   IdRefs refs(pod->interner());
@@ -153,7 +154,8 @@ Status EmbeddedCluster::DeleteNow(const PodName& name, std::optional<int64_t> gr
   }
   ServerMeta meta = MetaOf(*pod);
   const bool is_shorter = grace < entry.grace_seconds;
-  // What others deleted is due by the clock here: their timestamp may be of any time.
+  // The deletion is due by the clock of this cluster, even if the pod already has a
+  // deletionTimestamp from elsewhere, which may be any time.
   if (entry.due_ns == 0) {
     SetDue(*place, options_.now_ns() + grace * kSecond);
   } else if (is_shorter) {
@@ -231,7 +233,7 @@ Result<Lease> EmbeddedCluster::UpdateLeaseNow(Lease lease) {
   return found->second;
 }
 
-// ---- All else -----------------------------------------------------------------------------------
+// ---- Other requests -----------------------------------------------------------------------------
 
 void EmbeddedCluster::Request(ApiRequest request, Answer<std::string> answer) {
   if (stopped_) return Reply<Result<std::string>>(std::move(answer), StoppedError());

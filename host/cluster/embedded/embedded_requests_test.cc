@@ -1,4 +1,4 @@
-// What the embedded cluster answers to the scheduler.
+// Tests of the requests that the scheduler sends to the embedded cluster.
 #include <initializer_list>
 
 #include "host/cluster/embedded/embedded_test.h"
@@ -40,12 +40,12 @@ TEST_F(EmbeddedRequests, BindsAPod) {
   EXPECT_EQ(condition->status, uint32_t{BERTH_CONDITION_TRUE});
   EXPECT_EQ(after->Name(condition->reason), "");
   EXPECT_EQ(condition->transition_ns, now_ns_);
-  // The old object is as it was.
+  // The former object is unchanged.
   EXPECT_EQ(before->node_name(), "");
   EXPECT_EQ(before->nominated_node(), "n0");
 }
 
-TEST_F(EmbeddedRequests, RefusesToBind) {
+TEST_F(EmbeddedRequests, RejectsInvalidBindings) {
   AddPod("a", "", R"(,"uid":"u1")");
   AddPod("bound", R"(,"spec":{"nodeName":"n1"})");
   AddPod("gated", R"(,"spec":{"schedulingGates":[{"name":"g"}]})");
@@ -89,7 +89,7 @@ TEST_F(EmbeddedRequests, RefusesToBind) {
   EXPECT_EQ(cluster_.resource_version(), version);
 }
 
-TEST_F(EmbeddedRequests, BindsToANodeThatItDoesNotKnow) {
+TEST_F(EmbeddedRequests, BindsToANodeThatDoesNotExist) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "nowhere", Note());
   EXPECT_THAT(Answers(), ElementsAre("Ok"));
@@ -106,7 +106,7 @@ TEST_F(EmbeddedRequests, BindsOnlyOnce) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "n1");
 }
 
-TEST_F(EmbeddedRequests, BindsThePodThatWasMeantAfterARecreation) {
+TEST_F(EmbeddedRequests, DoesNotBindARecreatedPodWithTheFormerUid) {
   const PodRef first = AddPod("a");
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   AddPod("a");
@@ -115,7 +115,7 @@ TEST_F(EmbeddedRequests, BindsThePodThatWasMeantAfterARecreation) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "");
 }
 
-TEST_F(EmbeddedRequests, AnswersNobodyWhoDoesNotWantToKnow) {
+TEST_F(EmbeddedRequests, AcceptsARequestWithoutACallback) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "n1", nullptr);
   EXPECT_EQ(cluster_.waiting(), 0u);
@@ -144,7 +144,7 @@ TEST_F(EmbeddedRequests, PatchesAStatus) {
             "0/1 nodes are available: 1 Insufficient cpu.");
 }
 
-TEST_F(EmbeddedRequests, ChangesNothingByAPatchThatSaysNothingNew) {
+TEST_F(EmbeddedRequests, KeepsTheVersionWhenAPatchChangesNothing) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -168,7 +168,7 @@ TEST_F(EmbeddedRequests, ChangesNothingByAPatchThatSaysNothingNew) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->nominated_node(), "");
 }
 
-TEST_F(EmbeddedRequests, MarksAPodAsTheTargetOfADisruption) {
+TEST_F(EmbeddedRequests, SetsTheConditionDisruptionTarget) {
   AddPod("a");
   PodStatusPatch patch;
   patch.disruption_target =
@@ -188,7 +188,7 @@ TEST_F(EmbeddedRequests, MarksAPodAsTheTargetOfADisruption) {
   EXPECT_EQ(PodScheduled(*pod), nullptr);
 }
 
-TEST_F(EmbeddedRequests, RefusesToPatchAnotherOrNoPod) {
+TEST_F(EmbeddedRequests, RejectsAPatchOfAMissingPodOrAnotherUid) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -203,7 +203,7 @@ TEST_F(EmbeddedRequests, RefusesToPatchAnotherOrNoPod) {
 
 // ---- Deletion -----------------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, DeletesAtOnceWhatRunsNowhere) {
+TEST_F(EmbeddedRequests, DeletesPodsThatDoNotRunImmediately) {
   AddPod("pending");
   AddPod("done", R"(,"spec":{"nodeName":"n1"},"status":{"phase":"Failed"})");
   AddPod("forced", R"(,"spec":{"nodeName":"n1"})");
@@ -214,7 +214,7 @@ TEST_F(EmbeddedRequests, DeletesAtOnceWhatRunsNowhere) {
   EXPECT_THAT(cluster_.List(kPodKind), IsEmpty());
 }
 
-TEST_F(EmbeddedRequests, GivesARunningPodItsTime) {
+TEST_F(EmbeddedRequests, GivesARunningPodItsGracePeriod) {
   struct Case {
     std::optional<int64_t> grace;
     int64_t seconds;
@@ -229,7 +229,7 @@ TEST_F(EmbeddedRequests, GivesARunningPodItsTime) {
   }
 }
 
-TEST_F(EmbeddedRequests, ShortensADeletionAndNeverLengthensIt) {
+TEST_F(EmbeddedRequests, ShortensAGracePeriodAndNeverExtendsIt) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   const int64_t begin = now_ns_;
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
@@ -244,7 +244,7 @@ TEST_F(EmbeddedRequests, ShortensADeletionAndNeverLengthensIt) {
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
 }
 
-TEST_F(EmbeddedRequests, RefusesToDeleteAnotherOrNoPod) {
+TEST_F(EmbeddedRequests, RejectsADeletionOfAMissingPodOrAnotherUid) {
   AddPod("a");
   cluster_.DeletePod({"default", "none", {}}, std::nullopt, Note());
   cluster_.DeletePod({"default", "a", "another"}, std::nullopt, Note());
@@ -280,7 +280,7 @@ TEST_F(EmbeddedRequests, KeepsTheLastEvents) {
   EXPECT_EQ(cluster_.events()[1].time_ns, now_ns_);
 }
 
-TEST_F(EmbeddedRequests, RefusesAnEventThatAnApiServerRefuses) {
+TEST_F(EmbeddedRequests, RejectsEventsThatAnApiServerRejects) {
   std::vector<Event> bad(6, MakeEvent("n"));
   bad[0].type = "Error";
   bad[1].reason.clear();
@@ -303,7 +303,7 @@ TEST_F(EmbeddedRequests, RefusesAnEventThatAnApiServerRefuses) {
 
 // ---- Leases -------------------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, HandsALeaseFromOneHolderToTheNext) {
+TEST_F(EmbeddedRequests, PassesALeaseFromOneHolderToTheNext) {
   std::vector<Result<Lease>> answers;
   const Answer<Lease> note = [&answers](Result<Lease> lease) { answers.push_back(lease); };
   Lease lease;
@@ -316,7 +316,7 @@ TEST_F(EmbeddedRequests, HandsALeaseFromOneHolderToTheNext) {
   lease.resource_version = "1";
   lease.holder_identity = "two";
   cluster_.UpdateLease(lease, note);
-  cluster_.UpdateLease(lease, note);  // Of a version that is the past by now.
+  cluster_.UpdateLease(lease, note);  // This update has a former version.
   cluster_.GetLease("kube-system", "berth", note);
   EXPECT_THAT(answers, IsEmpty());
   cluster_.Deliver();
@@ -334,7 +334,7 @@ TEST_F(EmbeddedRequests, HandsALeaseFromOneHolderToTheNext) {
   EXPECT_EQ(answers[5]->resource_version, "2");
 }
 
-TEST_F(EmbeddedRequests, RefusesALeaseUpdateWithoutVersionOrLease) {
+TEST_F(EmbeddedRequests, RejectsALeaseUpdateWithoutAVersionOrALease) {
   std::vector<ErrorCode> codes;
   const Answer<Lease> note = [&codes](Result<Lease> lease) {
     codes.push_back(lease.status().code());
@@ -349,9 +349,9 @@ TEST_F(EmbeddedRequests, RefusesALeaseUpdateWithoutVersionOrLease) {
   EXPECT_THAT(codes, ElementsAre(ErrorCode::kInvalidArgument, ErrorCode::kNotFound));
 }
 
-// ---- All else -----------------------------------------------------------------------------------
+// ---- Other requests -----------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, ServesOtherRequestsByItsOwnersHand) {
+TEST_F(EmbeddedRequests, PassesOtherRequestsToTheServeOption) {
   std::vector<std::string> answers;
   const Answer<std::string> note = [&answers](Result<std::string> body) {
     answers.push_back(body.ok() ? *body : body.status().ToString());

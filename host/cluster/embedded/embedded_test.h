@@ -1,5 +1,5 @@
-// What the tests of the embedded cluster share: a cluster with a clock that stands still, objects
-// from JSON text, and a watcher that writes down what it is told.
+// Shared by the tests of the embedded cluster: a cluster with a fixed clock, objects from JSON
+// text, and a sink that records watch events.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
 
@@ -19,8 +19,8 @@ namespace berth::host {
 
 inline constexpr int64_t kSecondNs = 1'000'000'000;
 
-// Writes "+default/a@1", "~default/a@2(1)" (with the version before it), "-default/a@3(2)",
-// "synced".
+// Records events as "+default/a@1" (added, with its version), "~default/a@2(1)" (modified, with the
+// previous version in brackets), "-default/a@3(2)" (deleted) and "synced".
 class RecordingSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> batch) override {
@@ -52,7 +52,8 @@ class EmbeddedTest : public ::testing::Test {
     return *object;
   }
 
-  // A pod default/<name>. `rest` stands behind its metadata: `,"spec":{...}`. `meta` stands in it.
+  // Returns a pod default/<name>. `rest` is appended after its metadata, such as `,"spec":{...}`,
+  // and `meta` within its metadata.
   AnyObject MakePod(const std::string& name, const std::string& rest = "",
                     const std::string& meta = "") {
     return Decode(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name + '"' + meta +
@@ -63,7 +64,7 @@ class EmbeddedTest : public ::testing::Test {
                   "}}");
   }
 
-  // The pod as stored.
+  // Creates a pod in the cluster and returns it as stored.
   PodRef AddPod(const std::string& name, const std::string& rest = "",
                 const std::string& meta = "") {
     Result<AnyObject> pod = cluster_.Create(MakePod(name, rest, meta));
@@ -71,11 +72,11 @@ class EmbeddedTest : public ::testing::Test {
     return std::get<PodRef>(*pod);
   }
 
-  // A callback that writes the answer down.
+  // Returns a callback that records the result of a request.
   Done Note() {
     return [this](Status status) { answers_.push_back(status.ToString()); };
   }
-  // The answers since the last call, after delivery.
+  // Delivers everything and returns the results since the last call.
   std::vector<std::string> Answers() {
     cluster_.Deliver();
     return std::exchange(answers_, {});

@@ -1,4 +1,4 @@
-// What watchers of the embedded cluster are told, and when.
+// Tests of the events that watches of the embedded cluster deliver, and of their order.
 #include "host/cluster/embedded/embedded_test.h"
 
 namespace berth::host {
@@ -9,7 +9,7 @@ using ::testing::IsEmpty;
 
 using EmbeddedWatch = EmbeddedTest;
 
-TEST_F(EmbeddedWatch, BeginsWithWhatExistsAndSaysWhenThatIsAll) {
+TEST_F(EmbeddedWatch, DeliversExistingObjectsThenSyncedThenChanges) {
   AddPod("b");
   AddPod("a");
   RecordingSink sink;
@@ -20,14 +20,14 @@ TEST_F(EmbeddedWatch, BeginsWithWhatExistsAndSaysWhenThatIsAll) {
   EXPECT_THAT(sink.seen, ElementsAre("+default/a@2", "+default/b@1", "synced", "+default/c@3"));
 }
 
-TEST_F(EmbeddedWatch, IsSyncedWhereThereIsNothing) {
+TEST_F(EmbeddedWatch, DeliversSyncedForAKindWithoutObjects) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch("example.com/v1/Rack", sink);
   cluster_.Deliver();
   EXPECT_THAT(sink.seen, ElementsAre("synced"));
 }
 
-TEST_F(EmbeddedWatch, TellsEveryChangeOnceInOrderWithOldAndNew) {
+TEST_F(EmbeddedWatch, DeliversEveryChangeOnceInOrderWithBothObjects) {
   RecordingSink pods, nodes;
   const auto pod_watch = cluster_.StartWatch(kPodKind, pods);
   const auto node_watch = cluster_.StartWatch(kNodeKind, nodes);
@@ -46,7 +46,7 @@ TEST_F(EmbeddedWatch, TellsEveryChangeOnceInOrderWithOldAndNew) {
   EXPECT_EQ(std::get<PodRef>(pods.events[2].object)->node_name(), "n1");
 }
 
-TEST_F(EmbeddedWatch, TellsOfARecreationAsDeletionAndAddition) {
+TEST_F(EmbeddedWatch, DeliversARecreationAsADeletionAndAnAddition) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
@@ -58,7 +58,7 @@ TEST_F(EmbeddedWatch, TellsOfARecreationAsDeletionAndAddition) {
   EXPECT_NE(Base(sink.events[1].object).uid(), Base(sink.events[3].object).uid());
 }
 
-TEST_F(EmbeddedWatch, TellsOfPodsInAFinalPhaseAsDeleted) {
+TEST_F(EmbeddedWatch, DeliversPodsInAFinalPhaseAsDeleted) {
   AddPod("done", R"(,"status":{"phase":"Failed"})");
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
@@ -66,18 +66,18 @@ TEST_F(EmbeddedWatch, TellsOfPodsInAFinalPhaseAsDeleted) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"},"status":{"phase":"Running"})");
   const std::string finished = R"(,"spec":{"nodeName":"n1"},"status":{"phase":"Succeeded"})";
   ASSERT_TRUE(cluster_.Update(MakePod("a", finished)).ok());
-  // What happens to it later is nobody's business.
+  // Later changes of the finished pod are not delivered.
   ASSERT_TRUE(cluster_.Update(MakePod("a", finished)).ok());
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   cluster_.Deliver();
   EXPECT_THAT(sink.seen, ElementsAre("synced", "+default/a@3", "-default/a@4(3)"));
-  // As it was when it last passed the selector.
+  // The deleted object is the last state that matched the selector of the watch.
   EXPECT_EQ(std::get<PodRef>(sink.events[2].object)->view().phase, uint32_t{BERTH_PHASE_RUNNING});
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
   EXPECT_NE(cluster_.FindPod("default", "done"), nullptr);
 }
 
-TEST_F(EmbeddedWatch, ServesSeveralWatchersOfAKind) {
+TEST_F(EmbeddedWatch, ServesSeveralWatchesOfAKind) {
   RecordingSink first, second;
   const auto first_watch = cluster_.StartWatch(kPodKind, first);
   AddPod("a");
@@ -88,7 +88,7 @@ TEST_F(EmbeddedWatch, ServesSeveralWatchersOfAKind) {
   EXPECT_THAT(second.seen, ElementsAre("+default/a@1", "synced", "+default/b@2"));
 }
 
-TEST_F(EmbeddedWatch, TellsNothingMoreOnceItEnded) {
+TEST_F(EmbeddedWatch, DeliversNothingAfterItsEnd) {
   RecordingSink ended, other;
   const auto other_watch = cluster_.StartWatch(kPodKind, other);
   auto watch = cluster_.StartWatch(kPodKind, ended);
@@ -101,7 +101,7 @@ TEST_F(EmbeddedWatch, TellsNothingMoreOnceItEnded) {
   EXPECT_THAT(other.seen, ElementsAre("synced", "+default/a@1", "+default/b@2"));
 }
 
-TEST_F(EmbeddedWatch, MayBeEndedByItsOwnSink) {
+TEST_F(EmbeddedWatch, MayBeDestroyedByItsOwnSink) {
   class OnceSink final : public WatchSink {
    public:
     void OnEvents(std::span<WatchEvent>) override {
@@ -119,7 +119,7 @@ TEST_F(EmbeddedWatch, MayBeEndedByItsOwnSink) {
   EXPECT_EQ(cluster_.waiting(), 0u);
 }
 
-TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheCauses) {
+TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheRequests) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
@@ -136,7 +136,7 @@ TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheCauses) {
   EXPECT_FALSE(cluster_.DeliverOne());
 }
 
-TEST_F(EmbeddedWatch, DeliversWhatADeliveryCauses) {
+TEST_F(EmbeddedWatch, DeliversEventsThatADeliveryCauses) {
   class BindingSink final : public WatchSink {
    public:
     explicit BindingSink(Client& client) : client_(client) {}
@@ -146,7 +146,7 @@ TEST_F(EmbeddedWatch, DeliversWhatADeliveryCauses) {
         if (event.type != WatchType::kAdded) continue;
         const Pod& pod = *std::get<PodRef>(event.object);
         client_.Bind(NameOf(pod), "n1", [this](Status s) { seen.push_back(s.ToString()); });
-        seen.push_back("asked");
+        seen.push_back("requested");
       }
     }
     std::vector<std::string> seen;
@@ -158,7 +158,8 @@ TEST_F(EmbeddedWatch, DeliversWhatADeliveryCauses) {
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
   EXPECT_EQ(cluster_.Deliver(), 4u);
-  EXPECT_THAT(sink.seen, ElementsAre("synced", "+default/a@1", "asked", "~default/a@2(1)", "Ok"));
+  EXPECT_THAT(sink.seen,
+              ElementsAre("synced", "+default/a@1", "requested", "~default/a@2(1)", "Ok"));
 }
 
 TEST_F(EmbeddedWatch, EndsWhenTheClientStops) {
@@ -181,7 +182,7 @@ TEST_F(EmbeddedWatch, EndsWhenTheClientStops) {
 
 using EmbeddedWatchDeathTest = EmbeddedTest;
 
-TEST_F(EmbeddedWatchDeathTest, RefusesToDeliverWithinADelivery) {
+TEST_F(EmbeddedWatchDeathTest, DeliveringWithinADeliveryFailsAnAssertion) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "n1", [this](Status) { cluster_.Deliver(); });
   EXPECT_DEATH(cluster_.Deliver(), "a delivery must not deliver");

@@ -1,4 +1,4 @@
-// Objects as JSON text again.
+// Converts objects to JSON.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_OBJECT_JSON_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_OBJECT_JSON_H_
 
@@ -10,14 +10,15 @@ namespace berth::host {
 
 nlohmann::ordered_json ToJson(const berth_value* value);
 
-// The object as it was read, with the metadata that it has now.
+// Returns the object as it was decoded, with its current metadata.
 nlohmann::ordered_json ToJson(const Object& object);
 
-// Puts into `json`, the text of an object, what the server fills in: uid, resourceVersion and the
-// times of creation and deletion. REQUIRES: `json` is an object or null.
+// Sets the metadata in `json` that the server determines: uid, resourceVersion, creationTimestamp
+// and deletionTimestamp, and the namespace if the object has one.
+// REQUIRES: `json` is an object or null.
 void WriteServerMeta(const ObjectBase& object, nlohmann::ordered_json& json);
 
-// What there is to say of any object (meta.k8s.io/v1 PartialObjectMetadata).
+// Returns the metadata of an object as a PartialObjectMetadata of meta.k8s.io/v1.
 nlohmann::ordered_json MetadataOf(const ObjectBase& object);
 
 }  // namespace berth::host

@@ -16,7 +16,8 @@ struct HttpError {
   std::string_view reason;
 };
 
-// apimachinery: pkg/apis/meta/v1/types.go, StatusReason.
+// Returns the HTTP code and the reason of an error. apimachinery: pkg/apis/meta/v1/types.go,
+// StatusReason.
 HttpError HttpErrorOf(const Status& error) {
   switch (error.code()) {
     case ErrorCode::kInvalidArgument:

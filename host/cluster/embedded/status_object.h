@@ -1,4 +1,4 @@
-// What an API server answers instead of an object: meta/v1 Status.
+// The Status object (meta/v1) that an API server returns for an error.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_STATUS_OBJECT_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_STATUS_OBJECT_H_
 
@@ -9,9 +9,10 @@
 
 namespace berth::host {
 
-// The Status object of an error, as JSON: its HTTP code and reason, its message, and what it is
-// about. client.h says which codes an ErrorCode stands for; of several, 400 is what could not be
-// read and 422 what InvalidError says, 405 and 413 stand for their like.
+// Returns the Status object of an error as JSON: its HTTP code, reason and message, and the path
+// `about` that it concerns. The code is one of those that client.h lists for the ErrorCode:
+// kInvalidArgument is 422 for an InvalidError() and 400 otherwise, kUnsupported is 405, and
+// kOutOfRange is 413.
 // REQUIRES: !error.ok().
 std::string StatusObject(const Status& error, const ApiPath& about);
 

@@ -12,11 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Status NotKept(const std::string& field) {
+Status UnsupportedField(const std::string& field) {
   return Status::Unsupported("the embedded cluster does not patch " + field);
 }
 
-Status Bad(const std::string& field, const Json& found) {
+Status ExpectedString(const std::string& field, const Json& found) {
   return Status::InvalidArgument(field + ": expected a string, found " + DumpBody(found));
 }
 
@@ -26,25 +26,25 @@ uint32_t ConditionStatus(std::string_view text) {
   return text == "Unknown" ? uint32_t{BERTH_CONDITION_UNKNOWN} : 0;
 }
 
-// Directives of strategic merge patches that change nothing here.
-bool IsOrder(std::string_view key) { return key.starts_with("$setElementOrder/"); }
+// Returns whether `key` is a directive of strategic merge patches that only orders list elements.
+bool IsOrderDirective(std::string_view key) { return key.starts_with("$setElementOrder/"); }
 
 }  // namespace
 
 Status StatusPatch::Read(const Json& json, PatchKind kind, int64_t now_ns) {
-  if (!json.is_object()) return Status::InvalidArgument("a patch is an object");
+  if (!json.is_object()) return Status::InvalidArgument("the patch is not a JSON object");
   for (const auto& [key, value] : json.items()) {
     if (key == "status") {
       if (Status status = ReadStatus(value, kind, now_ns); !status.ok()) return status;
     } else if (key == "metadata") {
       if (!value.is_object()) return Status::InvalidArgument("/metadata: expected an object");
       for (const auto& [name, text] : value.items()) {
-        if (name != "uid") return NotKept("/metadata/" + name);
-        if (!text.is_string()) return Bad("/metadata/uid", text);
+        if (name != "uid") return UnsupportedField("/metadata/" + name);
+        if (!text.is_string()) return ExpectedString("/metadata/uid", text);
         uid_ = text;
       }
     } else if (key != "kind" && key != "apiVersion") {
-      return NotKept("/" + key);
+      return UnsupportedField("/" + key);
     }
   }
   return {};
@@ -54,28 +54,29 @@ Status StatusPatch::ReadStatus(const Json& status, PatchKind kind, int64_t now_n
   if (!status.is_object()) return Status::InvalidArgument("/status: expected an object");
   for (const auto& [key, value] : status.items()) {
     if (key == "nominatedNodeName") {
-      if (!value.is_null() && !value.is_string()) return Bad("/status/nominatedNodeName", value);
+      if (!value.is_null() && !value.is_string())
+        return ExpectedString("/status/nominatedNodeName", value);
       patch_.nominated_node = Keep(value.is_null() ? "" : value.get<std::string>());
     } else if (key == "conditions" && kind == PatchKind::kStrategicMerge && value.is_array()) {
       for (const Json& condition : value) {
         if (Status read = ReadCondition(condition, now_ns); !read.ok()) return read;
       }
-    } else if (!IsOrder(key)) {
-      return NotKept("/status/" + key);
+    } else if (!IsOrderDirective(key)) {
+      return UnsupportedField("/status/" + key);
     }
   }
   return {};
 }
 
 Status StatusPatch::ReadCondition(const Json& json, int64_t now_ns) {
-  constexpr std::array<std::string_view, 7> kFields = {
-      "type",
-      "status",
-      "reason",
-      "message",
-      "lastProbeTime",
-      "lastTransitionTime",
-      "observedGeneration"};  // The last but two of these nobody reads.
+  // lastProbeTime and observedGeneration are accepted and ignored.
+  constexpr std::array<std::string_view, 7> kFields = {"type",
+                                                       "status",
+                                                       "reason",
+                                                       "message",
+                                                       "lastProbeTime",
+                                                       "lastTransitionTime",
+                                                       "observedGeneration"};
   const std::string place = "/status/conditions";
   if (!json.is_object()) return Status::InvalidArgument(place + ": expected an object");
   const auto text = [&](const char* key) -> std::string {
@@ -84,15 +85,15 @@ Status StatusPatch::ReadCondition(const Json& json, int64_t now_ns) {
   };
   for (const auto& [key, value] : json.items()) {
     const std::string path = std::string(place).append(1, '/').append(key);
-    if (std::ranges::find(kFields, key) == kFields.end()) return NotKept(path);
+    if (std::ranges::find(kFields, key) == kFields.end()) return UnsupportedField(path);
     const bool is_text = value.is_string() || value.is_null();
-    if (!is_text && key != "observedGeneration") return Bad(path, value);
+    if (!is_text && key != "observedGeneration") return ExpectedString(path, value);
   }
   const std::string type = text("type");
   auto* into = type == "PodScheduled"       ? &patch_.pod_scheduled
                : type == "DisruptionTarget" ? &patch_.disruption_target
                                             : nullptr;
-  if (into == nullptr) return NotKept(place + " of type \"" + type + "\"");
+  if (into == nullptr) return UnsupportedField(place + " of type \"" + type + "\"");
   PodStatusPatch::Condition condition;
   condition.status = ConditionStatus(text("status"));
   if (condition.status == 0) {

@@ -1,4 +1,4 @@
-// A patch of a pod's status as the embedded cluster understands it.
+// Decodes the patches of a pod's status that the embedded cluster supports.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_STATUS_PATCH_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_STATUS_PATCH_H_
 
@@ -14,21 +14,22 @@
 
 namespace berth::host {
 
-// Must not: move or be copied, because patch() points into it.
+// Must not: be moved or copied, because patch() points into this object.
 class StatusPatch {
  public:
   StatusPatch() = default;
   StatusPatch(const StatusPatch&) = delete;
   StatusPatch& operator=(const StatusPatch&) = delete;
 
-  // `now_ns` is the time of conditions that name none.
-  // Errors: InvalidArgument for what is no patch; Unsupported for what the cluster does not keep:
-  //         any part of the status but nominatedNodeName and the conditions PodScheduled and
-  //         DisruptionTarget, which a merge patch cannot single out.
+  // Decodes a patch. `now_ns` is the time of conditions without a lastTransitionTime.
+  // Errors: InvalidArgument for a malformed patch; Unsupported for fields that the cluster does not
+  //         store: in the status, all except nominatedNodeName and the conditions PodScheduled and
+  //         DisruptionTarget. A merge patch cannot change single conditions, so they are
+  //         unsupported in it as well.
   Status Read(const nlohmann::ordered_json& json, PatchKind kind, int64_t now_ns);
 
   const PodStatusPatch& patch() const { return patch_; }
-  // Of the pod that is meant; empty: any.
+  // Returns the uid that the pod must have; empty if any uid is accepted.
   const std::string& uid() const { return uid_; }
 
  private:

@@ -1,4 +1,4 @@
-// What an API server writes into an object's metadata.
+// Changes the metadata of an object that an API server determines.
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_WITH_META_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_WITH_META_H_
 
@@ -24,7 +24,8 @@ inline ServerMeta MetaOf(const ObjectBase& object) {
           object.meta().deleted_ns};
 }
 
-// The same pod, node or object with other metadata. It keeps `object` alive and shares its memory.
+// Returns a copy of the pod, node or object with other metadata. The copy shares the memory of
+// `object` and keeps it alive.
 template <class T>
 std::shared_ptr<const T> WithMeta(const std::shared_ptr<const T>& object, const ServerMeta& meta) {
   constexpr size_t kFirstChunk = 128;
