@@ -1,5 +1,5 @@
-/* Plugins whose every function is the test's: puppet.A to puppet.D, and puppet.Slow and
- * puppet.Slower, which block in PreBind and Bind. */
+/* Plugins whose functions are all provided by the test: puppet.A to puppet.D, and puppet.Slow and
+ * puppet.Slower, which declare that they block in PreBind and Bind. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +39,10 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
 static const char* const kNone[] = {NULL};
 static const char* const kPodFields[] = {"/spec/schedulingGroup", NULL};
 
-#define PUPPET(name, flags)                                                                      \
-  {                                                                                              \
-    sizeof(berth_plugin_info), flags, name, "1.0.0", "Does what the test does.", kPoints, kNone, \
-        kNone, kNone, kPodFields, NULL                                                           \
+#define PUPPET(name, flags)                                                                       \
+  {                                                                                               \
+    sizeof(berth_plugin_info), flags, name, "1.0.0", "Calls the functions of the test.", kPoints, \
+        kNone, kNone, kNone, kPodFields, NULL                                                     \
   }
 static const berth_plugin_info kA = PUPPET("puppet.A", 0);
 static const berth_plugin_info kB = PUPPET("puppet.B", 0);

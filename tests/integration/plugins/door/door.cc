@@ -1,5 +1,6 @@
-// One plugin in two versions, of which one takes the other's place while the host works: the first
-// refuses every node, the second none, or all but the one that it is told.
+// A plugin in two versions, for tests that replace one version by the other while the host runs.
+// Version 1 rejects every node. Version 2 accepts every node, or only the node that its arguments
+// name.
 #include <string>
 #include <string_view>
 
@@ -11,14 +12,14 @@ class Door : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "acme.Door";
   static constexpr std::string_view kVersion = BERTH_DOOR_IS_OPEN ? "2.0.0" : "1.0.0";
-  static constexpr std::string_view kAbout = "Lets every pod in, or none.";
+  static constexpr std::string_view kAbout = "Accepts every node or none.";
   static constexpr berth::Reasons kReasons{"the door is shut", "the door is elsewhere"};
   enum Reason : int { kShut, kElsewhere };
   struct Args {
     std::string node;
   };
   static constexpr auto kArgs = berth::ArgRows<Args>(
-      berth::Arg("node", &Args::node, "The node that the door leads to; empty: all."));
+      berth::Arg("node", &Args::node, "The only node that is accepted; empty accepts all nodes."));
   using Columns = berth::Columns<berth::NodeName>;
   using Node = berth::NodeRow<Columns>;
 

@@ -1,6 +1,7 @@
-// Holds the pods of a gang until all of them have a node, as a third party would write it: nothing
-// but the SDK. A pod belongs to the gang that its spec.schedulingGroup or its label "gang" names;
-// "gang-size" says how many it is of. When one member falls out, the others give their places back.
+// A gang scheduling plugin as a third party would write it, with the SDK only. It makes the pods of
+// a gang wait in Permit until all of them have a node. A pod belongs to the gang that its
+// spec.schedulingGroup or its label "gang" names; the label "gang-size" is the number of members.
+// When a member loses its node, the other members are rejected and release their nodes.
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -18,17 +19,18 @@ class Gang : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "acme.Gang";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Holds the pods of a gang until all have a node.";
+  static constexpr std::string_view kAbout = "Makes the pods of a gang wait until all have a node.";
   static constexpr std::array kPodFields{"/spec/schedulingGroup"};
   static constexpr std::array kServices{BERTH_SERVICE_WAITING, BERTH_SERVICE_STRINGS};
   struct Args {
     int64_t timeout_ms = 60'000;
     bool count_by_gang = false;
   };
-  static constexpr auto kArgs = berth::ArgRows<Args>(
-      berth::Arg("timeoutMs", &Args::timeout_ms, berth::Range{1, 900'000},
-                 "How long a member waits for the others."),
-      berth::Arg("countByGang", &Args::count_by_gang, "Whether the metric tells gangs apart."));
+  static constexpr auto kArgs =
+      berth::ArgRows<Args>(berth::Arg("timeoutMs", &Args::timeout_ms, berth::Range{1, 900'000},
+                                      "How long a member waits for the others."),
+                           berth::Arg("countByGang", &Args::count_by_gang,
+                                      "Whether the metric has a label with the gang."));
 
   Gang(const berth::Host& host, const Args& args)
       : host_(host),
@@ -49,7 +51,8 @@ class Gang : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  // The first that falls out takes the others along; they call this too and find nothing to do.
+  // The first member that loses its node rejects the others. Unreserve is then called for them as
+  // well, and does nothing.
   void Unreserve(const berth::Binding& binding) {
     const berth::Pod pod = binding.pod();
     const auto gang = members_.find(GangOf(pod));
@@ -86,7 +89,7 @@ class Gang : public berth::Plugin {
   }
 
  private:
-  static constexpr std::string_view kLost = "Gangs of which a member has lost its node.";
+  static constexpr std::string_view kLost = "The number of gangs in which a member lost its node.";
 
   std::string GangOf(berth::Pod pod) const {
     if (!pod.group().empty()) {
@@ -107,7 +110,7 @@ class Gang : public berth::Plugin {
   berth_id size_;
   bool counts_by_gang_;
   berth::Metric lost_;
-  std::unordered_map<std::string, std::set<std::string>> members_;  // uids by gang.
+  std::unordered_map<std::string, std::set<std::string>> members_;  // The uids by gang.
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
-/* test.Guest: cannot do without any service of the host, and asks something of most. It lets pods
- * wait on Permit; a timer allows them a second after it was created. What it hears of, it logs.
+/* test.Guest requires every service of the host and uses most of them. It makes pods wait in
+ * Permit, and starts a timer there that allows the waiting pods after one second. It logs every
+ * notification and response.
  *
- * Arguments: "requests": [[verb, path, body], ...] of the API server and "patch", of the status of
- * the pod, are sent within Permit. Of each member of "values" it logs what the host makes of it. */
+ * Arguments: Permit sends "requests", [[verb, path, body], ...], to the API server, and "patch" as
+ * a patch of the pod's status. For each member of "values" the plugin logs what the functions of
+ * the values service return. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 enum { kMaxRequests = 8, kTextMax = 512 };
 
 typedef struct request {
-  char text[3][kTextMax]; /* verb, path, body */
+  char text[3][kTextMax]; /* The verb, the path and the body. */
 } request;
 
 typedef struct guest {
@@ -27,13 +29,13 @@ typedef struct guest {
   const berth_waiting* waiting;
   const berth_timer* timer;
   const berth_api* api;
-  uint32_t allowed; /* a counter */
-  uint32_t last;    /* a gauge: when it last allowed one, in seconds */
-  uint32_t sizes;   /* a histogram: of the pods' names */
+  uint32_t allowed; /* A counter of allowed pods. */
+  uint32_t last;    /* A gauge: when a pod was last allowed, in seconds. */
+  uint32_t sizes;   /* A histogram of the lengths of the pods' names. */
   berth_object_ref* kept;
   request requests[kMaxRequests];
   uint64_t n_requests;
-  char patch[kTextMax]; /* empty: none */
+  char patch[kTextMax]; /* Empty if no patch is sent. */
 } guest;
 
 static berth_str Str(const char* text) {
@@ -51,7 +53,7 @@ static void Copy(char* to, berth_str from) {
   if (n > 0) memcpy(to, from.ptr, n);
 }
 
-/* ---- What it is called with ------------------------------------------------------------------ */
+/* ---- Callbacks and extension points ---------------------------------------------------------- */
 
 static void Changed(void* to, const berth_object* old, const berth_object* now) {
   guest* self = (guest*)to;
@@ -129,7 +131,7 @@ static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target*
 
 static const berth_permit kPermit = {sizeof(berth_permit), 0, Permit};
 
-/* ---- What it is ------------------------------------------------------------------------------ */
+/* ---- The plugin ------------------------------------------------------------------------------ */
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) BERTH_NOEXCEPT {
   (void)plugin;
@@ -191,7 +193,7 @@ static void DefineMetrics(guest* self) {
   const berth_metric counter = {sizeof(berth_metric),
                                 BERTH_METRIC_COUNTER,
                                 Str("guest_allowed_total"),
-                                Str("Pods that were allowed."),
+                                Str("The number of allowed pods."),
                                 &label,
                                 1,
                                 NULL,
@@ -199,7 +201,7 @@ static void DefineMetrics(guest* self) {
   const berth_metric gauge = {sizeof(berth_metric),
                               BERTH_METRIC_GAUGE,
                               Str("guest_allowed_seconds"),
-                              Str("When a pod was allowed last."),
+                              Str("The time at which a pod was last allowed."),
                               NULL,
                               0,
                               NULL,
@@ -207,7 +209,7 @@ static void DefineMetrics(guest* self) {
   const berth_metric histogram = {sizeof(berth_metric),
                                   BERTH_METRIC_HISTOGRAM,
                                   Str("guest_name_bytes"),
-                                  Str("The length of the names of pods that were allowed."),
+                                  Str("The lengths of the names of allowed pods."),
                                   NULL,
                                   0,
                                   kBuckets,
@@ -258,7 +260,7 @@ static const berth_plugin_info kGuest = {sizeof(berth_plugin_info),
                                          0,
                                          "test.Guest",
                                          "1.0.0",
-                                         "Uses all that the house offers.",
+                                         "Uses most services of the host.",
                                          kPoints,
                                          kServices,
                                          kKinds,

@@ -1,5 +1,5 @@
-/* Three plugins of one kind, test.A to test.C: what each does at each point is said in its
- * arguments. Written against the boundary alone, in C. */
+/* Three equal plugins, test.A to test.C, whose arguments determine what they do at each point. They
+ * are written in C and use only abi.h. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct text {
   char bytes[kTextMax];
 } text;
 
-/* What one point answers. */
+/* The code and the reasons that one point returns. */
 typedef struct answer {
   int64_t code;
   text reasons[kListMax];
@@ -31,7 +31,7 @@ typedef struct probe {
   const berth_objects* objects;
   const berth_api* api;
   const berth_completion* completion;
-  text table[kListMax]; /* the constant reasons */
+  text table[kListMax]; /* The constant reasons. */
   berth_str reasons[kListMax];
   /* PreFilter */
   answer pre_filter;
@@ -39,28 +39,28 @@ typedef struct probe {
   uint32_t n_nodes;
   int64_t has_nodes;
   int64_t add_reasons;
-  text bind_column; /* in PreFilter */
+  text bind_column; /* The column to bind in PreFilter. */
   text bind_in_filter;
-  int64_t say; /* log what PreFilter and PreScore see */
+  int64_t log_inputs; /* Whether to log the inputs of the points. */
   /* Filter */
-  answer filter; /* of the call */
+  answer filter; /* The result of the call. */
   int64_t verdict;
   uint64_t bits;
-  text only_at; /* the node that gets the verdict; empty: all */
+  text only_at; /* The node that gets the verdict; empty for all nodes. */
   int64_t unwritten;
-  int64_t silent; /* a verdict without reasons[i] */
+  int64_t silent; /* Whether to write a verdict without reasons[i]. */
   /* Score */
   answer pre_score;
   answer score;
   answer normalize;
-  text no_score_at;     /* the node whose score is left out; empty: none */
-  int64_t normalize_to; /* what custom normalisation makes of every score */
+  text no_score_at;     /* The node that gets no score; empty if every node gets one. */
+  int64_t normalize_to; /* The value that normalisation sets for every score above 0. */
   /* Bind */
   answer bind;
   text how;
 } probe;
 
-/* Cycle state of all instances: how often it was made and unmade. */
+/* How often the cycle state of all instances was constructed and destroyed. */
 static int64_t constructed;
 static int64_t destroyed;
 
@@ -73,7 +73,7 @@ static int same(berth_str a, const char* b) {
   return a.len == strlen(b) && memcmp(a.ptr, b, a.len) == 0;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------- */
+/* ---- Arguments ----------------------------------------------------------------------------- */
 
 static const berth_value* get(const probe* p, const berth_value* from, const char* key) {
   return p->values->get(from, str(key));
@@ -123,7 +123,7 @@ static void read_args(probe* p, const berth_value* args) {
   p->n_nodes = list(p, pre_filter, "nodes", p->nodes);
   p->add_reasons = number(p, pre_filter, "addReasons", 0);
   p->bind_column = word(p, pre_filter, "bindColumn");
-  p->say = number(p, args, "say", 0);
+  p->log_inputs = number(p, args, "say", 0);
   const berth_value* filter = get(p, args, "filter");
   p->filter = read_answer(p, filter);
   p->verdict = number(p, filter, "verdict", BERTH_SUCCESS);
@@ -141,7 +141,7 @@ static void read_args(probe* p, const berth_value* args) {
   p->how = word(p, get(p, args, "bind"), "how");
 }
 
-/* ---- what is told through the log ---------------------------------------------------------- */
+/* ---- Log output ---------------------------------------------------------------------------- */
 
 static void say(const probe* p, const char* message, const char* key, int64_t value) {
   char digits[32];
@@ -191,12 +191,12 @@ static void say_objects(const probe* p) {
   p->objects->release(p->host, ref);
 }
 
-/* ---- points -------------------------------------------------------------------------------- */
+/* ---- Extension points ---------------------------------------------------------------------- */
 
 static berth_code pre_filter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                              berth_pre_filter_out* out, berth_status* status) BERTH_NOEXCEPT {
   probe* p = self;
-  if (p->say != 0) {
+  if (p->log_inputs != 0) {
     say(p, "pre_filter", "nodes", count_selected(all));
     say(p, "pre_filter", "slot", *(int64_t*)cycle->slots[0]);
     say(p, "pre_filter", "slots", constructed - destroyed);
@@ -211,7 +211,7 @@ static berth_code pre_filter(void* self, const berth_cycle* cycle, const berth_n
     char name[32];
     snprintf(name, sizeof(name), "added %lld", (long long)i);
     const int32_t bit = out->add_reason(out, str(name));
-    if (p->say != 0 && (i == 0 || i + 1 == p->add_reasons)) say(p, name, "bit", bit);
+    if (p->log_inputs != 0 && (i == 0 || i + 1 == p->add_reasons)) say(p, name, "bit", bit);
   }
   return give(&p->pre_filter, status);
 }
@@ -235,7 +235,7 @@ static berth_code filter(void* self, const berth_cycle* cycle, const berth_block
 static berth_code pre_score(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
                             const berth_nodes* all, berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
-  if (p->say != 0) {
+  if (p->log_inputs != 0) {
     say(p, "pre_score", "feasible", count_selected(feasible));
     say(p, "pre_score", "all", count_selected(all));
     say(p, "pre_score", "kept", *(int64_t*)cycle->slots[0] == (int64_t)cycle->id);
@@ -243,7 +243,7 @@ static berth_code pre_score(void* self, const berth_cycle* cycle, const berth_no
   return give(&p->pre_score, status);
 }
 
-/* The allocatable number of example.com/score. */
+/* The score is the allocatable amount of example.com/score. */
 static berth_code score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
@@ -261,7 +261,7 @@ static berth_code normalize(void* self, const berth_cycle* cycle, berth_scores* 
                             berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
   (void)cycle;
-  if (p->say != 0) say(p, "normalize", "count", scores->count);
+  if (p->log_inputs != 0) say(p, "normalize", "count", scores->count);
   for (uint32_t i = 0; i < scores->count; ++i) {
     if (i > 0 && scores->rows[i] <= scores->rows[i - 1]) say(p, "normalize", "unordered", i);
     scores->scores[i] = scores->scores[i] > 0 ? p->normalize_to : 0;
@@ -269,13 +269,14 @@ static berth_code normalize(void* self, const berth_cycle* cycle, berth_scores* 
   return give(&p->normalize, status);
 }
 
-/* `how`: "return" the answer, or "complete" it within the call, or do "both"; "api": let the host
- * bind; "api-then-return": do that and answer at once all the same. */
+/* `how` selects the behaviour: "return" returns the answer; "complete" completes the call with it
+ * before returning Pending; "both" completes and returns Success; "api" lets the host bind;
+ * "api-then-return" lets the host bind and also returns the answer. */
 static berth_code bind(void* self, const berth_binding* binding, berth_done* done,
                        berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
   const char* how = p->how.bytes;
-  if (p->say != 0) say(p, "bind", "slot", *(int64_t*)binding->slots[0] > 0);
+  if (p->log_inputs != 0) say(p, "bind", "slot", *(int64_t*)binding->slots[0] > 0);
   if (strncmp(how, "api", 3) == 0) {
     const berth_code code = p->api->bind(p->host, binding, done);
     return strcmp(how, "api") == 0 ? code : give(&p->bind, status);
@@ -283,7 +284,7 @@ static berth_code bind(void* self, const berth_binding* binding, berth_done* don
   if (strcmp(how, "complete") == 0 || strcmp(how, "both") == 0) {
     const berth_str reason = str(p->bind.n_reasons > 0 ? p->bind.reasons[0].bytes : "");
     p->completion->complete(done, (berth_code)p->bind.code, reason);
-    p->completion->complete(done, BERTH_SUCCESS, str("once is enough"));
+    p->completion->complete(done, BERTH_SUCCESS, str("second completion"));
     return strcmp(how, "both") == 0 ? BERTH_SUCCESS : BERTH_PENDING;
   }
   return give(&p->bind, status);
@@ -294,7 +295,7 @@ static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter};
 static const berth_pre_score kPreScore = {sizeof(berth_pre_score), 0, pre_score};
 static const berth_bind kBind = {sizeof(berth_bind), 0, bind};
 
-/* ---- the instance -------------------------------------------------------------------------- */
+/* ---- The instance -------------------------------------------------------------------------- */
 
 static const void* get_point(const berth_plugin* plugin, const char* id) BERTH_NOEXCEPT {
   const probe* p = plugin->self;
@@ -323,7 +324,7 @@ static void destroy_slot(void* at) BERTH_NOEXCEPT {
 
 static void destroy(berth_plugin* plugin) BERTH_NOEXCEPT {
   probe* p = plugin->self;
-  if (p->say != 0) say(p, "destroy", "slots", constructed - destroyed);
+  if (p->log_inputs != 0) say(p, "destroy", "slots", constructed - destroyed);
   free(p);
 }
 
@@ -374,7 +375,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   return BERTH_SUCCESS;
 }
 
-/* ---- the library --------------------------------------------------------------------------- */
+/* ---- The library --------------------------------------------------------------------------- */
 
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
                                       BERTH_POINT_PRE_SCORE,  BERTH_POINT_SCORE,
@@ -389,10 +390,10 @@ static const char* const kServices[] = {BERTH_SERVICE_VALUES,
 static const char* const kKinds[] = {"v1/Namespace", NULL};
 static const char* const kNone[] = {NULL};
 
-#define PROBE(name)                                                                       \
-  {                                                                                       \
-    sizeof(berth_plugin_info), 0, name, "1.0.0", "Does what its arguments say.", kPoints, \
-        kServices, kKinds, kNone, kNone, NULL                                             \
+#define PROBE(name)                                                                        \
+  {                                                                                        \
+    sizeof(berth_plugin_info), 0, name, "1.0.0", "Behaves as its arguments say.", kPoints, \
+        kServices, kKinds, kNone, kNone, NULL                                              \
   }
 static const berth_plugin_info kA = PROBE("test.A");
 static const berth_plugin_info kB = PROBE("test.B");

@@ -1,5 +1,6 @@
-// The ways to write a plugin in C++: per node and per block, by key and by comparison, bound now
-// and later. Built once more with another compiler and standard library, under another prefix.
+// Plugins that use the different forms of the C++ SDK: Filter and Score per node and per block,
+// QueueSort by key and by comparison, Bind within the call and later. The library is built a second
+// time with another compiler and standard library, with another prefix for the plugin names.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace {
 
-// What the two filters share: cpu as NodeResourcesFit counts it, the more left over the better.
+// The base class of the two filters. It counts cpu as NodeResourcesFit does; a node with more free
+// cpu has a higher score.
 class Cpu : public berth::Plugin {
  public:
   static constexpr std::string_view kVersion = "1.0.0";
@@ -36,7 +38,7 @@ class Cpu : public berth::Plugin {
 class PerNode : public Cpu {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".PerNode";
-  static constexpr std::string_view kAbout = "Filters and scores by cpu, asked per node.";
+  static constexpr std::string_view kAbout = "Filters and scores by cpu, per node.";
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     return Judge(cycle.pod()->request->milli_cpu, node[berth::AllocCpu{}] - node[berth::ReqCpu{}],
@@ -50,7 +52,7 @@ class PerNode : public Cpu {
 class PerBlock : public Cpu {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".PerBlock";
-  static constexpr std::string_view kAbout = "Filters and scores by cpu, asked per block.";
+  static constexpr std::string_view kAbout = "Filters and scores by cpu, per block.";
 
   berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
                        berth::FilterOut& out) const {
@@ -70,7 +72,8 @@ class PerBlock : public Cpu {
   }
 };
 
-// A resource that only the pod tells: columns bound in PreFilter, a reason with its name.
+// Filters by a resource whose name is known only from the pod: PreFilter binds its columns and adds
+// a reason that contains the name.
 class Devices : public berth::Plugin {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".Devices";
@@ -148,12 +151,12 @@ class ApiBinder : public berth::Plugin {
   berth::Host host_;
 };
 
-// Says no from a thread of its own, after the call has returned or just before.
+// Fails every binding from its own thread, shortly before or after the call has returned.
 class LateBinder : public berth::Plugin {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".LateBinder";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Refuses every binding, later.";
+  static constexpr std::string_view kAbout = "Fails every binding from another thread.";
   static constexpr std::array kServices{BERTH_SERVICE_COMPLETION};
 
   ~LateBinder() { Join(); }
@@ -172,12 +175,12 @@ class LateBinder : public berth::Plugin {
   std::thread thread_;
 };
 
-// Has a point that the host may not call.
+// Rejects every pod in Permit.
 class Doorman : public berth::Plugin {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".Doorman";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Lets nobody in.";
+  static constexpr std::string_view kAbout = "Rejects every pod in Permit.";
 
   berth::Status Permit(berth::Cycle& /*cycle*/, const berth::Target& /*target*/,
                        std::chrono::nanoseconds& /*timeout*/) {

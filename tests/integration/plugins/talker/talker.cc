@@ -1,4 +1,4 @@
-// In place of the default plugin NodeName: takes every node, and logs each time.
+// Replaces the default plugin NodeName: accepts every node, and logs each call.
 #include <array>
 #include <string_view>
 
@@ -10,7 +10,7 @@ class Talker : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "NodeName";
   static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Says that it was asked.";
+  static constexpr std::string_view kAbout = "Logs every call of Filter.";
   static constexpr std::array kServices{BERTH_SERVICE_LOG};
   using Columns = berth::Columns<berth::NodeName>;
 

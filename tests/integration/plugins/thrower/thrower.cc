@@ -1,4 +1,5 @@
-// Throws at one point, which its arguments name, and does what is needed to get there.
+// A plugin that throws in the method that its arguments name, and that makes the host call that
+// method.
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -19,7 +20,7 @@ class Thrower : public berth::Plugin {
  public:
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kName = "test.Thrower";
-  static constexpr std::string_view kAbout = "Throws where it is told to.";
+  static constexpr std::string_view kAbout = "Throws in the method that its arguments name.";
   static constexpr berth::Reasons kReasons{"no room"};
   static constexpr std::array kKinds{"v1/Namespace"};
   using Args = ThrowerArgs;
@@ -27,7 +28,7 @@ class Thrower : public berth::Plugin {
       berth::ArgRows<Args>(berth::Arg("at", &Args::at, "The method that throws."));
   using Node = berth::NodeRow<Columns>;
 
-  // Cannot be copied while `throws` is set.
+  // The copy constructor throws if `throws` is set.
   struct State {
     bool throws = false;
 
@@ -68,7 +69,8 @@ class Thrower : public berth::Plugin {
                           const Node& /*node*/) {
     return Succeed("RemovePod");
   }
-  // Who is asked what if, or what helps, rejects everything.
+  // Rejects every node if the method under test is called only for rejected pods: queueing hints,
+  // PostFilter, and the methods of what-if rows.
   berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const {
     At("Filter");
     for (const char* at : {"Hint", "PostFilter", "AddPod", "RemovePod", "clone"}) {
