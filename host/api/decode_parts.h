@@ -90,7 +90,7 @@ struct TypeMeta {
 bool FindType(Reader& reader, JsonObject& object, TypeMeta* type);
 
 // decode_pod.cc, decode_node.cc and decode_object.cc
-// Read whole objects.
+// Each function reads a whole object.
 // REQUIRES: `object` is at its beginning.
 bool ReadPod(Reader& reader, JsonObject& object, PodRef* pod);
 bool ReadNode(Reader& reader, JsonObject& object, NodeRef* node);

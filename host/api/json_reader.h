@@ -165,7 +165,7 @@ class Reader {
   bool ReadTime(JsonValue& value, int64_t* nanoseconds);
   // Reads the name of one of `values` and sets `*number` to its number; the empty string is 0.
   bool ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
-  // Read a JSON array of strings.
+  // Both read a JSON array of strings.
   bool ReadIds(JsonValue& value, berth_array* ids);
   bool ReadStrings(JsonValue& value, berth_array* texts);
 
@@ -173,7 +173,7 @@ class Reader {
   berth_str CopyText(std::string_view text) { return AsStr(arena_.CopyString(text)); }
 
   // ---- Errors ----
-  // Record an error or extend its path. All of these methods return false.
+  // These methods record an error or extend its path, and return false.
   bool Fail(ErrorCode code, std::string message);
   // Fails with the message "expected <what>, found <found>".
   bool FailExpected(std::string_view what, std::string_view found);

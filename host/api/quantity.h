@@ -58,7 +58,7 @@ class Quantity {
     return (nanos_ > 0) - (nanos_ < 0);
   }
 
-  // Return the whole units, rounded towards zero, and the rest in nano-units.
+  // units() returns the whole units, rounded towards zero; nanos() returns the rest in nano-units.
   constexpr int64_t units() const { return units_; }
   constexpr int32_t nanos() const { return nanos_; }
 

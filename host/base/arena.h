@@ -43,8 +43,8 @@ class Arena {
   }
   ~Arena() = default;
 
-  // Returns the address of `size` bytes, never null. For a `size` of 0 the address is valid, but
-  // not necessarily unique.
+  // Allocates `size` bytes and returns their address, which is never null. For a `size` of 0 the
+  // address is valid, but not necessarily unique.
   // REQUIRES: `align` is a power of two.
   void* Allocate(size_t size, size_t align) {
     BERTH_ASSERT(std::has_single_bit(align));

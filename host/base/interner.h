@@ -52,8 +52,8 @@ class Interner {
   }
   void Release(Id id) {
     if (id <= kEmptyId) return;
-    // The release order makes every earlier use of the text happen before Sweep(), which loads the
-    // count with acquire order, frees the text.
+    // Sweep() loads the count with acquire order. With the release order here, every earlier use of
+    // the text happens before Sweep() frees it.
     const uint32_t before = At(id).references.fetch_sub(1, std::memory_order_acq_rel);
     BERTH_ASSERT_MSG(before != 0, "id %u was released more often than interned", id);
     if (before == 1) unreferenced_.fetch_add(1, std::memory_order_relaxed);

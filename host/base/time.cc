@@ -82,7 +82,7 @@ std::optional<int64_t> ParseClock(Cursor& cursor) {
   return int64_t{*hour} * 3600 + *minute * 60 + *second;
 }
 
-// Returns the offset from UTC in seconds, positive for the east.
+// Returns the offset from UTC in seconds, which is positive east of UTC.
 std::optional<int64_t> ParseOffset(Cursor& cursor) {
   if (cursor.Skip('Z')) return 0;
   const bool east = cursor.Skip('+');
