@@ -1,4 +1,4 @@
-// How long a pod that was tried in vain waits before it is tried again.
+// Computes how long a pod waits after a failed attempt before it may be tried again.
 #ifndef BERTH_HOST_QUEUE_BACKOFF_H_
 #define BERTH_HOST_QUEUE_BACKOFF_H_
 
@@ -8,31 +8,34 @@
 
 namespace berth::host {
 
-// 1, 2, 4, 8, 10, 10 ... seconds, counted in errors in a row if the last attempt was one, otherwise
-// in rejections.
+// The duration doubles with every failed attempt, up to the maximum: 1, 2, 4, 8, 10, 10 ... seconds
+// with the defaults. The count is the number of consecutive errors if the last attempt ended in an
+// error, otherwise the number of rejections.
 //
-// With windows, pods whose backoff ends within the same second are one window: they are ordered as
-// QueueSort says and become ready together, when the second is over. A backoff of n seconds takes
-// between n - 1 and n + 1.
+// With windows, pods whose backoff ends within the same second share one window: QueueSort orders
+// them, and they become ready together when that second is over. A backoff of n seconds then takes
+// between n - 1 and n + 1 seconds.
 //
 // (kube-scheduler: pkg/scheduler/backend/queue/backoff_queue.go; windows: SchedulerPopFromBackoffQ)
 class Backoff {
  public:
-  // `max_ns` 0: no backoff at all.
+  // A `max_ns` of 0 disables backoff.
   Backoff(int64_t initial_ns, int64_t max_ns, bool has_windows)
       : initial_ns_(initial_ns), max_ns_(max_ns), has_windows_(has_windows) {}
 
-  // How long it is made to wait; 0: not at all.
+  // Returns the duration of the entity's backoff; 0 if it has none.
   int64_t DurationNs(const QueuedEntity& entity) const;
-  // When that ends, counted from queued_ns; 0: it does not wait.
+  // Returns the time at which the backoff ends, counted from queued_ns and, with windows, rounded
+  // down to a whole second; 0 if the entity has no backoff.
   int64_t UntilNs(const QueuedEntity& entity) const;
-  // Whether it still waits at `now_ns`. A backoff that ends now, or in this window, has not ended.
+  // Returns whether the backoff is still in effect at `now_ns`. A backoff that ends exactly at
+  // `now_ns`, or in the window of `now_ns`, is still in effect.
   bool IsOn(int64_t until_ns, int64_t now_ns) const;
-  // The first whole second at which it does not.
+  // Returns the first whole second at which a backoff that ends at `until_ns` is over.
   static int64_t TickAfter(int64_t until_ns);
 
  private:
-  // The beginning of the window.
+  // With windows, rounds `at_ns` down to the start of its window.
   int64_t Align(int64_t at_ns) const;
 
   int64_t initial_ns_;

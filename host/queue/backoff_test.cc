@@ -16,36 +16,37 @@ QueuedEntity Entity(uint32_t rejected, uint32_t errors, int64_t queued_ns = kSta
 }
 
 struct DurationCase {
-  const char* sentence;
+  const char* description;
   uint32_t rejected;
   uint32_t errors;
   int64_t seconds;
 };
 
 constexpr DurationCase kDurations[] = {
-    {"never tried in vain", 0, 0, 0},
+    {"no failed attempt", 0, 0, 0},
     {"the first rejection", 1, 0, 1},
-    {"the second", 2, 0, 2},
-    {"the third", 3, 0, 4},
-    {"the fourth", 4, 0, 8},
-    {"the fifth would be 16", 5, 0, 10},
-    {"no more after that", 6, 0, 10},
-    {"as far as shifting goes", 63, 0, 10},
-    {"and beyond", 64, 0, 10},
-    {"for ever", UINT32_MAX, 0, 10},
+    {"the second rejection", 2, 0, 2},
+    {"the third rejection", 3, 0, 4},
+    {"the fourth rejection", 4, 0, 8},
+    {"the fifth rejection would be 16 and is limited to 10", 5, 0, 10},
+    {"the sixth rejection is limited too", 6, 0, 10},
+    {"the largest count that can be shifted", 63, 0, 10},
+    {"a count that cannot be shifted", 64, 0, 10},
+    {"the largest count", UINT32_MAX, 0, 10},
     {"the first error", 0, 1, 1},
     {"the third error in a row", 0, 3, 4},
-    {"an error after rejections counts errors alone", 5, 1, 1},
+    {"an error after rejections counts only errors", 5, 1, 1},
 };
 
 TEST(BackoffTest, DoublesUpToTheMaximum) {
   const Backoff backoff(kSecond, 10 * kSecond, true);
   for (const DurationCase& c : kDurations) {
-    EXPECT_EQ(backoff.DurationNs(Entity(c.rejected, c.errors)), c.seconds * kSecond) << c.sentence;
+    EXPECT_EQ(backoff.DurationNs(Entity(c.rejected, c.errors)), c.seconds * kSecond)
+        << c.description;
   }
 }
 
-TEST(BackoffTest, KeepsToItsOptions) {
+TEST(BackoffTest, UsesTheInitialAndMaximumDuration) {
   EXPECT_EQ(Backoff(3 * kSecond, 60 * kSecond, true).DurationNs(Entity(4, 0)), 24 * kSecond);
   EXPECT_EQ(Backoff(10 * kSecond, 10 * kSecond, true).DurationNs(Entity(1, 0)), 10 * kSecond);
   EXPECT_EQ(Backoff(10 * kSecond, 5 * kSecond, true).DurationNs(Entity(1, 0)), 5 * kSecond);
@@ -53,16 +54,16 @@ TEST(BackoffTest, KeepsToItsOptions) {
   EXPECT_EQ(Backoff(kSecond, INT64_MAX, true).DurationNs(Entity(60, 0)), INT64_MAX);
 }
 
-TEST(BackoffTest, AMaximumOfNothingIsNoBackoff) {
+TEST(BackoffTest, AMaximumOfZeroDisablesBackoff) {
   const Backoff backoff(kSecond, 0, true);
   EXPECT_EQ(backoff.DurationNs(Entity(1, 0)), 0);
   EXPECT_EQ(backoff.UntilNs(Entity(1, 0)), 0);
   EXPECT_FALSE(backoff.IsOn(0, kStart));
 }
 
-// Times as nanoseconds after kStart, a whole second.
+// Times are in nanoseconds after kStart, which is a whole second.
 struct WindowCase {
-  const char* sentence;
+  const char* description;
   bool has_windows;
   int64_t queued_ns;
   int64_t now_ns;
@@ -70,26 +71,29 @@ struct WindowCase {
 };
 
 constexpr WindowCase kWindows[] = {
-    {"of a whole second: its end is a window of its own", true, 0, kSecond, true},
-    {"until the last nanosecond of that window", true, 0, 2 * kSecond - 1, true},
-    {"and not longer", true, 0, 2 * kSecond, false},
-    {"ends late in a window", true, kSecond - 1, 2 * kSecond - 1, true},
-    {"and takes just over its second", true, kSecond - 1, 2 * kSecond, false},
-    {"ends early in a window", true, 1, 2 * kSecond - 1, true},
-    {"and takes just under two seconds", true, 1, 2 * kSecond, false},
-    {"without windows: now is not later", false, 500, kSecond + 500, true},
-    {"without windows: a nanosecond later is", false, 500, kSecond + 501, false},
+    {"queued at a whole second: on at the start of the window of its end", true, 0, kSecond, true},
+    {"queued at a whole second: on at the last nanosecond of that window", true, 0, 2 * kSecond - 1,
+     true},
+    {"queued at a whole second: over at the next window", true, 0, 2 * kSecond, false},
+    {"queued late in a second: on at the last nanosecond of the window", true, kSecond - 1,
+     2 * kSecond - 1, true},
+    {"queued late in a second: over just after its second", true, kSecond - 1, 2 * kSecond, false},
+    {"queued early in a second: on at the last nanosecond of the window", true, 1, 2 * kSecond - 1,
+     true},
+    {"queued early in a second: over just before two seconds", true, 1, 2 * kSecond, false},
+    {"without windows: on when it ends now", false, 500, kSecond + 500, true},
+    {"without windows: over a nanosecond later", false, 500, kSecond + 501, false},
 };
 
-TEST(BackoffTest, EndsWithItsWindow) {
+TEST(BackoffTest, EndsTogetherWithItsWindow) {
   for (const WindowCase& c : kWindows) {
     const Backoff backoff(kSecond, 10 * kSecond, c.has_windows);
     const int64_t until_ns = backoff.UntilNs(Entity(1, 0, kStart + c.queued_ns));
-    EXPECT_EQ(backoff.IsOn(until_ns, kStart + c.now_ns), c.is_on) << c.sentence;
+    EXPECT_EQ(backoff.IsOn(until_ns, kStart + c.now_ns), c.is_on) << c.description;
   }
 }
 
-TEST(BackoffTest, WithWindowsItEndsAtAWholeSecond) {
+TEST(BackoffTest, WithWindowsUntilIsAWholeSecond) {
   for (const int64_t late : {int64_t{0}, int64_t{1}, kSecond - 1}) {
     EXPECT_EQ(Backoff(kSecond, 10 * kSecond, true).UntilNs(Entity(1, 0, kStart + late)),
               kStart + kSecond);
@@ -98,13 +102,14 @@ TEST(BackoffTest, WithWindowsItEndsAtAWholeSecond) {
   }
 }
 
-TEST(BackoffTest, TheTickIsTheFirstWholeSecondAtWhichItIsOver) {
+TEST(BackoffTest, TickAfterIsTheFirstWholeSecondAfterTheBackoff) {
   for (const bool has_windows : {true, false}) {
     const Backoff backoff(kSecond, 10 * kSecond, has_windows);
     for (const int64_t until_ns : {kStart, kStart + 1, kStart + kSecond - 1}) {
       const int64_t tick_ns = Backoff::TickAfter(until_ns);
       EXPECT_EQ(tick_ns % kSecond, 0);
-      if (has_windows && until_ns != kStart) continue;  // Cannot be.
+      if (has_windows && until_ns != kStart)
+        continue;  // UntilNs() returns whole seconds with windows.
       EXPECT_TRUE(backoff.IsOn(until_ns, tick_ns - kSecond)) << until_ns;
       EXPECT_FALSE(backoff.IsOn(until_ns, tick_ns)) << until_ns;
     }

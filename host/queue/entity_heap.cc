@@ -15,14 +15,15 @@ size_t ParentOf(size_t index) { return (index - 1) / kChildren; }
 }  // namespace
 
 void EntityHeap::Push(QueueEntry& entry, int64_t window) {
-  BERTH_ASSERT_MSG(!Contains(entry), "the entity is in this heap already");
+  BERTH_ASSERT_MSG(!Contains(entry), "the entity is already in this heap");
   const Node node = MakeNode(entry, window);
   nodes_.emplace_back();
   SiftUp(nodes_.size() - 1, node);
 }
 
-// The hole goes down to a leaf, where the last node, which is large, most often belongs: that
-// compares less than sifting the last node down would.
+// Moves the free slot down to a leaf and then sifts the last node up from there. The last node is
+// usually large and stays near the leaf, so this needs fewer comparisons than sifting it down from
+// the removed slot.
 void EntityHeap::Remove(QueueEntry& entry) {
   BERTH_ASSERT(Contains(entry));
   const Node last = nodes_.back();

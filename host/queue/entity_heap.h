@@ -1,4 +1,4 @@
-// The heap of entities that wait for their turn: the active queue and the two backoffs.
+// A heap of queued entities, used for the active queue and the two backoff queues.
 #ifndef BERTH_HOST_QUEUE_ENTITY_HEAP_H_
 #define BERTH_HOST_QUEUE_ENTITY_HEAP_H_
 
@@ -12,11 +12,13 @@
 
 namespace berth::host {
 
-// Ordered by window, then as QueueSort says, then by QueueEntry::sequence. Four children to a node,
-// and the whole key in the node: a look at the order touches no entity.
+// Orders entities by window, then by QueueSort, then by QueueEntry::sequence. Every heap node has
+// four children and stores the entity's whole sort key, so that a comparison does not read the
+// entity.
 //
 // Threading: the scheduling thread.
-// Lifetime:  `order` must outlive the heap; entries must stay where they are while they are in it.
+// Lifetime:  `order` must outlive the heap. An entry must not move in memory while it is in the
+//            heap.
 // Cost:      Push, Remove and Update are O(log size).
 class EntityHeap {
  public:
@@ -24,14 +26,14 @@ class EntityHeap {
   EntityHeap(const EntityHeap&) = delete;
   EntityHeap& operator=(const EntityHeap&) = delete;
 
-  // `window`: lower ones come first, whatever the order says.
-  // REQUIRES: it is in no heap.
+  // Adds the entry. Entries of a lower `window` come first, whatever their order.
+  // REQUIRES: the entry is in no heap.
   void Push(QueueEntry& entry, int64_t window = 0);
-  // REQUIRES: it is here. All below too.
+  // REQUIRES: the entry is in this heap. This also holds for Update().
   void Remove(QueueEntry& entry);
-  // Its pod has changed; its place may.
+  // Moves the entry to its new position after its pod changed.
   void Update(QueueEntry& entry);
-  // The order has changed.
+  // Restores the heap after the order changed.
   void Rebuild();
 
   // REQUIRES: !empty().
@@ -43,13 +45,13 @@ class EntityHeap {
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
 
-  // Asserts that nothing stands before what should come first, and that entries know their index.
+  // Asserts the heap order and that every entry stores its index.
   void CheckInvariants() const;
 
  private:
   struct Node {
     int64_t window = 0;
-    std::array<uint64_t, sizeof(SortKey) / sizeof(uint64_t)> key{};  // First byte highest.
+    std::array<uint64_t, sizeof(SortKey) / sizeof(uint64_t)> key{};  // Big-endian words.
     uint64_t sequence = 0;
     QueueEntry* entry = nullptr;
   };
@@ -58,10 +60,10 @@ class EntityHeap {
   bool Before(const Node& a, const Node& b) const;
   bool EqualWindowBefore(const Node& a, const Node& b) const;
   void Place(size_t index, const Node& node);
-  // The node whose place is free at `index` goes there, or further up or down.
+  // Stores `node` at `index`, whose slot is free, or further up or down.
   void SiftUp(size_t index, const Node& node);
   void SiftDown(size_t index, const Node& node);
-  // The first among the children of `index`; size() if it has none.
+  // Returns the index of the first child of `index` in heap order; size() if it has no child.
   size_t FirstChild(size_t index) const;
 
   const QueueOrder& order_;

@@ -51,13 +51,13 @@ class EntityHeapTest : public ::testing::TestWithParam<bool> {
 
   TestObjects objects_;
   TestOrder order_;
-  std::deque<QueueEntry> entries_;  // They must not move.
+  std::deque<QueueEntry> entries_;  // A deque, because entries must not move.
   EntityHeap heap_{order_};
 };
 INSTANTIATE_TEST_SUITE_P(Orders, EntityHeapTest, ::testing::Bool(),
                          [](const auto& of) { return of.param ? "Key" : "Less"; });
 
-TEST_P(EntityHeapTest, LeavesInTheOrdersOrder) {
+TEST_P(EntityHeapTest, PopsInTheOrderOfQueueSort) {
   Push("low", -5);
   Push("high", 7);
   Push("middle", 0);
@@ -65,7 +65,7 @@ TEST_P(EntityHeapTest, LeavesInTheOrdersOrder) {
   EXPECT_THAT(Drain(), ElementsAre("high", "middle", "low"));
 }
 
-TEST_P(EntityHeapTest, EqualsLeaveBySequence) {
+TEST_P(EntityHeapTest, EqualEntitiesArePoppedBySequence) {
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) Push(name, 1);
   QueueEntry& late = Make("early", 1);
   late.sequence = 0;
@@ -73,7 +73,7 @@ TEST_P(EntityHeapTest, EqualsLeaveBySequence) {
   EXPECT_THAT(Drain(), ElementsAre("early", "a", "b", "c", "d", "e", "f"));
 }
 
-TEST_P(EntityHeapTest, WindowsComeBeforeTheOrder) {
+TEST_P(EntityHeapTest, WindowsTakePrecedenceOverTheOrder) {
   Push("late and high", 9, 2);
   Push("early and low", 0, 1);
   Push("early and high", 9, 1);
@@ -81,7 +81,7 @@ TEST_P(EntityHeapTest, WindowsComeBeforeTheOrder) {
   EXPECT_THAT(Drain(), ElementsAre("early and high", "early and low", "late and high"));
 }
 
-TEST_P(EntityHeapTest, UpdateMovesBothWaysWithinItsWindow) {
+TEST_P(EntityHeapTest, UpdateMovesUpAndDownWithinTheWindow) {
   QueueEntry& a = Push("a", 1);
   Push("b", 2);
   QueueEntry& c = Push("c", 3);
@@ -95,7 +95,7 @@ TEST_P(EntityHeapTest, UpdateMovesBothWaysWithinItsWindow) {
   EXPECT_THAT(Drain(), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST_P(EntityHeapTest, RemovesFromEveryPlace) {
+TEST_P(EntityHeapTest, RemovesFromEveryPosition) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
   for (size_t victim = 0; victim < names.size(); ++victim) {
     std::vector<QueueEntry*> pushed;
@@ -116,13 +116,13 @@ TEST_P(EntityHeapTest, RemovesFromEveryPlace) {
   }
 }
 
-TEST_P(EntityHeapTest, AnEntityIsInItOnce) {
+TEST_P(EntityHeapTest, RejectsASecondPushAndAnUnknownRemove) {
   QueueEntry& a = Push("a", 1);
-  EXPECT_DEATH(heap_.Push(a), "in this heap already");
+  EXPECT_DEATH(heap_.Push(a), "already in this heap");
   EXPECT_DEATH(heap_.Remove(Make("b", 1)), "Contains");
 }
 
-TEST_P(EntityHeapTest, RebuildTakesTheNewOrder) {
+TEST_P(EntityHeapTest, RebuildAppliesTheNewOrder) {
   for (int32_t i = 0; i < 20; ++i) Push("p" + std::to_string(i), i * 7 % 20);
   Push("last window", 100, 1);
   order_.lowest_first = true;
@@ -137,9 +137,9 @@ TEST_P(EntityHeapTest, RebuildTakesTheNewOrder) {
   EXPECT_THAT(Drain(), ElementsAre("last window"));
 }
 
-// Bytes count from the first to the last, each from 0 to 255.
-TEST(EntityHeapKeyTest, EveryByteOfTheKeyCounts) {
-  class ByLabel final : public QueueOrder {
+// Keys compare byte by byte from the first to the last, each from 0 to 255.
+TEST(EntityHeapKeyTest, ComparesEveryByteOfTheKey) {
+  class ByAttempts final : public QueueOrder {
    public:
     bool has_key() const override { return true; }
     SortKey KeyOf(const berth_queued& queued) const override {
@@ -149,11 +149,11 @@ TEST(EntityHeapKeyTest, EveryByteOfTheKeyCounts) {
     }
     bool Less(const berth_queued&, const berth_queued&) const override { return false; }
   };
-  const ByLabel order;
+  const ByAttempts order;
   EntityHeap heap(order);
   TestObjects objects;
   std::deque<QueueEntry> entries;
-  // The later the byte that is not 0, the earlier its turn; in one byte the lower value.
+  // A key whose non-zero byte is later comes first; within one byte, the lower value comes first.
   std::vector<uint32_t> expected;
   for (uint32_t byte = BERTH_SORT_KEY_SIZE; byte-- > 0;) {
     for (const uint32_t value : {1U, 127U, 128U, 255U}) expected.push_back(byte * 256 + value);
@@ -172,8 +172,8 @@ TEST(EntityHeapKeyTest, EveryByteOfTheKeyCounts) {
   }
 }
 
-// Against a list that is searched before every look.
-TEST_P(EntityHeapTest, RandomOperationsAgreeWithASearchThroughAll) {
+// Compares the heap with a list that is searched before every access.
+TEST_P(EntityHeapTest, RandomOperationsAgreeWithALinearSearch) {
   std::mt19937 random(7);
   const auto below = [&](size_t n) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(random);

@@ -13,7 +13,7 @@ void EventLog::Start(QueueEntry& entry) {
   recorders_.PushBack(entry);
 }
 
-void EventLog::StartLike(QueueEntry& other, QueueEntry& entry) {
+void EventLog::StartFrom(QueueEntry& other, QueueEntry& entry) {
   BERTH_ASSERT(!entry.is_recording);
   if (!other.is_recording) return;
   entry.is_recording = true;
@@ -29,12 +29,12 @@ void EventLog::Stop(QueueEntry& entry) {
   Trim();
 }
 
-void EventLog::Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* which) {
+void EventLog::Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* filter) {
   if (recorders_.empty()) return;
   Record record{.event = event, .only = 0, .except = {}};
-  if (which != nullptr) {
+  if (filter != nullptr) {
     for (const QueueEntry* entry = recorders_.front(); entry != nullptr; entry = entry->next) {
-      if (!(*which)(entry->entity)) record.except.push_back(entry->recording);
+      if (!(*filter)(entry->entity)) record.except.push_back(entry->recording);
     }
     if (record.except.size() == recorders_.size()) return;
   }

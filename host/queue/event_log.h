@@ -1,5 +1,5 @@
-// What happened while pods were in flight: an event that helps a pod may come before the pod has
-// been rejected.
+// Records events while pods are in flight: an event that makes a pod schedulable may arrive before
+// the pod has been rejected.
 #ifndef BERTH_HOST_QUEUE_EVENT_LOG_H_
 #define BERTH_HOST_QUEUE_EVENT_LOG_H_
 
@@ -17,7 +17,7 @@ namespace berth::host {
 
 using EntityFilter = std::function<bool(const QueuedEntity&)>;
 
-// A set of plugins, told coarsely: sets that share no bit share no plugin.
+// An approximate set of plugins: sets that share no bit share no plugin.
 using PluginBits = uint64_t;
 inline constexpr PluginBits kAllPlugins = UINT64_MAX;
 inline PluginBits BitOf(PluginId plugin) { return PluginBits{1} << (plugin % 64); }
@@ -28,36 +28,42 @@ inline PluginBits BitsOf(const Rejection& rejection) {
   return bits;
 }
 
-// One log for all: an event is kept once, for as long as somebody records who had started before it
-// came. Its objects stay alive with it.
+// A log that all in-flight entities share. The log stores each event once, with its objects, for as
+// long as an entity that started recording before the event still records.
 //
 // (kube-scheduler: pkg/scheduler/backend/queue/active_queue.go, inFlightEvents)
 // Threading: the scheduling thread.
-// Cost:      Start, Stop: O(1), and what is dropped. Append: O(1); with a filter O(recorders).
+// Cost:      Start, Stop: O(1), plus the events that Stop drops. Append: O(1); with a filter
+//            O(recorders).
 class EventLog {
  public:
-  // Beyond `max_events` the oldest is dropped, and those who had not seen it record no more.
+  // The log keeps at most `max_events` events. Beyond that, it drops the oldest event and stops
+  // recording for the entities that still needed it.
   explicit EventLog(size_t max_events) : max_events_(max_events) {}
 
-  // REQUIRES: not recording.
+  // Starts recording for the entry. REQUIRES: the entry is not recording.
   void Start(QueueEntry& entry);
-  // As if it had started when `other` did; what came for `other` alone is not for it. Nothing
-  // happens when `other` does not record. REQUIRES: not recording.
-  void StartLike(QueueEntry& other, QueueEntry& entry);
-  // Nothing is kept for it any more. Not recording: nothing happens.
+  // Starts recording for `entry` as if it had started when `other` did. Events that were appended
+  // for `other` alone are not replayed to `entry`. Does nothing if `other` is not recording.
+  // REQUIRES: `entry` is not recording.
+  void StartFrom(QueueEntry& other, QueueEntry& entry);
+  // Stops recording for the entry and drops the events that no entity needs. Does nothing if the
+  // entry is not recording.
   void Stop(QueueEntry& entry);
 
-  // For all that record now, or those for which `which` holds now, if it is given. `plugins`: those
-  // that registered for such an event.
-  void Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* which = nullptr);
-  // For this one alone. Not recording: nothing happens.
+  // Records the event for every entity that is recording now and, if `filter` is given, for which
+  // `filter` holds now. `plugins` are the plugins that registered for the event.
+  void Append(const QueueEvent& event, PluginBits plugins, const EntityFilter* filter = nullptr);
+  // Records the event for this entry alone. Does nothing if the entry is not recording.
   void AppendFor(const QueueEntry& entry, const QueueEvent& event, PluginBits plugins);
-  // Other plugins may have registered for what has been kept.
+  // Treats every recorded event as if all plugins had registered for it, because the registrations
+  // changed.
   void PolicyChanged();
 
-  // Calls `each` with what has been kept for it and may concern one of `plugins`, in order, until
-  // that returns false.
-  // REQUIRES: recording. Must not: start or stop anything within.
+  // Calls `each`, in order, with every event that was recorded for the entry and that one of
+  // `plugins` may have registered for, until `each` returns false.
+  // REQUIRES: the entry is recording.
+  // Must not: start or stop recording within `each`.
   template <class Each>
   void Replay(const QueueEntry& entry, PluginBits plugins, Each each) const {
     BERTH_ASSERT(entry.is_recording && entry.log_start >= first_);
@@ -72,27 +78,29 @@ class EventLog {
 
   size_t size() const { return records_.size(); }
   size_t recorders() const { return recorders_.size(); }
-  // Asserts that nothing is kept that nobody waits for. For tests.
+  // Asserts the log's invariants, among them that every stored event is still needed. For tests.
   void CheckInvariants() const;
 
  private:
   struct Record {
     QueueEvent event;
-    uint64_t only = 0;  // A recording; 0: for all but those in `except`.
+    uint64_t only = 0;  // The one recording that gets the event; 0: all but those in `except`.
     std::vector<uint64_t> except;
   };
 
   void Add(Record record, PluginBits plugins);
   void DropOldest();
-  // Drops what everybody has seen.
+  // Drops the events that no recording entry needs.
   void Trim();
 
   size_t max_events_;
-  uint64_t recordings_ = 0;  // Numbers given out.
+  uint64_t recordings_ = 0;  // The number of recordings that were started so far.
   std::deque<Record> records_;
-  std::deque<PluginBits> registered_;  // For each record: apart, since most looks end here.
-  uint64_t first_ = 0;                 // The number of the first record.
-  EntryList recorders_;                // By log_start.
+  // The plugins that registered for each record's event. A deque of its own because most records
+  // are skipped by this mask.
+  std::deque<PluginBits> registered_;
+  uint64_t first_ = 0;   // The number of the first record.
+  EntryList recorders_;  // Sorted by log_start.
 };
 
 }  // namespace berth::host

@@ -19,14 +19,14 @@ class EventLogTest : public ::testing::Test {
     entry.entity.place = QueuePlace::kInFlight;
     return entry;
   }
-  // The number of the event is its action.
+  // Returns an event whose number is its action.
   static QueueEvent Event(uint32_t number) {
     return {.resource = BERTH_RESOURCE_NODE, .action = number};
   }
-  void Append(const QueueEvent& event, const EntityFilter* which = nullptr) {
-    log_.Append(event, kAllPlugins, which);
+  void Append(const QueueEvent& event, const EntityFilter* filter = nullptr) {
+    log_.Append(event, kAllPlugins, filter);
   }
-  // "1 2 3"
+  // Returns the numbers of the replayed events, such as "1 2 3".
   std::string Replayed(const QueueEntry& entry, PluginBits plugins = kAllPlugins) const {
     std::string numbers;
     log_.Replay(entry, plugins, [&](const QueueEvent& event) {
@@ -41,12 +41,12 @@ class EventLogTest : public ::testing::Test {
   EventLog log_{4};
 };
 
-TEST_F(EventLogTest, KeepsNothingForNobody) {
+TEST_F(EventLogTest, KeepsNothingWhileNoEntityRecords) {
   Append(Event(1));
   EXPECT_EQ(log_.size(), 0U);
 }
 
-TEST_F(EventLogTest, ReplaysWhatCameSinceInOrder) {
+TEST_F(EventLogTest, ReplaysTheEventsSinceStartInOrder) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
@@ -56,11 +56,11 @@ TEST_F(EventLogTest, ReplaysWhatCameSinceInOrder) {
   Append(Event(3));
   EXPECT_EQ(Replayed(a), "1 2 3");
   EXPECT_EQ(Replayed(b), "2 3");
-  EXPECT_EQ(log_.size(), 3U) << "each is kept once";
+  EXPECT_EQ(log_.size(), 3U) << "each event is stored once";
   log_.CheckInvariants();
 }
 
-TEST_F(EventLogTest, ReplayStopsWhenItIsTold) {
+TEST_F(EventLogTest, ReplayStopsWhenTheCallbackReturnsFalse) {
   QueueEntry& a = Make("a");
   log_.Start(a);
   for (uint32_t i = 1; i <= 3; ++i) Append(Event(i));
@@ -72,7 +72,7 @@ TEST_F(EventLogTest, ReplayStopsWhenItIsTold) {
   EXPECT_EQ(last, 2U);
 }
 
-TEST_F(EventLogTest, ReplaysWhatMayConcernThePluginsThatRejected) {
+TEST_F(EventLogTest, ReplaysOnlyEventsOfTheGivenPlugins) {
   QueueEntry& a = Make("a");
   log_.Start(a);
   log_.Append(Event(1), BitOf(3));
@@ -82,12 +82,13 @@ TEST_F(EventLogTest, ReplaysWhatMayConcernThePluginsThatRejected) {
   EXPECT_EQ(Replayed(a, BitsOf({.plugins = {5}, .pending = {3}})), "1 2");
   EXPECT_EQ(Replayed(a, BitsOf({.plugins = {}, .pending = {6}})), "3");
   EXPECT_EQ(Replayed(a, BitsOf({.plugins = {7, 8}, .pending = {}})), "");
-  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {3 + 64}, .pending = {}})), "1") << "coarsely";
+  EXPECT_EQ(Replayed(a, BitsOf({.plugins = {3 + 64}, .pending = {}})), "1")
+      << "plugins 3 and 67 share a bit";
   log_.PolicyChanged();
   EXPECT_EQ(Replayed(a, BitOf(7)), "1 2 3");
 }
 
-TEST_F(EventLogTest, DropsWhatNobodyWaitsFor) {
+TEST_F(EventLogTest, DropsEventsThatNoEntityNeeds) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
@@ -104,7 +105,7 @@ TEST_F(EventLogTest, DropsWhatNobodyWaitsFor) {
   log_.CheckInvariants();
 }
 
-TEST_F(EventLogTest, TheOldestMayStayLongest) {
+TEST_F(EventLogTest, KeepsEventsForTheOldestRecording) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
@@ -116,22 +117,22 @@ TEST_F(EventLogTest, TheOldestMayStayLongest) {
   EXPECT_EQ(log_.size(), 2U);
 }
 
-TEST_F(EventLogTest, AnEventMayBeForSome) {
+TEST_F(EventLogTest, RecordsAnEventForSomeEntities) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
   log_.Start(b);
   const EntityFilter not_a = [](const QueuedEntity& entity) { return entity.pod->name() != "a"; };
-  const EntityFilter nobody = [](const QueuedEntity&) { return false; };
+  const EntityFilter none = [](const QueuedEntity&) { return false; };
   Append(Event(1), &not_a);
-  Append(Event(2), &nobody);
+  Append(Event(2), &none);
   log_.AppendFor(a, Event(3), kAllPlugins);
   EXPECT_EQ(Replayed(a), "3");
   EXPECT_EQ(Replayed(b), "1");
-  EXPECT_EQ(log_.size(), 2U) << "what nobody is told of is not kept";
+  EXPECT_EQ(log_.size(), 2U) << "an event for no entity is not stored";
 }
 
-TEST_F(EventLogTest, WhatIsForOneWhoDoesNotRecordIsNotKept) {
+TEST_F(EventLogTest, DropsAnEventForAnEntityThatDoesNotRecord) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
@@ -154,7 +155,7 @@ TEST_F(EventLogTest, KeepsObjectsAlive) {
   EXPECT_TRUE(watched.expired());
 }
 
-TEST_F(EventLogTest, AtItsBoundNothingIsMissed) {
+TEST_F(EventLogTest, ReplaysAllEventsAtTheLimit) {
   QueueEntry& a = Make("a");
   log_.Start(a);
   for (uint32_t i = 1; i <= 4; ++i) Append(Event(i));
@@ -162,7 +163,7 @@ TEST_F(EventLogTest, AtItsBoundNothingIsMissed) {
   EXPECT_EQ(Replayed(a), "1 2 3 4");
 }
 
-TEST_F(EventLogTest, BeyondItWhoHadNotSeenTheOldestRecordsNoMore) {
+TEST_F(EventLogTest, BeyondTheLimitStopsTheOldestRecording) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);
@@ -174,14 +175,14 @@ TEST_F(EventLogTest, BeyondItWhoHadNotSeenTheOldestRecordsNoMore) {
   log_.CheckInvariants();
   Append(Event(6));
   EXPECT_FALSE(b.is_recording);
-  EXPECT_EQ(log_.size(), 0U) << "nobody is left";
+  EXPECT_EQ(log_.size(), 0U) << "no recording is left";
   log_.Start(a);
   Append(Event(7));
   EXPECT_EQ(Replayed(a), "7");
   log_.CheckInvariants();
 }
 
-TEST_F(EventLogTest, ABoundOfNothingKeepsNothing) {
+TEST_F(EventLogTest, ALimitOfZeroKeepsNothing) {
   EventLog log(0);
   QueueEntry& a = Make("a");
   log.Start(a);
@@ -191,7 +192,7 @@ TEST_F(EventLogTest, ABoundOfNothingKeepsNothing) {
   log.CheckInvariants();
 }
 
-TEST_F(EventLogTest, StartingTwiceIsABug) {
+TEST_F(EventLogTest, StartingTwiceFailsAnAssertion) {
   QueueEntry& a = Make("a");
   log_.Start(a);
   EXPECT_DEATH(log_.Start(a), "is_recording");

@@ -5,15 +5,16 @@
 namespace berth::host {
 namespace {
 
-// What an interest names: a kind that has a resource of its own is that resource, however it was
-// spelled.
+// Returns the resource that an interest names. A CUSTOM interest in a kind that has its own
+// resource is an interest in that resource.
 uint32_t ResourceOf(const Interest& interest) {
   if (interest.resource != BERTH_RESOURCE_CUSTOM) return interest.resource;
   return interest.kind == "v1/Pod" ? uint32_t{BERTH_RESOURCE_POD_ANY}
                                    : EventResourceOf(interest.kind);
 }
 
-// Of pods that wait hears only who names them: there are as many as there are pods.
+// Returns whether an interest in one resource covers an event of another. Only an interest that
+// names UNSCHEDULED_POD covers those events, because there is one for every new pod.
 bool Covers(uint32_t interest, uint32_t event) {
   if (interest == event) return true;
   if (interest == BERTH_RESOURCE_WILDCARD) return event != BERTH_RESOURCE_UNSCHEDULED_POD;
@@ -21,8 +22,8 @@ bool Covers(uint32_t interest, uint32_t event) {
          (event == BERTH_RESOURCE_ASSIGNED_POD || event == BERTH_RESOURCE_TARGET_POD);
 }
 
-// The second half keeps an update that is none in particular from those who wait for particular
-// ones.
+// The second condition keeps an unspecific update (BERTH_ACTION_UPDATE) from matching interests in
+// specific updates only.
 bool CoversAction(uint32_t interest, uint32_t event) {
   return (interest & event) != 0 && event <= interest;
 }
@@ -33,7 +34,7 @@ void InterestTable::Build(std::span<const Interest> interests) {
   for (auto& list : by_resource_) list.clear();
   by_kind_.clear();
   parts_.clear();
-  // Kinds first: an interest in everything is in the list of each.
+  // Create the lists of all kinds first: a WILDCARD interest is added to each of them.
   for (const Interest& interest : interests) {
     if (ResourceOf(interest) == BERTH_RESOURCE_CUSTOM) by_kind_.try_emplace(interest.kind);
   }
@@ -50,7 +51,8 @@ void InterestTable::Build(std::span<const Interest> interests) {
     if (!interest.has_hint) continue;
     Parts& parts = parts_[interest.plugin];
     parts.mask |= interest.pod_parts & kAllParts;
-    // A part that we do not know may hold anything.
+    // Without declared parts, or with a part that this host does not know, the hint may depend on
+    // anything.
     if (interest.pod_parts == 0 || (interest.pod_parts & ~kAllParts) != 0) parts.each_pod = true;
   }
 }

@@ -1,4 +1,4 @@
-// Which plugins registered for which events.
+// Maps events to the plugins that registered for them.
 #ifndef BERTH_HOST_QUEUE_INTEREST_TABLE_H_
 #define BERTH_HOST_QUEUE_INTEREST_TABLE_H_
 
@@ -17,31 +17,32 @@ namespace berth::host {
 
 // (kube-scheduler: pkg/scheduler/framework/events.go, MatchClusterEvents)
 // Threading: the scheduling thread.
-// Lifetime:  interests must stay where they are until the next Build().
+// Lifetime:  The interests passed to Build() must stay where they are until the next Build().
 class InterestTable {
  public:
-  // What the hints of one plugin look at in a pod.
+  // The parts of a pod that the hints of one plugin depend on.
   struct Parts {
     uint64_t mask = 0;      // BERTH_PART
-    bool each_pod = false;  // There is no telling: they must be asked about each pod.
+    bool each_pod = false;  // The parts are unknown: the hints must be called for every pod.
   };
 
   void Build(std::span<const Interest> interests);
 
-  // Somebody may hear of events of this resource. REQUIRES: the resource is known.
+  // Returns whether any plugin registered for events of this resource. REQUIRES: the resource is
+  // known.
   bool HasAny(uint32_t resource) const { return !by_resource_[resource].empty(); }
-  // Appends those that the event is for, in the order in which they were given. None for
-  // a WILDCARD event, which is for everybody.
+  // Appends the interests that match the event, in the order of Build(). Appends none for a
+  // WILDCARD event, which concerns every plugin.
   void Find(const QueueEvent& event, std::vector<const Interest*>& out) const;
-  // Of no interest with a hint: nothing.
+  // Returns the pod parts that the plugin's hints depend on; none for a plugin without hints.
   Parts PartsOf(PluginId plugin) const;
 
  private:
   static constexpr uint32_t kResourceCount = BERTH_RESOURCE_TARGET_POD + 1;
 
-  // By the resource of the event, other than CUSTOM.
+  // The interests by the resource of the event. For CUSTOM, only those in every resource.
   std::array<std::vector<const Interest*>, kResourceCount> by_resource_;
-  StringMap<std::vector<const Interest*>> by_kind_;  // Of CUSTOM.
+  StringMap<std::vector<const Interest*>> by_kind_;  // The interests in a CUSTOM event by kind.
   std::unordered_map<PluginId, Parts> parts_;
 };
 

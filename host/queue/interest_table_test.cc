@@ -17,7 +17,7 @@ constexpr uint32_t kLabel = BERTH_ACTION_UPDATE_NODE_LABEL;
 constexpr uint32_t kTaint = BERTH_ACTION_UPDATE_NODE_TAINT;
 
 struct MatchCase {
-  const char* sentence;
+  const char* description;
   uint32_t interest_resource;
   uint32_t interest_actions;
   uint32_t event_resource;
@@ -26,54 +26,57 @@ struct MatchCase {
 };
 
 constexpr MatchCase kMatches[] = {
-    {"the same", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, BERTH_RESOURCE_NODE, BERTH_ACTION_ADD,
-     true},
+    {"the same resource and action", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, BERTH_RESOURCE_NODE,
+     BERTH_ACTION_ADD, true},
     {"another action", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, BERTH_RESOURCE_NODE,
      BERTH_ACTION_DELETE, false},
     {"another resource", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, BERTH_RESOURCE_PV, BERTH_ACTION_ADD,
      false},
     {"one of several actions, the lowest", BERTH_RESOURCE_NODE, kLabel | kTaint,
      BERTH_RESOURCE_NODE, kLabel, true},
-    {"the highest", BERTH_RESOURCE_NODE, kLabel | kTaint, BERTH_RESOURCE_NODE, kTaint, true},
-    {"one between that is not named", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | kTaint,
-     BERTH_RESOURCE_NODE, kLabel, false},
-    {"all updates hear of a particular one", BERTH_RESOURCE_NODE, BERTH_ACTION_UPDATE,
+    {"one of several actions, the highest", BERTH_RESOURCE_NODE, kLabel | kTaint,
      BERTH_RESOURCE_NODE, kTaint, true},
-    {"all updates hear of one that is none in particular", BERTH_RESOURCE_TARGET_POD,
+    {"an action between two registered ones", BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | kTaint,
+     BERTH_RESOURCE_NODE, kLabel, false},
+    {"an interest in all updates matches a specific update", BERTH_RESOURCE_NODE,
+     BERTH_ACTION_UPDATE, BERTH_RESOURCE_NODE, kTaint, true},
+    {"an interest in all updates matches an unspecific update", BERTH_RESOURCE_TARGET_POD,
      BERTH_ACTION_UPDATE, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, true},
-    {"everything hears of it too", BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_ALL,
-     BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, true},
-    {"a particular update does not", BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL,
-     BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, false},
-    {"additions and deletions do not", BERTH_RESOURCE_TARGET_POD,
-     BERTH_ACTION_ADD | BERTH_ACTION_DELETE, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, false},
-    {"any pod: one with a node", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE,
+    {"an interest in all actions matches an unspecific update", BERTH_RESOURCE_TARGET_POD,
+     BERTH_ACTION_ALL, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, true},
+    {"an interest in a specific update does not match an unspecific update",
+     BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, BERTH_RESOURCE_TARGET_POD,
+     BERTH_ACTION_UPDATE, false},
+    {"an interest in additions and deletions does not match an unspecific update",
+     BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_ADD | BERTH_ACTION_DELETE, BERTH_RESOURCE_TARGET_POD,
+     BERTH_ACTION_UPDATE, false},
+    {"any pod matches an assigned pod", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE,
      BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, true},
-    {"any pod: the pod itself", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE,
+    {"any pod matches the pod itself", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_UPDATE,
      BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, true},
-    {"any pod: but none that waits", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ALL,
+    {"any pod does not match an unscheduled pod", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ALL,
      BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, false},
-    {"any pod: no node", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE,
+    {"any pod does not match a node", BERTH_RESOURCE_POD_ANY, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE,
      BERTH_ACTION_ADD, false},
-    {"one that waits, by name", BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD,
-     BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, true},
-    {"a pod with a node is not the pod itself", BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_ALL,
-     BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, false},
-    {"everything: a node", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE,
+    {"an interest in unscheduled pods matches one", BERTH_RESOURCE_UNSCHEDULED_POD,
+     BERTH_ACTION_ADD, BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, true},
+    {"an interest in assigned pods does not match the pod itself", BERTH_RESOURCE_ASSIGNED_POD,
+     BERTH_ACTION_ALL, BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, false},
+    {"all resources match a node", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE,
      BERTH_ACTION_ADD, true},
-    {"everything: but no pod that waits", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL,
+    {"all resources do not match an unscheduled pod", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL,
      BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, false},
-    {"everything, but additions alone", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ADD,
-     BERTH_RESOURCE_PVC, BERTH_ACTION_DELETE, false},
-    {"an order to try again is no event", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL,
+    {"additions of all resources do not match a deletion", BERTH_RESOURCE_WILDCARD,
+     BERTH_ACTION_ADD, BERTH_RESOURCE_PVC, BERTH_ACTION_DELETE, false},
+    {"a wildcard event matches no interest", BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL,
      BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL, false},
-    {"a resource that nobody knows", 999, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE, BERTH_ACTION_ADD,
-     false},
-    {"an event that nobody knows", BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, 999, BERTH_ACTION_ADD,
-     false},
+    {"an interest in an unknown resource", 999, BERTH_ACTION_ALL, BERTH_RESOURCE_NODE,
+     BERTH_ACTION_ADD, false},
+    {"an event of an unknown resource", BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, 999,
+     BERTH_ACTION_ADD, false},
 };
 
-TEST(InterestTableTest, Matches) {
+TEST(InterestTableTest, MatchesResourceAndAction) {
   for (const MatchCase& c : kMatches) {
     const std::vector<Interest> interests = {
         {.plugin = 1, .resource = c.interest_resource, .actions = c.interest_actions}};
@@ -81,7 +84,7 @@ TEST(InterestTableTest, Matches) {
     table.Build(interests);
     std::vector<const Interest*> found;
     table.Find({.resource = c.event_resource, .action = c.event_action}, found);
-    EXPECT_EQ(!found.empty(), c.matches) << c.sentence;
+    EXPECT_EQ(!found.empty(), c.matches) << c.description;
   }
 }
 
@@ -98,8 +101,9 @@ TEST(InterestTableTest, FindsInTheOrderOfTheInterests) {
   EXPECT_THAT(found, ElementsAre(&interests[0], &interests[1], &interests[2]));
 }
 
-// The plugins that hear of an object of `kind`, when 1 named "acme.io/v1/Thing", 2 "v1/Namespace",
-// 3 everything, 4 "storage.k8s.io/v1/StorageClass" and 5 "v1/Pod", all as CUSTOM.
+// The plugins that get an event of an object of `kind`. Plugin 1 registered for "acme.io/v1/Thing",
+// 2 for "v1/Namespace", 3 for all resources, 4 for "storage.k8s.io/v1/StorageClass" and 5 for
+// "v1/Pod"; all but 3 as CUSTOM.
 struct CustomCase {
   const char* kind;
   std::vector<PluginId> plugins;
@@ -138,15 +142,15 @@ TEST(InterestTableTest, CustomEventsMatchByKind) {
   EXPECT_THAT(found_by(object("v1", "Namespace")), ElementsAre(2, 3));
   EXPECT_THAT(found_by(object("acme.io/v1", "Other")), ElementsAre(3));
   EXPECT_THAT(found_by(object("storage.k8s.io/v1", "StorageClass")), ElementsAre(3, 4))
-      << "a kind that is a resource of its own";
+      << "a kind with a resource of its own";
   EXPECT_THAT(found_by({.resource = BERTH_RESOURCE_ASSIGNED_POD, .action = BERTH_ACTION_ADD}),
               ElementsAre(3, 5));
   EXPECT_THAT(found_by({.resource = BERTH_RESOURCE_CUSTOM, .action = BERTH_ACTION_ADD}),
               ElementsAre(3))
-      << "no object, no kind";
+      << "an event without an object has no kind";
 }
 
-TEST(InterestTableTest, PartsAreThoseOfAllHints) {
+TEST(InterestTableTest, PartsAreTheUnionOverAllHints) {
   const std::vector<Interest> interests = {
       {.plugin = 1, .has_hint = true, .pod_parts = BERTH_PART(LABELS)},
       {.plugin = 1, .has_hint = true, .pod_parts = BERTH_PART(PORTS)},
@@ -160,14 +164,14 @@ TEST(InterestTableTest, PartsAreThoseOfAllHints) {
   table.Build(interests);
   EXPECT_EQ(table.PartsOf(1).mask, BERTH_PART(LABELS) | BERTH_PART(PORTS));
   EXPECT_FALSE(table.PartsOf(1).each_pod);
-  EXPECT_TRUE(table.PartsOf(2).each_pod) << "one hint does not say";
+  EXPECT_TRUE(table.PartsOf(2).each_pod) << "one hint declares no parts";
   EXPECT_EQ(table.PartsOf(3).mask, 0U);
-  EXPECT_FALSE(table.PartsOf(3).each_pod) << "no hint, nothing to look at";
-  EXPECT_TRUE(table.PartsOf(4).each_pod) << "a part that this host does not know";
+  EXPECT_FALSE(table.PartsOf(3).each_pod) << "a plugin without hints depends on nothing";
+  EXPECT_TRUE(table.PartsOf(4).each_pod) << "this host does not know the part";
   EXPECT_FALSE(table.PartsOf(99).each_pod);
 }
 
-TEST(InterestTableTest, BuildForgetsWhatWas) {
+TEST(InterestTableTest, BuildReplacesTheInterests) {
   const std::vector<Interest> interests = {{.plugin = 1,
                                             .resource = BERTH_RESOURCE_NODE,
                                             .actions = BERTH_ACTION_ALL,

@@ -1,5 +1,5 @@
-// Which pods are promised to which nodes and are not there yet: PostFilter nominated them, or
-// somebody wrote status.nominatedNodeName.
+// Records which pods are nominated to which nodes without being there yet, because of PostFilter or
+// because status.nominatedNodeName names the node.
 #ifndef BERTH_HOST_QUEUE_NOMINATOR_H_
 #define BERTH_HOST_QUEUE_NOMINATOR_H_
 
@@ -19,19 +19,22 @@ namespace berth::host {
 // Threading: the scheduling thread.
 class Nominator {
  public:
-  // The pod is nominated to `node`, and to no other any more.
+  // Nominates the pod to `node` and removes any other nomination of the pod. An empty `node` only
+  // removes it.
   void Add(PodRef pod, std::string_view node);
-  // Removes its nomination. False: it had none.
+  // Removes the pod's nomination. Returns false if there was none.
   bool Remove(std::string_view uid);
-  // The pod changed. A status that names another node than it did before wins over what is here; a
-  // status that has never named one leaves a nomination alone, for its writing may be under way.
+  // Replaces the pod after it changed. If its status names another node than before, that node
+  // replaces the recorded nomination. Otherwise the nomination stays: its status patch may still be
+  // under way.
   void Update(const PodRef& old, const PodRef& pod);
 
-  // Empty: none.
+  // Returns the node that the pod is nominated to; empty if there is none.
   std::string_view NodeOf(std::string_view uid) const;
-  // In the order in which they came. Lifetime: until the next change.
+  // Returns the pods nominated to the node, in the order in which they were added. Lifetime: until
+  // the next change.
   std::span<const PodRef> PodsFor(std::string_view node) const;
-  // Calls each(node, pods) for every node that has any, in no order.
+  // Calls each(node, pods) for every node with nominated pods, in no particular order.
   template <class F>
   void ForEachNode(F&& each) const {
     for (const auto& [node, pods] : pods_of_) {
@@ -40,12 +43,12 @@ class Nominator {
   }
   bool empty() const { return node_of_.empty(); }
   size_t size() const { return node_of_.size(); }
-  // Grows with every change.
+  // Increases with every change.
   uint64_t generation() const { return generation_; }
 
  private:
-  StringMap<std::vector<PodRef>> pods_of_;  // By node.
-  StringMap<std::string> node_of_;          // By uid.
+  StringMap<std::vector<PodRef>> pods_of_;  // Nominated pods by node name.
+  StringMap<std::string> node_of_;          // Node names by pod uid.
   uint64_t generation_ = 0;
 };
 

@@ -18,7 +18,7 @@ class NominatorTest : public ::testing::Test {
     const std::string status = node.empty() ? "" : R"("nominatedNodeName":")" + node + '"';
     return objects_.Pod({.name = name, .status = status});
   }
-  // "a b", in order.
+  // Returns the names of the nominated pods in order, such as "a b".
   std::string PodsFor(std::string_view node) const {
     std::string names;
     for (const PodRef& pod : nominator_.PodsFor(node)) {
@@ -38,7 +38,7 @@ TEST_F(NominatorTest, IsEmptyAtFirst) {
   EXPECT_FALSE(nominator_.Remove("uid-a"));
 }
 
-TEST_F(NominatorTest, ListsPodsAsTheyCame) {
+TEST_F(NominatorTest, ListsPodsInTheOrderOfAddition) {
   for (const char* name : {"b", "a", "c"}) nominator_.Add(MakePod(name), "n");
   nominator_.Add(MakePod("d"), "m");
   EXPECT_EQ(PodsFor("n"), "b a c");
@@ -57,7 +57,7 @@ TEST_F(NominatorTest, APodIsNominatedToOneNode) {
   EXPECT_EQ(nominator_.size(), 1U);
 }
 
-TEST_F(NominatorTest, TheSameNodeAgainKeepsItsPlaceAndTakesThePod) {
+TEST_F(NominatorTest, AddingAgainReplacesThePodInItsPosition) {
   for (const char* name : {"a", "b"}) nominator_.Add(MakePod(name), "n");
   const PodRef now = MakePod("a");
   nominator_.Add(now, "n");
@@ -65,53 +65,54 @@ TEST_F(NominatorTest, TheSameNodeAgainKeepsItsPlaceAndTakesThePod) {
   EXPECT_EQ(nominator_.PodsFor("n").front(), now);
 }
 
-TEST_F(NominatorTest, NoNodeTakesTheNominationBack) {
+TEST_F(NominatorTest, AnEmptyNodeRemovesTheNomination) {
   nominator_.Add(MakePod("a"), "n");
   nominator_.Add(MakePod("a"), "");
   EXPECT_TRUE(nominator_.empty());
   EXPECT_TRUE(nominator_.PodsFor("").empty());
 }
 
-// The node in memory, the status before, the status now; what is in memory then. Empty: none.
+// The recorded node, the node in the pod's status before and after the update, and the node
+// recorded afterwards. Empty strings stand for no node.
 struct UpdateCase {
-  const char* sentence;
-  const char* memory;
+  const char* description;
+  const char* recorded;
   const char* before;
   const char* now;
-  const char* then;
+  const char* expected;
 };
 
 constexpr UpdateCase kUpdates[] = {
-    {"nobody ever named a node", "", "", "", ""},
-    {"the status is not written yet", "n", "", "", "n"},
-    {"the status is written", "n", "", "n", "n"},
-    {"somebody names a node", "", "", "n", "n"},
-    {"somebody names another node than we did", "n", "", "m", "m"},
+    {"no nomination", "", "", "", ""},
+    {"the status is not patched yet", "n", "", "", "n"},
+    {"the status is patched", "n", "", "n", "n"},
+    {"the status names a node", "", "", "n", "n"},
+    {"the status names another node than the recorded one", "n", "", "m", "m"},
     {"the status changes", "n", "n", "m", "m"},
     {"the status is cleared", "n", "n", "", ""},
-    {"another change of a nominated pod", "n", "n", "n", "n"},
-    {"nominated elsewhere, and the status still says the former", "m", "n", "n", "m"},
-    {"taken back, and the status still says it", "", "n", "n", ""},
-    {"cleared, as we did", "", "n", "", ""},
-    {"an old nomination is cleared while we have a new one", "m", "n", "", ""},
+    {"another field of a nominated pod changes", "n", "n", "n", "n"},
+    {"nominated to another node, the status still names the old one", "m", "n", "n", "m"},
+    {"removed, the status still names the node", "", "n", "n", ""},
+    {"removed, then the status is cleared", "", "n", "", ""},
+    {"the status is cleared while another node is recorded", "m", "n", "", ""},
 };
 
-TEST_F(NominatorTest, AChangedStatusWins) {
+TEST_F(NominatorTest, AChangedStatusReplacesTheNomination) {
   for (const UpdateCase& c : kUpdates) {
     Nominator nominator;
     const PodRef before = MakePod("a", c.before);
     const PodRef now = MakePod("a", c.now);
-    if (*c.memory != '\0') nominator.Add(before, c.memory);
+    if (*c.recorded != '\0') nominator.Add(before, c.recorded);
     nominator.Update(before, now);
-    EXPECT_EQ(nominator.NodeOf("uid-a"), c.then) << c.sentence;
-    if (*c.then != '\0') {
-      EXPECT_EQ(nominator.PodsFor(c.then).front(), now) << c.sentence;
+    EXPECT_EQ(nominator.NodeOf("uid-a"), c.expected) << c.description;
+    if (*c.expected != '\0') {
+      EXPECT_EQ(nominator.PodsFor(c.expected).front(), now) << c.description;
     }
-    EXPECT_EQ(nominator.size(), *c.then != '\0' ? 1U : 0U) << c.sentence;
+    EXPECT_EQ(nominator.size(), *c.expected != '\0' ? 1U : 0U) << c.description;
   }
 }
 
-TEST_F(NominatorTest, EveryNodeWithPodsIsWalked) {
+TEST_F(NominatorTest, ForEachNodeVisitsEveryNodeWithPods) {
   const auto walk = [this] {
     std::set<std::string> found;
     nominator_.ForEachNode([&found](std::string_view node, std::span<const PodRef> pods) {
@@ -131,14 +132,14 @@ TEST_F(NominatorTest, EveryNodeWithPodsIsWalked) {
   EXPECT_EQ(walk(), Lines{"n a c"});
 }
 
-TEST_F(NominatorTest, EveryChangeIsANewGeneration) {
+TEST_F(NominatorTest, EveryChangeIncreasesTheGeneration) {
   const uint64_t at_first = nominator_.generation();
   nominator_.Add(MakePod("a"), "n");
   const uint64_t added = nominator_.generation();
   EXPECT_LT(at_first, added);
   nominator_.Update(MakePod("a"), MakePod("a"));
   const uint64_t updated = nominator_.generation();
-  EXPECT_LT(added, updated) << "its pod is another";
+  EXPECT_LT(added, updated) << "the pod object was replaced";
   nominator_.Remove("uid-b");
   nominator_.Update(MakePod("b"), MakePod("b"));
   EXPECT_EQ(updated, nominator_.generation()) << "nothing has changed";

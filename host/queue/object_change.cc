@@ -16,7 +16,7 @@ bool AllEqual(const berth_array& a, const berth_array& b, Equal equal) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end(), equal);
 }
 
-// As AllEqual, for what is sorted by id: equal sets.
+// Compares arrays of pairs that are sorted by id, so that equal sets are equal arrays.
 bool SamePairs(const berth_array& a, const berth_array& b) {
   return AllEqual<berth_id_pair>(a, b, [](const berth_id_pair& x, const berth_id_pair& y) {
     return x.key == y.key && x.value == y.value;
@@ -39,7 +39,7 @@ bool SameAnnotations(const berth_array& a, const berth_array& b) {
   };
   if (AllEqual<berth_str_pair>(a, b, same)) return true;
   if (a.count != b.count) return false;
-  // The same in another order is no change.
+  // Annotations are not sorted: compare sorted copies, because another order is no change.
   const auto sorted = [](const berth_array& pairs) {
     const auto elements = Elements<berth_str_pair>(pairs);
     std::vector<berth_str_pair> copy(elements.begin(), elements.end());
@@ -53,7 +53,7 @@ bool SameAnnotations(const berth_array& a, const berth_array& b) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end(), same);
 }
 
-// The last one of a type counts, as in upstream's map.
+// Returns the last condition of the type, as kube-scheduler's map does; null if there is none.
 const berth_condition* FindCondition(std::span<const berth_condition> conditions, Id type) {
   const berth_condition* found = nullptr;
   for (const berth_condition& condition : conditions) {
@@ -62,7 +62,7 @@ const berth_condition* FindCondition(std::span<const berth_condition> conditions
   return found;
 }
 
-// Whether each condition of `a` is in `b` with the same status.
+// Returns whether each condition of `a` is in `b` with the same status.
 bool AllFound(std::span<const berth_condition> a, std::span<const berth_condition> b) {
   return std::all_of(a.begin(), a.end(), [a, b](const berth_condition& condition) {
     const berth_condition* there = FindCondition(b, condition.type);
@@ -93,7 +93,7 @@ bool AnyShrank(const berth_resources& old, const berth_resources& now) {
          AnyScalarShrank(old.scalars, now.scalars);
 }
 
-// Of claims that the pod's template names, what the status says.
+// Compares what the pod status records about claims generated from templates.
 bool SameClaims(const berth_array& a, const berth_array& b) {
   return AllEqual<berth_resource_claim>(
       a, b, [](const berth_resource_claim& x, const berth_resource_claim& y) {
@@ -152,7 +152,7 @@ uint32_t PodChange(const Pod& old, const Pod& now) {
   return actions != 0 ? actions : uint32_t{BERTH_ACTION_UPDATE};
 }
 
-bool ChangedInStatusAlone(const Pod& old, const Pod& now) {
+bool OnlyStatusChanged(const Pod& old, const Pod& now) {
   constexpr uint64_t kStatus = BERTH_PART(IDENTITY) | BERTH_PART(STATUS) | BERTH_PART(NOMINATION);
   for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
     if ((kStatus >> part & 1) == 0 && old.part_hash(part) != now.part_hash(part)) return false;

@@ -10,10 +10,10 @@
 namespace berth::host {
 namespace {
 
-// `old` and `now` are what stands in the object beside its name: "metadata", "spec" or "status", a
-// colon, and the fields within. Empty: nothing.
+// `old` and `now` are the parts of the object besides its name: "metadata", "spec" or "status", a
+// colon, and the fields within. An empty string stands for no further fields.
 struct ChangeCase {
-  const char* sentence;
+  const char* description;
   const char* old;
   const char* now;
   uint32_t actions;
@@ -37,26 +37,26 @@ constexpr ChangeCase kNodeChanges[] = {
     {"a condition's status", R"(status:"conditions":[{"type":"Ready","status":"True"}])",
      R"(status:"conditions":[{"type":"Ready","status":"Unknown"}])",
      BERTH_ACTION_UPDATE_NODE_CONDITION},
-    {"a condition that came", "", R"(status:"conditions":[{"type":"Ready","status":"True"}])",
+    {"a condition was added", "", R"(status:"conditions":[{"type":"Ready","status":"True"}])",
      BERTH_ACTION_UPDATE_NODE_CONDITION},
-    {"a condition that went", R"(status:"conditions":[{"type":"Ready","status":"True"}])", "",
+    {"a condition was removed", R"(status:"conditions":[{"type":"Ready","status":"True"}])", "",
      BERTH_ACTION_UPDATE_NODE_CONDITION},
     {"conditions in another order",
      R"(status:"conditions":[{"type":"A","status":"True"},{"type":"B","status":"False"}])",
      R"(status:"conditions":[{"type":"B","status":"False"},{"type":"A","status":"True"}])", 0},
-    {"more to allocate", R"(status:"allocatable":{"cpu":"4"})",
+    {"more allocatable cpu", R"(status:"allocatable":{"cpu":"4"})",
      R"(status:"allocatable":{"cpu":"8"})", BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
-    {"less to allocate", R"(status:"allocatable":{"cpu":"4"})",
+    {"less allocatable cpu", R"(status:"allocatable":{"cpu":"4"})",
      R"(status:"allocatable":{"cpu":"3999m"})", BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
-    {"the same amount in other words", R"(status:"allocatable":{"memory":"1Gi"})",
+    {"the same amount in another unit", R"(status:"allocatable":{"memory":"1Gi"})",
      R"(status:"allocatable":{"memory":"1024Mi"})", 0},
-    {"room for other pods", R"(status:"allocatable":{"pods":"10"})",
+    {"more allocatable pods", R"(status:"allocatable":{"pods":"10"})",
      R"(status:"allocatable":{"pods":"11"})", BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
-    {"a device that came", R"(status:"allocatable":{"cpu":"4"})",
+    {"a device was added", R"(status:"allocatable":{"cpu":"4"})",
      R"(status:"allocatable":{"cpu":"4","a.io/gpu":"1"})", BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
-    {"a device that broke", R"(status:"allocatable":{"a.io/gpu":"2"})",
+    {"fewer devices", R"(status:"allocatable":{"a.io/gpu":"2"})",
      R"(status:"allocatable":{"a.io/gpu":"1"})", BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
-    {"a label that came", R"(metadata:"labels":{"a":"1"})",
+    {"a label was added", R"(metadata:"labels":{"a":"1"})",
      R"(metadata:"labels":{"a":"1","b":"2"})", BERTH_ACTION_UPDATE_NODE_LABEL},
     {"a label's value", R"(metadata:"labels":{"a":"1"})", R"(metadata:"labels":{"a":""})",
      BERTH_ACTION_UPDATE_NODE_LABEL},
@@ -64,16 +64,16 @@ constexpr ChangeCase kNodeChanges[] = {
      R"(metadata:"labels":{"b":"2","a":"1"})", 0},
     {"an annotation's value", R"(metadata:"annotations":{"a":"1"})",
      R"(metadata:"annotations":{"a":"2"})", BERTH_ACTION_UPDATE_NODE_ANNOTATION},
-    {"an annotation in another's place", R"(metadata:"annotations":{"a":"1"})",
+    {"another annotation with the same value", R"(metadata:"annotations":{"a":"1"})",
      R"(metadata:"annotations":{"b":"1"})", BERTH_ACTION_UPDATE_NODE_ANNOTATION},
     {"annotations in another order", R"(metadata:"annotations":{"a":"1","b":"2"})",
      R"(metadata:"annotations":{"b":"2","a":"1"})", 0},
-    {"a taint that came", "", R"(spec:"taints":[{"key":"k","effect":"NoSchedule"}])",
+    {"a taint was added", "", R"(spec:"taints":[{"key":"k","effect":"NoSchedule"}])",
      BERTH_ACTION_UPDATE_NODE_TAINT},
     {"a taint's effect", R"(spec:"taints":[{"key":"k","effect":"NoSchedule"}])",
      R"(spec:"taints":[{"key":"k","effect":"NoExecute"}])", BERTH_ACTION_UPDATE_NODE_TAINT},
-    {"opened for pods", R"(spec:"unschedulable":true)", "", BERTH_ACTION_UPDATE_NODE_TAINT},
-    {"closed to pods helps nobody", "", R"(spec:"unschedulable":true)", 0},
+    {"became schedulable", R"(spec:"unschedulable":true)", "", BERTH_ACTION_UPDATE_NODE_TAINT},
+    {"became unschedulable", "", R"(spec:"unschedulable":true)", 0},
     {"a declared feature", "", R"(status:"declaredFeatures":["F"])",
      BERTH_ACTION_UPDATE_NODE_DECLARED_FEATURE},
     {"several at once", R"(metadata:"labels":{"a":"1"},"annotations":{"b":"1"})",
@@ -87,67 +87,68 @@ class ObjectChangeTest : public ::testing::Test {
   TestObjects objects_;
 };
 
-TEST_F(ObjectChangeTest, TellsWhatChangedInANode) {
+TEST_F(ObjectChangeTest, FindsTheChangesOfANode) {
   for (const ChangeCase& c : kNodeChanges) {
     const NodeRef old = objects_.NodeFrom(ObjectJson(c.old));
     const NodeRef now = objects_.NodeFrom(ObjectJson(c.now));
-    EXPECT_EQ(NodeChange(*old, *now), c.actions) << c.sentence;
+    EXPECT_EQ(NodeChange(*old, *now), c.actions) << c.description;
   }
 }
 
 constexpr ChangeCase kPodChanges[] = {
-    {"nothing in particular", "", R"(metadata:"annotations":{"a":"1"})", BERTH_ACTION_UPDATE},
+    {"an unspecific change", "", R"(metadata:"annotations":{"a":"1"})", BERTH_ACTION_UPDATE},
     {"a label", "", R"(metadata:"labels":{"a":"1"})", BERTH_ACTION_UPDATE_POD_LABEL},
     {"one more toleration", "", R"(spec:"tolerations":[{"operator":"Exists"}])",
      BERTH_ACTION_UPDATE_POD_TOLERATION},
-    {"the last gate", R"(spec:"schedulingGates":[{"name":"g"}])", "",
+    {"the last scheduling gate was removed", R"(spec:"schedulingGates":[{"name":"g"}])", "",
      BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
-    {"one of two gates", R"(spec:"schedulingGates":[{"name":"g"},{"name":"h"}])",
+    {"one of two scheduling gates was removed",
+     R"(spec:"schedulingGates":[{"name":"g"},{"name":"h"}])",
      R"(spec:"schedulingGates":[{"name":"h"}])", BERTH_ACTION_UPDATE},
     {"several at once", R"(spec:"schedulingGates":[{"name":"g"}])",
      R"(metadata:"labels":{"a":"1"})",
      BERTH_ACTION_UPDATE_POD_LABEL | BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
 };
 
-TEST_F(ObjectChangeTest, TellsWhatChangedInAPod) {
+TEST_F(ObjectChangeTest, FindsTheChangesOfAPod) {
   for (const ChangeCase& c : kPodChanges) {
     const PodRef old = objects_.PodFrom(ObjectJson(c.old));
     const PodRef now = objects_.PodFrom(ObjectJson(c.now));
-    EXPECT_EQ(PodChange(*old, *now), c.actions) << c.sentence;
+    EXPECT_EQ(PodChange(*old, *now), c.actions) << c.description;
   }
 }
 
 // `old` and `now` are the requests of the pod's container.
 constexpr ChangeCase kRequestChanges[] = {
     {"less cpu", R"("cpu":"2")", R"("cpu":"1999m")", BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
-    {"as much cpu", R"("cpu":"2")", R"("cpu":"2000m")", BERTH_ACTION_UPDATE},
+    {"the same amount of cpu", R"("cpu":"2")", R"("cpu":"2000m")", BERTH_ACTION_UPDATE},
     {"more cpu", R"("cpu":"2")", R"("cpu":"2001m")", BERTH_ACTION_UPDATE},
     {"more cpu, less memory", R"("cpu":"2","memory":"2Gi")", R"("cpu":"4","memory":"1Gi")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"less storage", R"("ephemeral-storage":"2Gi")", R"("ephemeral-storage":"1Gi")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
-    {"no memory any more", R"("cpu":"1","memory":"1Gi")", R"("cpu":"1")",
+    {"the memory request was removed", R"("cpu":"1","memory":"1Gi")", R"("cpu":"1")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
-    {"none of no memory any more", R"("cpu":"1","memory":"0")", R"("cpu":"1")",
+    {"a memory request of zero was removed", R"("cpu":"1","memory":"0")", R"("cpu":"1")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"fewer devices", R"("a.io/gpu":"2")", R"("a.io/gpu":"1")", BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
-    {"no device any more", R"("cpu":"1","a.io/gpu":"2")", R"("cpu":"1")",
+    {"the device request was removed", R"("cpu":"1","a.io/gpu":"2")", R"("cpu":"1")",
      BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
     {"more devices", R"("a.io/gpu":"1")", R"("a.io/gpu":"2")", BERTH_ACTION_UPDATE},
 };
 
-TEST_F(ObjectChangeTest, TellsWhenAPodHoldsLess) {
+TEST_F(ObjectChangeTest, FindsSmallerRequests) {
   const auto with_requests = [this](const std::string& requests) {
     return objects_.PodFrom(
         R"({"metadata":{"name":"x"},"spec":{"containers":[{"name":"c","resources":{"requests":{)" +
         requests + "}}}]}}");
   };
   for (const ChangeCase& c : kRequestChanges) {
-    EXPECT_EQ(PodChange(*with_requests(c.old), *with_requests(c.now)), c.actions) << c.sentence;
+    EXPECT_EQ(PodChange(*with_requests(c.old), *with_requests(c.now)), c.actions) << c.description;
   }
 }
 
-TEST_F(ObjectChangeTest, TellsWhenAClaimOfAPodWasGenerated) {
+TEST_F(ObjectChangeTest, FindsAGeneratedResourceClaim) {
   const std::string head = R"({"metadata":{"name":"x"},"spec":{"resourceClaims":[{"name":"r",)"
                            R"("resourceClaimTemplateName":"t"}]})";
   const PodRef old = objects_.PodFrom(head + "}");
@@ -157,19 +158,19 @@ TEST_F(ObjectChangeTest, TellsWhenAClaimOfAPodWasGenerated) {
   EXPECT_EQ(PodChange(*now, *now), BERTH_ACTION_UPDATE);
 }
 
-TEST(PodChange, WhatTheSchedulerWritesIsToldFromWhatUsersWrite) {
+TEST(PodChange, OnlyStatusChangedDistinguishesSchedulerWritesFromUserWrites) {
   TestObjects objects;
   const PodRef pod = objects.Pod({.name = "p", .requests = "\"cpu\":\"1\""});
   PodStatusPatch patch;
   patch.nominated_node = "n";
   patch.pod_scheduled = PodStatusPatch::Condition{.reason = "Unschedulable", .message = "m"};
-  EXPECT_TRUE(ChangedInStatusAlone(*pod, *WithStatus(pod, patch, "2")));
-  EXPECT_TRUE(ChangedInStatusAlone(*pod, *WithResourceVersion(pod, "2")));
+  EXPECT_TRUE(OnlyStatusChanged(*pod, *WithStatus(pod, patch, "2")));
+  EXPECT_TRUE(OnlyStatusChanged(*pod, *WithResourceVersion(pod, "2")));
   for (const TestPod& other :
        {TestPod{.name = "p", .requests = "\"cpu\":\"2\""},
         TestPod{.name = "p", .requests = "\"cpu\":\"1\"", .spec = R"("priority":3)"},
         TestPod{.name = "p", .requests = "\"cpu\":\"1\"", .meta = R"("annotations":{"a":"b"})"}}) {
-    EXPECT_FALSE(ChangedInStatusAlone(*pod, *objects.Pod(other)));
+    EXPECT_FALSE(OnlyStatusChanged(*pod, *objects.Pod(other)));
   }
 }
 

@@ -15,7 +15,7 @@ bool Contains(const std::vector<PluginId>& plugins, PluginId plugin) {
   return std::ranges::binary_search(plugins, plugin);
 }
 
-// Calls `each` once for each plugin that rejected.
+// Calls `each` once for each plugin that rejected the entity.
 template <class Each>
 void ForEachRejector(const Rejection& rejection, Each each) {
   for (const PluginId plugin : rejection.plugins) each(plugin);
@@ -33,21 +33,22 @@ PodShape HashesOf(const Pod& pod, uint64_t parts) {
   return shape;
 }
 
-// Null: `which` holds for none of them.
-const QueueEntry* FirstFor(const ParkedClass& parked, const EntityFilter* which) {
-  if (which == nullptr) return parked.pods.front();
+// Returns the first entry for which `filter` holds; null if there is none.
+const QueueEntry* FirstFor(const ParkedClass& parked, const EntityFilter* filter) {
+  if (filter == nullptr) return parked.pods.front();
   const auto found = std::ranges::find_if(
-      parked.pods, [which](const QueueEntry* entry) { return (*which)(entry->entity); });
+      parked.pods, [filter](const QueueEntry* entry) { return (*filter)(entry->entity); });
   return found != parked.pods.end() ? *found : nullptr;
 }
 
 }  // namespace
 
-Requeueing Judge(const Rejection& rejection, std::span<const Interest* const> interests,
-                 const QueuedEntity& entity, const ParkedIndex::Ask& ask) {
+Requeueing DecideRequeueing(const Rejection& rejection, std::span<const Interest* const> interests,
+                            const QueuedEntity& entity, const ParkedIndex::HintFunction& hint) {
   const auto any_helps = [&](const std::vector<PluginId>& plugins) {
     return std::ranges::any_of(interests, [&](const Interest* interest) {
-      return Contains(plugins, interest->plugin) && (!interest->has_hint || ask(*interest, entity));
+      return Contains(plugins, interest->plugin) &&
+             (!interest->has_hint || hint(*interest, entity));
     });
   };
   if (any_helps(rejection.pending)) return Requeueing::kImmediately;
@@ -58,26 +59,27 @@ size_t PodShapeHash::operator()(const PodShape& shape) const {
   return HashBytes({reinterpret_cast<const char*>(shape.data()), shape.size() * sizeof(uint64_t)});
 }
 
-// --- in and out ---------------------------------------------------------------------------------
+// --- adding and removing entries ----------------------------------------------------------------
 
 void ParkedIndex::Add(QueueEntry& entry, int64_t now_ns) {
   entry.parked_ns = now_ns;
   entries_.PushBack(entry);
-  Join(entry);
+  AddToClass(entry);
 }
 
 void ParkedIndex::Remove(QueueEntry& entry) {
-  Leave(entry);
+  RemoveFromClass(entry);
   entries_.Remove(entry);
 }
 
 void ParkedIndex::Rebuild() {
   groups_.clear();
   groups_of_.clear();
-  for (QueueEntry* entry = entries_.front(); entry != nullptr; entry = entry->next) Join(*entry);
+  for (QueueEntry* entry = entries_.front(); entry != nullptr; entry = entry->next)
+    AddToClass(*entry);
 }
 
-void ParkedIndex::Join(QueueEntry& entry) {
+void ParkedIndex::AddToClass(QueueEntry& entry) {
   RejectionGroup& group = GroupOf(entry);
   const auto found = group.classes.try_emplace(ShapeOf(group, entry.entity)).first;
   ParkedClass& parked = found->second;
@@ -88,7 +90,7 @@ void ParkedIndex::Join(QueueEntry& entry) {
   parked.pods.push_back(&entry);
 }
 
-void ParkedIndex::Leave(QueueEntry& entry) {
+void ParkedIndex::RemoveFromClass(QueueEntry& entry) {
   ParkedClass& parked = *entry.parked_in;
   entry.parked_in = nullptr;
   QueueEntry* last = parked.pods.back();
@@ -109,7 +111,8 @@ void ParkedIndex::Leave(QueueEntry& entry) {
 }
 
 RejectionGroup& ParkedIndex::GroupOf(const QueueEntry& entry) {
-  BERTH_ASSERT_MSG(!entry.entity.rejection.empty(), "nobody would ever wake the pod");
+  BERTH_ASSERT_MSG(!entry.entity.rejection.empty(),
+                   "a pod without rejecting plugins cannot be parked: no event would requeue it");
   const auto [found, is_new] = groups_.try_emplace(
       {.is_gated = entry.entity.place == QueuePlace::kGated, .rejection = entry.entity.rejection});
   RejectionGroup& group = found->second;
@@ -126,15 +129,17 @@ RejectionGroup& ParkedIndex::GroupOf(const QueueEntry& entry) {
 
 PodShape ParkedIndex::ShapeOf(const RejectionGroup& group, const QueuedEntity& entity) {
   if (!group.each_pod && entity.group == nullptr) return HashesOf(*entity.pod, group.parts);
-  PodShape shape(static_cast<size_t>(std::popcount(group.parts)) + 1);  // No pod's.
+  PodShape shape(static_cast<size_t>(std::popcount(group.parts)) +
+                 1);  // Longer than HashesOf() returns.
   shape.back() = ++shapes_;
   return shape;
 }
 
 // --- events -------------------------------------------------------------------------------------
 
-void ParkedIndex::Offer(std::span<const Interest* const> interests, const EntityFilter* which,
-                        const Ask& ask, std::vector<Helped>& out) {
+void ParkedIndex::SelectForRequeue(std::span<const Interest* const> interests,
+                                   const EntityFilter* filter, const HintFunction& hint,
+                                   std::vector<RequeuedEntry>& out) {
   for (const Interest* interest : interests) {
     const auto groups = groups_of_.find(interest->plugin);
     if (groups == groups_of_.end()) continue;
@@ -145,12 +150,13 @@ void ParkedIndex::Offer(std::span<const Interest* const> interests, const Entity
   }
   for (RejectionGroup* group : touched_) {
     for (const auto& [shape, parked] : group->classes) {
-      const QueueEntry* first = FirstFor(parked, which);
+      const QueueEntry* first = FirstFor(parked, filter);
       if (first == nullptr) continue;
-      const Requeueing how = Judge(group->key->rejection, group->interests, first->entity, ask);
+      const Requeueing how =
+          DecideRequeueing(group->key->rejection, group->interests, first->entity, hint);
       if (how == Requeueing::kSkip) continue;
       for (QueueEntry* entry : parked.pods) {
-        if (which == nullptr || (*which)(entry->entity)) out.push_back({entry, how});
+        if (filter == nullptr || (*filter)(entry->entity)) out.push_back({entry, how});
       }
     }
     group->interests.clear();

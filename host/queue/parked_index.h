@@ -1,5 +1,6 @@
-// Pods that wait for an event, by who rejected them and by what those look at in a pod: an event
-// costs what it may help, not what is parked.
+// An index of parked pods by the plugins that rejected them and by the pod parts that those
+// plugins' hints depend on. The cost of an event depends on the pods that it may make schedulable,
+// not on the number of parked pods.
 #ifndef BERTH_HOST_QUEUE_PARKED_INDEX_H_
 #define BERTH_HOST_QUEUE_PARKED_INDEX_H_
 
@@ -17,27 +18,28 @@
 
 namespace berth::host {
 
-// What an event is to a rejected pod.
+// What an event does to a parked pod.
 enum class Requeueing : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 struct RejectionGroup;
 
-// What rejectors look at in a pod: hashes of its parts. With a number of its own where they look at
-// each pod, and of a group.
+// The hashes of the pod parts that the rejecting plugins' hints depend on. The shape of a group,
+// and of any pod whose hints must be called for every pod, holds a unique number instead.
 using PodShape = std::vector<uint64_t>;
 
 struct PodShapeHash {
   size_t operator()(const PodShape& shape) const;
 };
 
-// Pods that cannot be told apart by those who rejected them. Never empty.
+// Parked entities with the same rejectors and the same shape: every hint gives the same result for
+// all of them. Never empty.
 struct ParkedClass {
   RejectionGroup* group = nullptr;
   const PodShape* shape = nullptr;  // Its key in the group.
   std::vector<QueueEntry*> pods;
 };
 
-// Pods that were rejected by the same plugins. Never empty.
+// Parked entities that were rejected by the same plugins. Never empty.
 struct RejectionGroup {
   struct Key {
     bool is_gated = false;
@@ -50,75 +52,80 @@ struct RejectionGroup {
   uint64_t parts = 0;
   bool each_pod = false;
   std::unordered_map<PodShape, ParkedClass, PodShapeHash> classes;
-  // Of the event at hand: the interests of those who rejected.
+  // Within SelectForRequeue(): the matching interests of the plugins that rejected these entities.
   std::vector<const Interest*> interests;
 };
 
 // Threading: the scheduling thread.
-// Lifetime:  `interests` must outlive it.
-// Cost:      Add, Remove, Update: O(1), but for a look-up among the sets of rejectors. Offer: one
-//            question for each class of the plugins that registered for the event, and the pods
-//            that it helps.
+// Lifetime:  `interests` must outlive the index.
+// Cost:      Add, Remove, Update: O(1), plus a look-up among the sets of rejectors.
+//            SelectForRequeue: one call of each matching hint per class of pods that the registered
+//            plugins rejected, plus the selected pods.
 class ParkedIndex {
  public:
-  struct Helped {
+  // An entry that an event makes schedulable, and how it is requeued.
+  struct RequeuedEntry {
     QueueEntry* entry = nullptr;
     Requeueing how = Requeueing::kSkip;
   };
-  using Ask = std::function<bool(const Interest& interest, const QueuedEntity& entity)>;
+  // Calls the interest's hint for the entity. Returns true if the entity should be tried again.
+  using HintFunction = std::function<bool(const Interest& interest, const QueuedEntity& entity)>;
 
   explicit ParkedIndex(const InterestTable& interests) : interests_(interests) {}
   ParkedIndex(const ParkedIndex&) = delete;
   ParkedIndex& operator=(const ParkedIndex&) = delete;
 
-  // REQUIRES: its place is kUnschedulable or kGated, somebody rejected it, and it is not here.
+  // Parks the entry. REQUIRES: its place is kUnschedulable or kGated, at least one plugin rejected
+  // it, and it is not in the index.
   void Add(QueueEntry& entry, int64_t now_ns);
-  // REQUIRES: it is here.
+  // REQUIRES: the entry is in the index.
   void Remove(QueueEntry& entry);
-  // Calls `change`, which makes it as the cluster says now. It has not been parked anew.
-  // REQUIRES: it is here.
+  // Calls `change`, which replaces the entry's pod, and moves the entry to its new class. The entry
+  // keeps its position in entries() and its parked_ns.
+  // REQUIRES: the entry is in the index.
   template <class F>
   void Update(QueueEntry& entry, F change) {
-    Leave(entry);
+    RemoveFromClass(entry);
     change();
-    Join(entry);
+    AddToClass(entry);
   }
-  // The interests have changed.
+  // Rebuilds the index after the interests changed.
   void Rebuild();
 
-  // Appends those that an event helps for which `interests` were registered, and how. `which`, if
-  // given, says who is looked at; one pod of a class is asked about, for all.
-  // Must not: add or remove anything within.
-  void Offer(std::span<const Interest* const> interests, const EntityFilter* which, const Ask& ask,
-             std::vector<Helped>& out);
+  // Appends the entries that an event makes schedulable, and how to requeue them. `interests` are
+  // the interests that match the event. Only entries for which `filter` holds are considered, if it
+  // is given. `hint` is called for one entry of each class; its result applies to the whole class.
+  // Must not: add or remove entries within a call of `filter` or `hint`.
+  void SelectForRequeue(std::span<const Interest* const> interests, const EntityFilter* filter,
+                        const HintFunction& hint, std::vector<RequeuedEntry>& out);
 
-  // In the order in which they were parked.
+  // Returns the entries in the order in which they were parked.
   const EntryList& entries() const { return entries_; }
-  // Asserts that every entry is where it belongs. For tests.
+  // Asserts that every entry is in the right group and class. For tests.
   void CheckInvariants() const;
 
  private:
-  void Join(QueueEntry& entry);
-  void Leave(QueueEntry& entry);
+  void AddToClass(QueueEntry& entry);
+  void RemoveFromClass(QueueEntry& entry);
   RejectionGroup& GroupOf(const QueueEntry& entry);
   PodShape ShapeOf(const RejectionGroup& group, const QueuedEntity& entity);
   void CheckEntry(const QueueEntry& entry) const;
-  // How many are in it.
+  // Returns the number of entries in the group.
   size_t CheckGroup(const RejectionGroup& group) const;
 
   const InterestTable& interests_;
   EntryList entries_;
   std::map<RejectionGroup::Key, RejectionGroup> groups_;
   std::unordered_map<PluginId, std::vector<RejectionGroup*>> groups_of_;
-  uint64_t shapes_ = 0;                   // Numbers given out.
-  std::vector<RejectionGroup*> touched_;  // Within Offer().
+  uint64_t shapes_ = 0;                   // The number of unique shapes created so far.
+  std::vector<RejectionGroup*> touched_;  // Used within SelectForRequeue(); empty between calls.
 };
 
-// What an event is to a pod that was rejected so, where `interests` are those that match it: those
-// of a pending plugin take it past its backoff.
+// Returns what an event does to an entity with this rejection. `interests` are the interests that
+// match the event. An interest of a plugin that returned Pending lets the entity skip its backoff.
 // (kube-scheduler: scheduling_queue.go, isPodWorthRequeuing)
-Requeueing Judge(const Rejection& rejection, std::span<const Interest* const> interests,
-                 const QueuedEntity& entity, const ParkedIndex::Ask& ask);
+Requeueing DecideRequeueing(const Rejection& rejection, std::span<const Interest* const> interests,
+                            const QueuedEntity& entity, const ParkedIndex::HintFunction& hint);
 
 }  // namespace berth::host
 

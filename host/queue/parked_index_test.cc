@@ -21,8 +21,8 @@ constexpr uint32_t kAdd = BERTH_ACTION_ADD;
 
 class ParkedIndexTest : public ::testing::Test {
  protected:
-  // Plugins 1 and 2 look at labels, 3 at the priority, 4 at each pod, 5 at nothing (it has
-  // no hint).
+  // The hints of plugins 1 and 2 depend on labels, those of 3 on the priority, those of 4 on the
+  // whole pod. Plugin 5 has no hint.
   ParkedIndexTest() {
     const auto add = [this](PluginId plugin, uint64_t parts, bool has_hint = true) {
       interests_.push_back({.plugin = plugin,
@@ -57,24 +57,25 @@ class ParkedIndexTest : public ::testing::Test {
     index_.CheckInvariants();
     return entry;
   }
-  // The names of those that an event helps of which every plugin has heard; "!" behind those that
-  // need not back off. `yes`: what hints say, "plugin:pod" where it says yes.
-  std::vector<std::string> Offer(const std::vector<std::string>& yes,
-                                 const EntityFilter* which = nullptr) {
+  // Returns the names of the pods that an event for all plugins requeues, with "!" appended for
+  // those that skip the backoff. `yes` lists the hint calls that return true, as "plugin:pod".
+  std::vector<std::string> SelectForRequeue(const std::vector<std::string>& yes,
+                                            const EntityFilter* filter = nullptr) {
     std::vector<const Interest*> matching;
     table_.Find({.resource = BERTH_RESOURCE_NODE, .action = kAdd}, matching);
-    std::vector<ParkedIndex::Helped> helped;
-    asked_.clear();
-    index_.Offer(
-        matching, which,
+    std::vector<ParkedIndex::RequeuedEntry> requeued;
+    hint_calls_.clear();
+    index_.SelectForRequeue(
+        matching, filter,
         [&](const Interest& interest, const QueuedEntity& entity) {
-          asked_.push_back(std::to_string(interest.plugin) + ":" + std::string(entity.pod->name()));
-          return std::ranges::find(yes, asked_.back()) != yes.end();
+          hint_calls_.push_back(std::to_string(interest.plugin) + ":" +
+                                std::string(entity.pod->name()));
+          return std::ranges::find(yes, hint_calls_.back()) != yes.end();
         },
-        helped);
+        requeued);
     index_.CheckInvariants();
     std::vector<std::string> names;
-    for (const auto& [entry, how] : helped) {
+    for (const auto& [entry, how] : requeued) {
       names.push_back(std::string(entry->entity.pod->name()) +
                       (how == Requeueing::kImmediately ? "!" : ""));
     }
@@ -86,70 +87,70 @@ class ParkedIndexTest : public ::testing::Test {
   InterestTable table_;
   std::deque<QueueEntry> entries_;
   ParkedIndex index_{table_};
-  std::vector<std::string> asked_;
+  std::vector<std::string> hint_calls_;
   int64_t now_ns_ = 0;
 };
 
-TEST_F(ParkedIndexTest, EqualPodsAreAskedAboutOnce) {
+TEST_F(ParkedIndexTest, CallsTheHintOnceForEqualPods) {
   Park("a", "x", {.plugins = {1}});
   Park("b", "x", {.plugins = {1}});
   Park("c", "y", {.plugins = {1}});
-  EXPECT_THAT(Offer({"1:a"}), ElementsAre("a", "b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "1:c"));
+  EXPECT_THAT(SelectForRequeue({"1:a"}), ElementsAre("a", "b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "1:c"));
 }
 
-TEST_F(ParkedIndexTest, WhatNobodyLooksAtMakesNoDifference) {
+TEST_F(ParkedIndexTest, IgnoresPodPartsThatNoRejectorDependsOn) {
   Park("a", "x", {.plugins = {1}}, 5);
   Park("b", "x", {.plugins = {1}}, 7);
-  Offer({});
-  EXPECT_THAT(asked_, ElementsAre("1:a"));
+  SelectForRequeue({});
+  EXPECT_THAT(hint_calls_, ElementsAre("1:a"));
 }
 
-TEST_F(ParkedIndexTest, WhatOneOfTheRejectorsLooksAtDoes) {
+TEST_F(ParkedIndexTest, DistinguishesPodPartsThatAnyRejectorDependsOn) {
   Park("a", "x", {.plugins = {1, 3}}, 5);
   Park("b", "x", {.plugins = {1, 3}}, 7);
   Park("c", "y", {.plugins = {1, 3}}, 5);
-  EXPECT_THAT(Offer({"3:b"}), ElementsAre("b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "3:a", "1:b", "3:b", "1:c", "3:c"));
+  EXPECT_THAT(SelectForRequeue({"3:b"}), ElementsAre("b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "3:a", "1:b", "3:b", "1:c", "3:c"));
 }
 
-TEST_F(ParkedIndexTest, OtherRejectorsAreAnotherClass) {
+TEST_F(ParkedIndexTest, PodsWithOtherRejectorsAreAnotherClass) {
   Park("a", "x", {.plugins = {1}});
   Park("b", "x", {.plugins = {2}});
   Park("c", "x", {.pending = {1}});
-  EXPECT_THAT(Offer({"1:a", "1:c"}), UnorderedElementsAre("a", "c!"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "2:b", "1:c"));
+  EXPECT_THAT(SelectForRequeue({"1:a", "1:c"}), UnorderedElementsAre("a", "c!"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "2:b", "1:c"));
 }
 
-TEST_F(ParkedIndexTest, GatedPodsAreNotLikeRejectedOnes) {
+TEST_F(ParkedIndexTest, GatedAndRejectedPodsAreDifferentClasses) {
   Park("a", "x", {.plugins = {1}});
   Park("b", "x", {.plugins = {1}}, 0, QueuePlace::kGated);
-  EXPECT_THAT(Offer({"1:b"}), ElementsAre("b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "1:b"));
+  EXPECT_THAT(SelectForRequeue({"1:b"}), ElementsAre("b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "1:b"));
 }
 
-TEST_F(ParkedIndexTest, AHintThatLooksAtEverythingIsAskedAboutEachPod) {
+TEST_F(ParkedIndexTest, CallsAHintWithoutDeclaredPartsForEachPod) {
   Park("a", "x", {.plugins = {4}});
   Park("b", "x", {.plugins = {4}});
-  EXPECT_THAT(Offer({"4:b"}), ElementsAre("b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("4:a", "4:b"));
+  EXPECT_THAT(SelectForRequeue({"4:b"}), ElementsAre("b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("4:a", "4:b"));
 }
 
-TEST_F(ParkedIndexTest, WithoutAHintNobodyIsAsked) {
+TEST_F(ParkedIndexTest, SelectsWithoutAHintCallIfThereIsNoHint) {
   Park("a", "x", {.plugins = {5}});
   Park("b", "y", {.plugins = {5}});
   Park("c", "y", {.pending = {5}});
-  EXPECT_THAT(Offer({}), UnorderedElementsAre("a", "b", "c!"));
-  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(SelectForRequeue({}), UnorderedElementsAre("a", "b", "c!"));
+  EXPECT_THAT(hint_calls_, IsEmpty());
 }
 
-TEST_F(ParkedIndexTest, WhoRejectedNothingIsNotAsked) {
+TEST_F(ParkedIndexTest, IgnoresPodsOfRejectorsWithoutInterests) {
   Park("a", "x", {.plugins = {77}});
-  EXPECT_THAT(Offer({}), IsEmpty());
-  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(SelectForRequeue({}), IsEmpty());
+  EXPECT_THAT(hint_calls_, IsEmpty());
 }
 
-TEST_F(ParkedIndexTest, AFilterChoosesWhoIsLookedAt) {
+TEST_F(ParkedIndexTest, AFilterLimitsTheEntries) {
   Park("a", "x", {.plugins = {1}}, 9);
   Park("b", "x", {.plugins = {1}}, 1);
   Park("c", "x", {.plugins = {1}}, 2);
@@ -157,13 +158,14 @@ TEST_F(ParkedIndexTest, AFilterChoosesWhoIsLookedAt) {
   const EntityFilter is_low = [](const QueuedEntity& entity) {
     return entity.pod->view().priority < 5;
   };
-  EXPECT_THAT(Offer({"1:b"}, &is_low), ElementsAre("b", "c"));
-  EXPECT_THAT(asked_, ElementsAre("1:b")) << "nobody of d's class is meant";
+  EXPECT_THAT(SelectForRequeue({"1:b"}, &is_low), ElementsAre("b", "c"));
+  EXPECT_THAT(hint_calls_, ElementsAre("1:b")) << "the filter holds for no entry of d's class";
 }
 
-// Rejected by `plugins` and pending on `pending`; the hints of `yes` say yes.
-struct JudgeCase {
-  const char* sentence;
+// A pod rejected by `plugins` and pending on `pending`; the hint calls in `yes` return true.
+// `asked` lists the expected hint calls.
+struct DecideCase {
+  const char* description;
   std::vector<PluginId> plugins;
   std::vector<PluginId> pending;
   std::vector<std::string> yes;
@@ -171,57 +173,77 @@ struct JudgeCase {
   std::vector<std::string> asked;
 };
 
-TEST_F(ParkedIndexTest, JudgesByWhoSaysYes) {
-  const JudgeCase cases[] = {
-      {"nobody", {1, 2}, {}, {}, Requeueing::kSkip, {"1:a", "2:a"}},
-      {"one is enough", {1, 2}, {}, {"1:a"}, Requeueing::kAfterBackoff, {"1:a"}},
-      {"the other", {1, 2}, {}, {"2:a"}, Requeueing::kAfterBackoff, {"1:a", "2:a"}},
-      {"pending: no backoff", {}, {1}, {"1:a"}, Requeueing::kImmediately, {"1:a"}},
-      {"pending wins", {1}, {2}, {"1:a", "2:a"}, Requeueing::kImmediately, {"2:a"}},
-      {"pending says no", {1}, {2}, {"1:a"}, Requeueing::kAfterBackoff, {"2:a", "1:a"}},
-      {"without a hint: always", {5}, {1}, {}, Requeueing::kAfterBackoff, {"1:a"}},
-      {"in both sets", {1}, {1}, {"1:a"}, Requeueing::kImmediately, {"1:a"}},
-      {"in both sets, and no", {1}, {1}, {}, Requeueing::kSkip, {"1:a", "1:a"}},
+TEST_F(ParkedIndexTest, DecidesByTheRejectorsWhoseHintsReturnTrue) {
+  const DecideCase cases[] = {
+      {"no hint returns true", {1, 2}, {}, {}, Requeueing::kSkip, {"1:a", "2:a"}},
+      {"the first hint returns true", {1, 2}, {}, {"1:a"}, Requeueing::kAfterBackoff, {"1:a"}},
+      {"the second hint returns true",
+       {1, 2},
+       {},
+       {"2:a"},
+       Requeueing::kAfterBackoff,
+       {"1:a", "2:a"}},
+      {"a pending plugin's hint returns true", {}, {1}, {"1:a"}, Requeueing::kImmediately, {"1:a"}},
+      {"both return true: the pending plugin decides",
+       {1},
+       {2},
+       {"1:a", "2:a"},
+       Requeueing::kImmediately,
+       {"2:a"}},
+      {"only the other plugin's hint returns true",
+       {1},
+       {2},
+       {"1:a"},
+       Requeueing::kAfterBackoff,
+       {"2:a", "1:a"}},
+      {"a rejector without a hint always requeues",
+       {5},
+       {1},
+       {},
+       Requeueing::kAfterBackoff,
+       {"1:a"}},
+      {"a plugin in both lists returns true", {1}, {1}, {"1:a"}, Requeueing::kImmediately, {"1:a"}},
+      {"a plugin in both lists returns false", {1}, {1}, {}, Requeueing::kSkip, {"1:a", "1:a"}},
   };
-  for (const JudgeCase& c : cases) {
-    SCOPED_TRACE(c.sentence);
+  for (const DecideCase& c : cases) {
+    SCOPED_TRACE(c.description);
     QueueEntry& entry = Park("a", "x", {.plugins = c.plugins, .pending = c.pending});
-    const auto helped = Offer(c.yes);
-    EXPECT_EQ(asked_, c.asked);
+    const auto requeued = SelectForRequeue(c.yes);
+    EXPECT_EQ(hint_calls_, c.asked);
     const std::vector<std::string> expected[] = {{}, {"a"}, {"a!"}};
-    EXPECT_EQ(helped, expected[static_cast<size_t>(c.how)]);
+    EXPECT_EQ(requeued, expected[static_cast<size_t>(c.how)]);
     index_.Remove(entry);
   }
 }
 
-TEST_F(ParkedIndexTest, AChangedPodChangesItsClass) {
+TEST_F(ParkedIndexTest, UpdateMovesThePodToItsNewClass) {
   QueueEntry& a = Park("a", "x", {.plugins = {1}});
   Park("b", "x", {.plugins = {1}});
   Update(a, MakePod("a", "y"));
   index_.CheckInvariants();
-  EXPECT_THAT(Offer({"1:b"}), ElementsAre("b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("1:a", "1:b"));
+  EXPECT_THAT(SelectForRequeue({"1:b"}), ElementsAre("b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "1:b"));
   Update(a, MakePod("a", "x"));
-  EXPECT_THAT(Offer({"1:b"}), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(SelectForRequeue({"1:b"}), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(ParkedIndexTest, NothingIsLeftOfWhoWasRemoved) {
+TEST_F(ParkedIndexTest, RemoveErasesEmptyClassesAndGroups) {
   QueueEntry& a = Park("a", "x", {.plugins = {1, 2}});
   QueueEntry& b = Park("b", "x", {.plugins = {1, 2}});
   QueueEntry& c = Park("c", "y", {.plugins = {1, 2}, .pending = {4}});
   index_.Remove(a);
   index_.CheckInvariants();
-  EXPECT_THAT(Offer({"1:b"}), ElementsAre("b"));
+  EXPECT_THAT(SelectForRequeue({"1:b"}), ElementsAre("b"));
   index_.Remove(b);
   index_.CheckInvariants();
   index_.Remove(c);
   index_.CheckInvariants();
-  EXPECT_THAT(Offer({"1:a", "1:b", "1:c"}), IsEmpty());
-  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(SelectForRequeue({"1:a", "1:b", "1:c"}), IsEmpty());
+  EXPECT_THAT(hint_calls_, IsEmpty());
   EXPECT_TRUE(index_.entries().empty());
 }
 
-TEST_F(ParkedIndexTest, KeepsTheOrderInWhichTheyWereParked) {
+TEST_F(ParkedIndexTest, EntriesAreInTheOrderOfParking) {
   QueueEntry& a = Park("a", "x", {.plugins = {1}});
   QueueEntry& b = Park("b", "y", {.plugins = {2}});
   Update(a, MakePod("a", "z"));
@@ -233,7 +255,7 @@ TEST_F(ParkedIndexTest, KeepsTheOrderInWhichTheyWereParked) {
   EXPECT_EQ(a.parked_ns, now_ns_);
 }
 
-TEST_F(ParkedIndexTest, RebuildTakesTheNewInterests) {
+TEST_F(ParkedIndexTest, RebuildAppliesTheNewInterests) {
   Park("a", "x", {.plugins = {4}}, 1);
   Park("b", "x", {.plugins = {4}}, 1);
   Park("c", "x", {.plugins = {4}}, 2);
@@ -241,12 +263,12 @@ TEST_F(ParkedIndexTest, RebuildTakesTheNewInterests) {
   table_.Build(interests_);
   index_.Rebuild();
   index_.CheckInvariants();
-  EXPECT_THAT(Offer({"4:a"}), ElementsAre("a", "b"));
-  EXPECT_THAT(asked_, UnorderedElementsAre("4:a", "4:c"));
+  EXPECT_THAT(SelectForRequeue({"4:a"}), ElementsAre("a", "b"));
+  EXPECT_THAT(hint_calls_, UnorderedElementsAre("4:a", "4:c"));
 }
 
-TEST_F(ParkedIndexTest, WhomNobodyRejectedNobodyWouldWake) {
-  EXPECT_DEATH(Park("a", "x", {}), "nobody would ever wake the pod");
+TEST_F(ParkedIndexTest, APodWithoutRejectorsCannotBeParked) {
+  EXPECT_DEATH(Park("a", "x", {}), "a pod without rejecting plugins cannot be parked");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the queue keeps of an entity beside what others may see of it.
+// The queue's internal record of an entity, and an intrusive list of such records.
 #ifndef BERTH_HOST_QUEUE_QUEUE_ENTRY_H_
 #define BERTH_HOST_QUEUE_QUEUE_ENTRY_H_
 
@@ -12,33 +12,35 @@ namespace berth::host {
 
 struct ParkedClass;
 
-// Never moves in memory. What belongs to one place means nothing in another.
+// A queued entity with the queue's internal data. Never moves in memory. Fields listed for one
+// place are meaningless in any other place.
 struct QueueEntry {
   QueuedEntity entity;
-  // Of entities that compare equal the lower one is tried first. Renewed with queued_ns.
+  // Orders entities that compare equal: the lower number is tried first. Renewed with queued_ns.
   uint64_t sequence = 0;
-  bool is_placed = false;  // False: it is new, entity.place means nothing yet.
+  bool is_placed = false;  // False for a new entry, whose entity.place is meaningless.
 
-  // Active and in a backoff.
+  // For kActive, kBackoff and kErrorBackoff.
   uint32_t heap_index = 0;
 
-  // Unschedulable and gated.
+  // For kUnschedulable and kGated.
   uint32_t index_in_class = 0;
   ParkedClass* parked_in = nullptr;
-  int64_t parked_ns = 0;  // When it was parked, or last asked in vain.
+  int64_t parked_ns = 0;  // When the entry was parked, or PreEnqueue last rejected it.
 
-  // In flight.
-  uint64_t log_start = 0;     // The first event that it has not seen.
-  uint64_t recording = 0;     // The number of its recording: no other has it, ever.
-  bool is_recording = false;  // Events are kept for it.
-  bool is_removed = false;    // The cluster has forgotten it: so do we, when its attempt ends.
+  // For kInFlight.
+  uint64_t log_start = 0;     // The number of the first event after the recording started.
+  uint64_t recording = 0;     // The number of the recording; never reused.
+  bool is_recording = false;  // The event log records events for this entry.
+  bool is_removed =
+      false;  // The cluster deleted the pod; the entry is erased when its attempt ends.
 
-  // Links of the one list that it may be in.
+  // Links of the one EntryList that the entry may be in.
   QueueEntry* previous = nullptr;
   QueueEntry* next = nullptr;
 };
 
-// A list without memory of its own. An entry may be in one list at a time.
+// A doubly linked intrusive list. An entry may be in one list at a time.
 class EntryList {
  public:
   EntryList() = default;

@@ -7,7 +7,7 @@
 namespace berth::host {
 namespace {
 
-// Kinds without their version, as kube-scheduler spells them in labels.
+// Kinds without their version, spelled as in kube-scheduler's labels.
 constexpr std::pair<uint32_t, std::string_view> kResources[] = {
     {BERTH_RESOURCE_NODE, "Node"},
     {BERTH_RESOURCE_PV, "PersistentVolume"},
@@ -48,7 +48,8 @@ constexpr std::pair<uint32_t, std::string_view> kActions[] = {
     {BERTH_ACTION_ALL, "All"},
 };
 
-// "storage.k8s.io/CSINode" of "storage.k8s.io/v1/CSINode", "Node" of "v1/Node".
+// Returns the kind without its version: "storage.k8s.io/CSINode" for "storage.k8s.io/v1/CSINode",
+// "Node" for "v1/Node".
 std::string WithoutVersion(std::string_view kind) {
   const size_t end = kind.rfind('/');
   if (end == std::string_view::npos) return std::string(kind);
@@ -71,7 +72,7 @@ std::string_view ResourceName(const QueueEvent& event) {
 
 }  // namespace
 
-// Of whatever version: which one is watched is no concern of a plugin that named the resource.
+// Ignores the version: an interest names a resource, whichever version of it is watched.
 uint32_t EventResourceOf(std::string_view kind) {
   const std::string name = WithoutVersion(kind);
   for (const auto& [resource, known] : kResources) {
@@ -88,7 +89,7 @@ std::string_view KindOf(const QueueEvent& event) {
   return "";
 }
 
-const Pod* OnlyFor(const QueueEvent& event) {
+const Pod* OnlyPodOf(const QueueEvent& event) {
   if (event.resource != BERTH_RESOURCE_WILDCARD) return nullptr;
   const auto* pod = std::get_if<PodRef>(&event.after);
   return pod != nullptr ? pod->get() : nullptr;
@@ -96,7 +97,7 @@ const Pod* OnlyFor(const QueueEvent& event) {
 
 std::string EventLabel(const QueueEvent& event) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) {
-    return OnlyFor(event) != nullptr ? "ForceActivate" : "UnschedulableTimeout";
+    return OnlyPodOf(event) != nullptr ? "ForceActivate" : "UnschedulableTimeout";
   }
   const std::string_view action = NameIn(kActions, event.action);
   return std::string(ResourceName(event)).append(action.empty() ? "Update" : action);

@@ -1,4 +1,4 @@
-// What happened in the cluster, as pods that wait see it.
+// An event as the scheduling queue processes it.
 #ifndef BERTH_HOST_QUEUE_QUEUE_EVENT_H_
 #define BERTH_HOST_QUEUE_QUEUE_EVENT_H_
 
@@ -12,30 +12,32 @@
 
 namespace berth::host {
 
-// One event: one resource, one action. A change of an object may be several of them (see
+// One event names one resource and one action. One change of an object may be several events (see
 // host/event/cluster_event.h).
 struct QueueEvent {
-  // BERTH_RESOURCE_*; of a pod ASSIGNED_POD, or UNSCHEDULED_POD for one without a node. WILDCARD:
-  // not a change of anything, but an order to try again (a flush, Activate).
+  // BERTH_RESOURCE_*. A pod is ASSIGNED_POD if it has a node and UNSCHEDULED_POD if it has none.
+  // WILDCARD is not a change but a request to try pods again (a flush, or Activate).
   uint32_t resource = BERTH_RESOURCE_WILDCARD;
-  // One BERTH_ACTION_* bit; BERTH_ACTION_UPDATE: an update that is none in particular.
+  // One BERTH_ACTION_* bit, or BERTH_ACTION_UPDATE for an update that is none of the specific ones.
   uint32_t action = BERTH_ACTION_ALL;
-  // As it was and as it is; a null reference for what there is not.
+  // The object before and after the change; a null reference where there is none.
   AnyObject before = PodRef();
   AnyObject after = PodRef();
 };
 
-// The resource that a kind ("v1/PersistentVolume") is in events; CUSTOM for one that has none of
-// its own. Not for pods: what a pod is depends on whether it has a node.
+// Returns the event resource of a kind ("v1/PersistentVolume"), or CUSTOM for a kind without a
+// resource of its own. Not for pods, whose resource depends on whether they have a node.
 uint32_t EventResourceOf(std::string_view kind);
 
-// The kind of the object of a CUSTOM event; empty without one.
+// Returns the kind of the event's object if it is neither a pod nor a node; otherwise empty.
 std::string_view KindOf(const QueueEvent& event);
 
-// A WILDCARD event that carries a pod in `after` is for that pod alone: null for all others.
-const Pod* OnlyFor(const QueueEvent& event);
+// Returns the pod that a WILDCARD event is limited to, which is the one in `after`; null for every
+// other event.
+const Pod* OnlyPodOf(const QueueEvent& event);
 
-// "AssignedPodDelete", "NodeUpdateNodeTaint": in logs and metrics.
+// Returns the event's name in logs and metrics, such as "AssignedPodDelete" or
+// "NodeUpdateNodeTaint".
 // (kube-scheduler: pkg/scheduler/framework/events.go, ClusterEvent.Label)
 std::string EventLabel(const QueueEvent& event);
 

@@ -36,7 +36,7 @@ constexpr KindCase kKinds[] = {
     {"", BERTH_RESOURCE_CUSTOM},
 };
 
-TEST(QueueEventTest, KindsAreResources) {
+TEST(QueueEventTest, MapsKindsToResources) {
   for (const KindCase& c : kKinds) EXPECT_EQ(EventResourceOf(c.kind), c.resource) << c.kind;
 }
 
@@ -58,13 +58,13 @@ constexpr LabelCase kLabels[] = {
     {BERTH_RESOURCE_WILDCARD, BERTH_ACTION_ALL, "UnschedulableTimeout"},
 };
 
-TEST(QueueEventTest, LabelsAreKubeSchedulers) {
+TEST(QueueEventTest, LabelsEqualThoseOfKubeScheduler) {
   for (const LabelCase& c : kLabels) {
     EXPECT_EQ(EventLabel({.resource = c.resource, .action = c.action}), c.label);
   }
 }
 
-TEST(QueueEventTest, ACustomEventIsCalledByItsKind) {
+TEST(QueueEventTest, ACustomEventIsLabelledByItsKind) {
   TestObjects objects;
   const ObjectRef thing =
       objects.ObjectFrom(R"({"apiVersion":"acme.io/v1","kind":"Thing","metadata":{"name":"t"}})");
@@ -82,16 +82,16 @@ TEST(QueueEventTest, ACustomEventIsCalledByItsKind) {
   EXPECT_EQ(KindOf(QueueEvent()), "");
 }
 
-TEST(QueueEventTest, AWildcardMayBeForOnePod) {
+TEST(QueueEventTest, AWildcardEventMayBeLimitedToOnePod) {
   TestObjects objects;
   const PodRef pod = objects.Pod({.name = "a"});
   QueueEvent event;
-  EXPECT_EQ(OnlyFor(event), nullptr);
+  EXPECT_EQ(OnlyPodOf(event), nullptr);
   event.after = pod;
-  EXPECT_EQ(OnlyFor(event), pod.get());
+  EXPECT_EQ(OnlyPodOf(event), pod.get());
   EXPECT_EQ(EventLabel(event), "ForceActivate");
   event.resource = BERTH_RESOURCE_ASSIGNED_POD;
-  EXPECT_EQ(OnlyFor(event), nullptr);
+  EXPECT_EQ(OnlyPodOf(event), nullptr);
 }
 
 }  // namespace

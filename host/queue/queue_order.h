@@ -1,4 +1,4 @@
-// In which order entities leave the queue.
+// The order in which entities leave the queue.
 #ifndef BERTH_HOST_QUEUE_QUEUE_ORDER_H_
 #define BERTH_HOST_QUEUE_QUEUE_ORDER_H_
 
@@ -11,17 +11,17 @@ namespace berth::host {
 
 using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 
-// The seam to the QueueSort plugin.
+// The queue's interface to the QueueSort plugin.
 // Threading: [queue].
 class QueueOrder {
  public:
   virtual ~QueueOrder() = default;
 
-  // True: entities are ordered by their keys, byte by byte, lowest first.
+  // Returns true if entities are ordered by their keys, byte by byte, lowest first.
   virtual bool has_key() const = 0;
-  // REQUIRES: has_key().
+  // Returns the entity's sort key. REQUIRES: has_key().
   virtual SortKey KeyOf(const berth_queued& queued) const = 0;
-  // REQUIRES: !has_key(). True when `a` is to be tried before `b`.
+  // Returns true if `a` is to be tried before `b`. REQUIRES: !has_key().
   virtual bool Less(const berth_queued& a, const berth_queued& b) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the queue holds.
+// The entities in the scheduling queue: pods and groups of pods.
 #ifndef BERTH_HOST_QUEUE_QUEUED_ENTITY_H_
 #define BERTH_HOST_QUEUE_QUEUED_ENTITY_H_
 
@@ -19,73 +19,74 @@
 
 namespace berth::host {
 
-// Who rejected a pod. None of both: an error.
+// The plugins that rejected an entity. If both lists are empty, the attempt failed with an error.
 struct Rejection {
-  std::vector<PluginId> plugins = {};  // Unschedulable, UnschedulableAndUnresolvable; sorted.
-  std::vector<PluginId> pending = {};  // Pending: its own hint skips the backoff; sorted.
+  std::vector<PluginId> plugins = {};  // Unschedulable or UnschedulableAndUnresolvable; sorted.
+  std::vector<PluginId> pending = {};  // Pending: their hints skip the backoff; sorted.
 
   bool empty() const { return plugins.empty() && pending.empty(); }
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 reads a 0 into it.
   friend auto operator<=>(const Rejection&, const Rejection&) = default;
 };
 
-// Where a pod is that the queue knows. In exactly one place at any time.
+// The place of an entity in the queue. An entity is in exactly one place at any time.
 enum class QueuePlace : uint8_t {
   kActive,         // Ready to be tried.
-  kBackoff,        // Rejected; ready when its time has come, or when nobody else is.
-  kErrorBackoff,   // The attempt failed; ready when its time has come.
-  kUnschedulable,  // Rejected: waits for an event that its rejectors registered for.
-  kGated,          // Held back by PreEnqueue.
-  kInFlight,       // Being tried, waiting on Permit, or being bound.
+  kBackoff,        // Rejected; ready when its backoff ends, or earlier if no other pod is active.
+  kErrorBackoff,   // Its attempt failed with an error; ready when its backoff ends.
+  kUnschedulable,  // Rejected; waits for an event that its rejectors registered for.
+  kGated,          // Rejected by PreEnqueue.
+  kInFlight,       // In a scheduling cycle, waiting on Permit, or in a binding cycle.
 };
 
-// The pods of one spec.schedulingGroup: they wait together, and are tried in one cycle.
+// The pods of one spec.schedulingGroup. They are queued together and tried in one cycle.
 struct QueuedGroup {
   struct Member {
     PodRef pod = nullptr;
-    uint64_t reported = 0;  // As of an entity.
+    uint64_t reported = 0;  // As QueuedEntity::reported, for this member.
   };
 
   std::string name = {};             // "<namespace>/<name>".
-  std::vector<Member> members = {};  // The highest priority first, then as they came.
+  std::vector<Member> members = {};  // By descending priority, then in order of arrival.
 };
 
-// A pod or a group, with what the queue knows of it. The view that plugins get is made from it, so
-// that object data and queue data never mix.
+// A pod or a group with its queue data. The view that plugins get is made from this struct, so that
+// object data and queue data stay separate.
 struct QueuedEntity {
-  PodRef pod = nullptr;  // As the cluster last said it is, in flight too; of a group the first.
-  std::unique_ptr<QueuedGroup> group = nullptr;  // Null: a pod.
+  PodRef pod = nullptr;  // The latest version, also in flight; of a group, its first member.
+  std::unique_ptr<QueuedGroup> group = nullptr;  // Null for a pod.
   QueuePlace place = QueuePlace::kActive;
   uint32_t attempts = 0;
-  uint32_t rejected_count = 0;    // Attempts that ended in a rejection: of backoff.
-  uint32_t error_count = 0;       // Errors in a row: of error backoff.
-  int64_t queued_ns = 0;          // When it last entered the queue.
-  int64_t first_attempt_ns = 0;   // When it first became ready; 0: not yet.
-  int64_t backoff_until_ns = 0;   // In a backoff; 0: none.
-  Rejection rejection = {};       // Of the last attempt, or the plugin that holds it back.
+  uint32_t rejected_count = 0;    // Attempts that ended in a rejection; determines the backoff.
+  uint32_t error_count = 0;       // Consecutive errors; determines the error backoff.
+  int64_t queued_ns = 0;          // When the entity last entered the queue.
+  int64_t first_attempt_ns = 0;   // When the entity first became active; 0 if it has not yet.
+  int64_t backoff_until_ns = 0;   // When the backoff ends, while in a backoff queue; otherwise 0.
+  Rejection rejection = {};       // Of the last attempt; while gated, the PreEnqueue plugin.
   std::optional<Gate> gate = {};  // Set while gated.
-  bool was_flushed = false;       // Nothing but time brought it back last.
-  uint64_t reported = 0;          // Hash of what the pod's condition was last told; 0: nothing.
+  bool was_flushed = false;       // The last requeue was caused by the periodic flush alone.
+  uint64_t reported = 0;          // The hash of the last reported pod condition; 0 if none.
 
-  // Calls each(pod) for the pod, or every member.
+  // Calls each(pod) for the pod, or for every member of the group.
   template <class F>
   void ForEachPod(F each) const {
     if (group == nullptr) return each(pod);
     for (const QueuedGroup::Member& member : group->members) each(member.pod);
   }
-  // Whether `is` holds for the pod, or for any member.
+  // Returns whether `is` holds for the pod, or for any member of the group.
   template <class F>
   bool AnyPod(F is) const {
     if (group == nullptr) return is(pod);
     return std::ranges::any_of(group->members, is, &QueuedGroup::Member::pod);
   }
+  // Returns whether the entity is, or contains, the pod with this uid.
   bool Has(std::string_view uid) const {
     return AnyPod([uid](const PodRef& one) { return one->uid() == uid; });
   }
 
-  // What QueueSort sees.
+  // Returns the view for QueueSort.
   berth_queued View() const;
-  // What hints see, which are asked about each member by itself.
+  // Returns the view of one member for hints, which are called for each member separately.
   berth_queued ViewOf(const PodRef& member) const;
 };
 

@@ -15,8 +15,8 @@ constexpr int64_t kFlushEveryNs = 30 * kSecondNs;
 
 constexpr size_t IndexOf(QueuePlace place) { return static_cast<size_t>(place); }
 
-// Whether an entity may go from `from` to `to`. A pod enters at active or gated; a group that its
-// members found or change, anywhere.
+// Returns whether an entity may move from `from` to `to`. A new pod enters at active or gated; a
+// group that is created or whose members change may enter anywhere.
 constexpr bool MayMove(QueuePlace from, QueuePlace to) {
   constexpr auto kBit = [](QueuePlace place) { return 1U << IndexOf(place); };
   constexpr uint32_t kReady = kBit(QueuePlace::kActive) | kBit(QueuePlace::kGated);
@@ -101,10 +101,10 @@ void SchedulingQueue::Create(PodRef pod) {
   entries_.insert(std::move(owned));
   nominator_.Add(entry.entity.pod, entry.entity.pod->nominated_node());
   Requeue(entry, Requeueing::kImmediately);
-  OfferArrival(entry.entity.pod);
+  ApplyPodAdded(entry.entity.pod);
 }
 
-void SchedulingQueue::Forget(QueueEntry& entry) {
+void SchedulingQueue::Erase(QueueEntry& entry) {
   Leave(entry);
   if (entry.entity.group != nullptr) {
     groups_.erase(groups_.find(std::string_view(entry.entity.group->name)));
@@ -172,8 +172,9 @@ void SchedulingQueue::Leave(QueueEntry& entry) {
   entry.entity.backoff_until_ns = 0;
 }
 
-// With pop_from_backoff a pod may be popped from a backoff at any time: PreEnqueue is asked on the
-// way in, and not again. Otherwise it is asked on the way out.
+// With pop_from_backoff a pod may be popped from a backoff queue at any time, so PreEnqueue runs
+// when the pod enters the backoff queue and not again when it leaves. Otherwise it runs when the
+// pod leaves.
 void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushed) {
   QueuedEntity& entity = entry.entity;
   const bool was_asked =
@@ -182,13 +183,13 @@ void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushe
   const bool backs_off =
       how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), now_ns_());
   const bool asks = !was_asked && (!backs_off || options_.pop_from_backoff);
-  if (asks && IsHeldBack(entry)) return;
+  if (asks && GateIfPreEnqueueRejects(entry)) return;
   entity.was_flushed = was_flushed;
   if (!backs_off) return Move(entry, QueuePlace::kActive);
   Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
 }
 
-bool SchedulingQueue::IsHeldBack(QueueEntry& entry) {
+bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
   QueuedEntity& entity = entry.entity;
   std::optional<PluginId> first;
   if (entity.gate.has_value()) first = entity.gate->plugin;
@@ -205,7 +206,7 @@ bool SchedulingQueue::IsHeldBack(QueueEntry& entry) {
   return true;
 }
 
-// --- what the cluster says ----------------------------------------------------------------------
+// --- events from the cluster --------------------------------------------------------------------
 
 void SchedulingQueue::Add(PodRef pod) {
   if (Entry(pod->uid()) != nullptr) return Update(std::move(pod));
@@ -223,7 +224,7 @@ void SchedulingQueue::Update(PodRef pod) {
     return Create(std::move(pod));
   }
   const std::string node(nominator_.NodeOf(pod->uid()));
-  // Who is in flight has been assumed, and is nominated no more.
+  // A pod in flight has been assumed and is no longer nominated; keep it that way.
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
   switch (place) {
     case QueuePlace::kActive:
@@ -234,7 +235,7 @@ void SchedulingQueue::Update(PodRef pod) {
       break;
     case QueuePlace::kUnschedulable:
       parked_.Update(*entry, [&] { SetPod(*entry, pod); });
-      OfferChange(*entry, old, pod);
+      ApplyPodChange(*entry, old, pod);
       break;
     case QueuePlace::kGated:
       parked_.Update(*entry, [&] { SetPod(*entry, pod); });
@@ -243,14 +244,14 @@ void SchedulingQueue::Update(PodRef pod) {
     case QueuePlace::kInFlight:
       entry->is_removed = false;
       SetPod(*entry, pod);
-      OfferChange(*entry, old, pod);
+      ApplyPodChange(*entry, old, pod);
       break;
   }
   const std::string_view named = old->nominated_node();
   if (!node.empty() && nominator_.NodeOf(pod->uid()) != node) {
-    OnNominationGone(old, node);
+    OnNominationRemoved(old, node);
   } else if (!named.empty() && named != pod->nominated_node()) {
-    OnNominationGone(old, named);
+    OnNominationRemoved(old, named);
   }
 }
 
@@ -265,13 +266,13 @@ bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
   } else if (entry->entity.place == QueuePlace::kInFlight) {
     entry->is_removed = true;
   } else {
-    Forget(*entry);
+    Erase(*entry);
   }
-  if (!nominated.empty() && nominated != node) OnNominationGone(pod, nominated);
+  if (!nominated.empty() && nominated != node) OnNominationRemoved(pod, nominated);
   return true;
 }
 
-// --- what cycles do -----------------------------------------------------------------------------
+// --- called by scheduling and binding cycles ----------------------------------------------------
 
 bool SchedulingQueue::has_ready() const {
   return !active_.empty() || (options_.pop_from_backoff && !backing_off_.empty());
@@ -290,14 +291,14 @@ const QueuedEntity* SchedulingQueue::Pop() {
 bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
   QueueEntry& entry = PodInFlight(uid);
   if (entry.is_removed) {
-    Forget(entry);
+    Erase(entry);
     return false;
   }
   const Requeueing how = EndAttempt(entry, std::move(rejection));
   if (GroupNameOf(*entry.entity.pod).empty()) {
-    Resume(entry, how);
+    ParkOrRequeue(entry, how);
   } else {
-    Rejoin(entry, how);
+    ReturnToGroup(entry, how);
   }
   return true;
 }
@@ -316,10 +317,10 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   entity.queued_ns = now_ns_();
   entity.was_flushed = false;
   entry.sequence = ++sequence_;
-  return JudgeFlight(entry);
+  return DecideAfterAttempt(entry);
 }
 
-void SchedulingQueue::Resume(QueueEntry& entry, Requeueing how) {
+void SchedulingQueue::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
   if (how == Requeueing::kSkip) return Move(entry, QueuePlace::kUnschedulable);
   Requeue(entry, how);
 }
@@ -329,7 +330,7 @@ void SchedulingQueue::StopRecording(std::string_view uid) { log_.Stop(EntryInFli
 void SchedulingQueue::Done(std::string_view uid) {
   QueueEntry& entry = PodInFlight(uid);
   nominator_.Remove(entry.entity.pod->uid());
-  Forget(entry);
+  Erase(entry);
 }
 
 void SchedulingQueue::Activate(std::string_view uid) {
@@ -359,7 +360,7 @@ void SchedulingQueue::ForgetReported(std::string_view uid) {
 
 // --- time ---------------------------------------------------------------------------------------
 
-// As of the last whole second, so that when it is called does not matter.
+// Works as of the last whole second, so that the exact time of the call does not matter.
 void SchedulingQueue::Tick() {
   const int64_t now_ns = now_ns_();
   MoveReady(backing_off_, now_ns - now_ns % kSecondNs);
@@ -374,7 +375,8 @@ void SchedulingQueue::MoveReady(EntityHeap& heap, int64_t at_ns) {
   }
 }
 
-// As of the last point of the 30 s grid. It is no event for pods in flight: they are being tried.
+// Works as of the last multiple of 30 s since the queue was created. A flush is not recorded as an
+// event for pods in flight, because they are being tried already.
 void SchedulingQueue::Flush(int64_t now_ns) {
   if (now_ns < next_flush_ns_) return;
   const int64_t at_ns = now_ns - (now_ns - next_flush_ns_) % kFlushEveryNs;
@@ -399,7 +401,7 @@ std::optional<int64_t> SchedulingQueue::NextTickNs() const {
   return next;
 }
 
-// --- the rest -----------------------------------------------------------------------------------
+// --- policy and queries -------------------------------------------------------------------------
 
 void SchedulingQueue::PolicyChanged() {
   interests_.Build(policy_.interests());
@@ -421,7 +423,7 @@ void SchedulingQueue::TryAllAgain() {
     }
   }
   std::ranges::sort(ready, {}, &QueueEntry::sequence);
-  for (QueueEntry* entry : ready) IsHeldBack(*entry);
+  for (QueueEntry* entry : ready) GateIfPreEnqueueRejects(*entry);
   OnEvent(QueueEvent());
 }
 
@@ -457,7 +459,7 @@ void SchedulingQueue::CheckInvariants() const {
   error_backing_off_.CheckInvariants();
   parked_.CheckInvariants();
   log_.CheckInvariants();
-  BERTH_ASSERT(helped_.empty() && matching_.empty());
+  BERTH_ASSERT(requeued_.empty() && matching_.empty());
 }
 
 void SchedulingQueue::CheckEntry(const QueueEntry& entry) const {

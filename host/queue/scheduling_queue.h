@@ -1,15 +1,15 @@
-// The scheduling queue: every pod of ours that has no node, in exactly one place, by itself or with
-// its group.
+// The scheduling queue. It holds every pod of this scheduler's profiles that has no node. Each pod
+// is in exactly one place, alone or with its group.
 //
-//                    PreEnqueue says no
+//                    PreEnqueue rejects
 //     Add ---------------------------------------> gated
-//      |                                             | its plugin's event, its own update
+//      |                                             | event for its plugin, update of the pod
 //      v              Pop               Return       v
 //   active ------------------> in flight -----> unschedulable ---- event, flush, Activate
 //      ^                           |    \                                |
 //      |                           |     `--> error backoff              v
 //      +---- backoff <-------------+---------------------------------> backoff / active
-//                       Return, an event came meanwhile
+//                       Return, after an event while in flight
 //
 // (kube-scheduler: pkg/scheduler/backend/queue/scheduling_queue.go)
 #ifndef BERTH_HOST_QUEUE_SCHEDULING_QUEUE_H_
@@ -43,130 +43,143 @@
 namespace berth::host {
 
 // Threading: the scheduling thread.
-// Lifetime:  policy and order must outlive it.
+// Lifetime:  policy and order must outlive the queue.
 // Must not:  be called by policy or order within their calls.
-// Cost:      Add, Pop, Return: O(log size); of a group O(its members). OnEvent: what the plugins
-//            that registered for the event rejected, counted in classes of pods that are equal in
-//            what those plugins look at, and the pods that it moves. Not what else is parked.
+// Cost:      Add, Pop, Return: O(log size); for a group O(its members). OnEvent: one hint call per
+//            class of parked pods that are rejected by the same registered plugins and equal in the
+//            parts that those plugins' hints depend on, plus the pods that it moves. Other parked
+//            pods cost nothing.
 class SchedulingQueue {
  public:
   struct Options {
     int64_t initial_backoff_ns = 1'000'000'000;
-    int64_t max_backoff_ns = 10'000'000'000;            // 0: no backoff at all.
-    int64_t flush_after_ns = int64_t{300'000'000'000};  // How long a pod is parked at most.
-    bool pop_from_backoff = true;  // An idle scheduler does not wait for a backoff to end.
-    // Events kept for pods in flight. Beyond, the pods that have missed some are tried again.
+    int64_t max_backoff_ns = 10'000'000'000;            // 0 disables backoff.
+    int64_t flush_after_ns = int64_t{300'000'000'000};  // The longest time that a pod is parked.
+    bool pop_from_backoff = true;  // Pop() takes a pod from the backoff queue if none is active.
+    // The number of events that are recorded for pods in flight. If there are more, a pod that
+    // missed some is tried again when it is rejected.
     size_t max_logged_events = 10'000;
-    // Pods of one spec.schedulingGroup are one entity: gated until PreEnqueue lets every member
-    // pass, popped, parked and backing off together. An event helps them that helps one of them.
-    // When members come or go, it is tried again. One that is being deleted is in no group.
-    // (KEP-4671)
+    // Treats the pods of one spec.schedulingGroup as one entity: the group is gated until
+    // PreEnqueue accepts every member, and is popped, parked and backed off as a whole. An event
+    // that helps one member requeues the group, and so does a member that is added or removed. A
+    // pod that is being deleted belongs to no group. (KEP-4671)
     bool groups = false;
   };
 
-  // `now_ns`: since 1970-01-01T00:00:00Z; must never go back.
+  // `now_ns` returns the time since 1970-01-01T00:00:00Z and must never go back.
   SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, std::function<int64_t()> now_ns,
                   Options options);
   ~SchedulingQueue();
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
 
-  // ---- What the cluster says --------------------------------------------------------------------
+  // ---- Events from the cluster ------------------------------------------------------------------
 
-  // A pod without a node that is ours; what its status nominates it to is noted. When PreEnqueue
-  // has been asked about it, the others are offered its Add as an UNSCHEDULED_POD. One that is here
-  // already is updated.
+  // Adds a pod of this scheduler that has no node, and records the nomination in its status. After
+  // PreEnqueue has run for it, the pod is also an UNSCHEDULED_POD Add event for the other pods. A
+  // pod that is already in the queue is updated.
   void Add(PodRef pod);
-  // The pod changed; one that is nowhere is added. Where it is parked, each event that the change
-  // is (PodChange) is offered to its rejectors as a TARGET_POD event; in flight, it is kept for
-  // later; a change of its status alone is none. Gated, PreEnqueue is asked again whatever the
-  // change is; elsewhere its turn may change.
-  // A nomination that was taken away frees its node: a Delete of an ASSIGNED_POD for other pods of
-  // the same or a lower priority.
+  // Updates a pod, or adds it if it is not in the queue. For a parked pod, each event of the change
+  // (PodChange) is offered to its rejectors as a TARGET_POD event; in flight, these events are
+  // recorded for later. A change of the pod's status alone is no event. For a gated pod, PreEnqueue
+  // runs again, whatever changed. For an active or backing-off pod, the position in its heap may
+  // change.
+  // If the change removes the pod's nomination, the queue applies an ASSIGNED_POD Delete event to
+  // other pods of the same or a lower priority.
   void Update(PodRef pod);
-  // It is gone, or has a node, `node`; where else it was nominated, that is free, as in Update().
-  // In flight, it is forgotten when its attempt ends, unless it comes again before. False: not
-  // here.
+  // Removes a pod that was deleted, or that now has the node `node`. A nomination to another node
+  // is removed as in Update(). A pod in flight is erased when its attempt ends, unless it is added
+  // again before. Returns false if the pod is not in the queue.
   bool Remove(std::string_view uid, std::string_view node = {});
-  // Offers the event to what is parked, and keeps it for what is in flight. Those of TARGET_POD and
-  // UNSCHEDULED_POD are the queue's own.
+  // Requeues the parked pods that the event makes schedulable, and records the event for the pods
+  // in flight. TARGET_POD and UNSCHEDULED_POD events are created by the queue itself.
   void OnEvent(const QueueEvent& event);
-  // The same for pods for which `which` holds, those in flight included.
-  void OnEvent(const QueueEvent& event, const std::function<bool(const QueuedEntity&)>& which);
+  // Applies the event only to entities for which `filter` holds, including those in flight.
+  void OnEvent(const QueueEvent& event, const std::function<bool(const QueuedEntity&)>& filter);
 
-  // ---- What cycles do ---------------------------------------------------------------------------
+  // ---- Called by scheduling and binding cycles --------------------------------------------------
 
-  // The first that is ready, now in flight; null: there is none. With `pop_from_backoff` the head
-  // of the backoff queue, whatever time it has left, when nothing is active.
-  // Lifetime: until Return() or Done() for it.
+  // Moves the first ready entity into flight and returns it; null if there is none. If no entity is
+  // active, `pop_from_backoff` takes the first entity of the backoff queue, however long its
+  // backoff still lasts.
+  // Lifetime: until Return() or Done() for the pod, or ReturnGroup() for the group.
   const QueuedEntity* Pop();
-  // Null: not here; one that was removed in flight still is, but for a member of a group. Of a
-  // member its group. Lifetime: until the next call of anything that is not const.
+  // Returns the entity of the pod, which is its group for a member of a group; null if the pod is
+  // not in the queue. A single pod that was removed in flight is still found; a removed member of a
+  // group is not. Lifetime: until the next call of a non-const method.
   const QueuedEntity* Find(std::string_view uid) const;
-  // As the cluster last said it is; null: not here.
+  // Returns the latest version of the pod; null if it is not in the queue.
   PodRef PodOf(std::string_view uid) const;
-  // The attempt ended without a node. To the error backoff without a rejection; otherwise what
-  // happened since Pop() decides: backoff, active, or parked. A pod that was removed meanwhile is
-  // dropped. False: it was dropped. One of a group founds it anew, or joins it, which is then tried
-  // again after the longer of both backoffs. REQUIRES: a pod in flight, by itself.
+  // Ends an attempt that did not bind the pod. Without a rejection the pod goes to the error
+  // backoff; otherwise the events since Pop() decide whether it goes to the backoff or active
+  // queue, or is parked. A pod that was removed meanwhile is erased. A pod of a group returns to
+  // its group, which is created if needed; the group is then tried again after the longer of both
+  // backoffs. Returns false if the pod was erased.
+  // REQUIRES: the pod is in flight and not a member of a group.
   bool Return(std::string_view uid, Rejection rejection);
-  // The same for a group, with the members that it has left. REQUIRES: in flight.
+  // Ends the attempt of a group, as Return(), for the members that it still has. REQUIRES: the
+  // group is in flight.
   void ReturnGroup(std::string_view name, Rejection rejection);
-  // The member has a node: it goes on in flight, by itself. Without members there is no group.
-  // REQUIRES: a member of a group in flight.
+  // Splits a member that has a node off its group; the pod stays in flight on its own. A group
+  // without members is erased. REQUIRES: the pod is a member of a group in flight.
   void TakeFromGroup(std::string_view uid);
-  // It waits for nothing any more that an event could help: keeps no more events for it. Should it
-  // be rejected all the same, it is tried again after its backoff: it may have missed something.
-  // REQUIRES: in flight.
+  // Stops recording events for the pod, which from now on does not depend on any event. If the pod
+  // is rejected all the same, it is tried again after its backoff, because it may have missed an
+  // event.
+  // REQUIRES: the pod is in flight.
   void StopRecording(std::string_view uid);
-  // It is bound, or nobody's business any more; nor is it nominated. REQUIRES: a pod in flight, by
-  // itself.
+  // Removes a pod that was bound or no longer belongs to this scheduler, and removes its
+  // nomination. REQUIRES: the pod is in flight and not a member of a group.
   void Done(std::string_view uid);
-  // Parked or backing off: to the active queue, if PreEnqueue allows. In flight: as if an event
-  // had come that helps it. Otherwise nothing.
+  // Moves a parked or backing-off pod to the active queue, if PreEnqueue accepts it. For a pod in
+  // flight, records an event that requeues it. Otherwise does nothing.
   void Activate(std::string_view uid);
-  // Room is kept for the pod on this node and no other; empty: on none. What is given up is free,
-  // as in Update().
+  // Nominates the pod to this node and no other; an empty `node` removes its nomination. Other pods
+  // are requeued for a removed nomination as in Update().
   void Nominate(const PodRef& pod, std::string_view node);
-  // Remembers what the pod's condition is told, of which generation of the pod. False: the same as
-  // last time. REQUIRES: it is here.
+  // Records the condition that is reported for this generation of the pod. Returns false if it
+  // equals the one recorded last. REQUIRES: the pod is in the queue.
   bool NoteReported(std::string_view uid, std::string_view reason, std::string_view message,
                     int64_t generation);
-  // It may not have been told. It may not be here any more.
+  // Clears the recorded condition, because reporting it may have failed. The pod need not be in the
+  // queue any more.
   void ForgetReported(std::string_view uid);
 
   // ---- Time -------------------------------------------------------------------------------------
 
-  // Moves what has waited long enough. Backoffs end at whole seconds; every 30 s pods that have
-  // been parked for longer than flush_after_ns are tried again, gated ones asked again.
+  // Moves the pods whose backoff is over to the active queue. Backoffs end at whole seconds. Every
+  // 30 s, pods that have been parked for longer than flush_after_ns are tried again; for gated
+  // pods, PreEnqueue runs again.
   void Tick();
-  // When Tick() next has something to do; none: while nothing changes, never.
+  // Returns when Tick() next has something to do; none if it has nothing to do until the queue
+  // changes.
   std::optional<int64_t> NextTickNs() const;
 
-  // ---- The rest ---------------------------------------------------------------------------------
+  // ---- Policy, groups and queries ---------------------------------------------------------------
 
-  // Other plugins, or another order: the heaps and the index are built anew. Nobody changes place.
+  // Rebuilds the heaps and the index after the plugins or the order changed. No entity changes its
+  // place.
   void PolicyChanged();
-  // As Options::groups. Who gets into a group, or out of one, begins anew; in flight they stay by
-  // themselves until they come back.
+  // Changes Options::groups. Pods that enter or leave a group are added anew. Pods in flight stay
+  // single until they return.
   void SetGroups(bool groups);
-  // PreEnqueue is asked about all that wait; what was rejected, or is in flight and will be, is
-  // tried again after its backoff.
+  // Runs PreEnqueue for all waiting pods. Pods that were rejected, and pods in flight that will be,
+  // are tried again after their backoff.
   void TryAllAgain();
   Nominator& nominator() { return nominator_; }
   const Nominator& nominator() const { return nominator_; }
 
-  bool has_ready() const;                  // Pop() would return one.
-  size_t size() const;                     // Pods, everywhere.
-  size_t CountIn(QueuePlace place) const;  // Entities.
-  // In no order.
+  bool has_ready() const;                  // Whether Pop() would return an entity.
+  size_t size() const;                     // The number of pods in all places.
+  size_t CountIn(QueuePlace place) const;  // The number of entities in the place.
+  // Calls `each` for every entity, in no particular order.
   void ForEach(const std::function<void(const QueuedEntity&)>& each) const;
-  // Asserts that every entity is in exactly the one place that it says, and that every index
-  // agrees. For tests; costs O(size).
+  // Asserts that every entity is in exactly the place that it records, and that all indexes agree.
+  // For tests; costs O(size).
   void CheckInvariants() const;
 
  private:
-  // Pods are found by their uid, groups by their name.
+  // Looks up pods by their uid and groups by their name.
   struct KeyHash {
     using is_transparent = void;
     size_t operator()(std::string_view key) const;
@@ -190,46 +203,50 @@ class SchedulingQueue {
   QueueEntry& EntryInFlight(std::string_view uid) const;
   QueueEntry& PodInFlight(std::string_view uid) const;
   void Create(PodRef pod);
-  void Forget(QueueEntry& entry);
+  void Erase(QueueEntry& entry);
   void SetPod(QueueEntry& entry, const PodRef& pod);
   uint64_t& ReportedOf(QueueEntry& entry, std::string_view uid);
 
-  // Empty: it is of none.
+  // Returns "<namespace>/<name>" of the pod's group; empty if it belongs to no group.
   std::string GroupNameOf(const Pod& pod) const;
   QueueEntry* Group(std::string_view name) const;
   void CreateInGroup(PodRef pod, std::string name);
-  void Rejoin(QueueEntry& entry, Requeueing how);
+  void ReturnToGroup(QueueEntry& entry, Requeueing how);
   void RemoveFromGroup(QueueEntry& group, std::string_view uid);
   void AddMember(QueueEntry& group, QueuedGroup::Member member);
   QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
-  void OnRoomLost(const PodRef& pod);
-  // Members come or go by `change`. `when_ready`: what becomes of a group that is active.
-  void Regroup(QueueEntry& group, const std::function<void()>& change,
-               Requeueing when_ready = Requeueing::kImmediately);
+  void OnMemberNominationRemoved(const PodRef& pod);
+  // Calls `change`, which adds or removes members, and requeues the group. `when_ready` says how to
+  // requeue a group that is active.
+  void ChangeMembers(QueueEntry& group, const std::function<void()>& change,
+                     Requeueing when_ready = Requeueing::kImmediately);
 
-  // The one way from place to place; but TakeFromGroup() splits what is in flight.
+  // Moves the entry from its place to another. All changes of place go through this function,
+  // except that TakeFromGroup() creates an entry in flight.
   void Move(QueueEntry& entry, QueuePlace to);
   void Enter(QueueEntry& entry, QueuePlace to);
   void Leave(QueueEntry& entry);
 
-  // The attempt is over; what has become of it since.
+  // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
-  // Parked, or as Requeue() has it.
-  void Resume(QueueEntry& entry, Requeueing how);
-  // Not parked any more: active, in a backoff, or gated. `was_flushed`: for time alone.
+  // Parks the entry if `how` is kSkip; otherwise requeues it.
+  void ParkOrRequeue(QueueEntry& entry, Requeueing how);
+  // Moves the entry to the active queue or a backoff queue, or gates it. `was_flushed`: the
+  // periodic flush alone is the reason.
   void Requeue(QueueEntry& entry, Requeueing how, bool was_flushed = false);
-  // Asks PreEnqueue, and gates the entity where it says no.
-  bool IsHeldBack(QueueEntry& entry);
+  // Runs PreEnqueue. If a plugin rejects a pod of the entry, gates the entry and returns true.
+  bool GateIfPreEnqueueRejects(QueueEntry& entry);
 
-  void Offer(const QueueEvent& event, const EntityFilter* which);
-  void Offer(const QueueEvent& event, const EntityFilter* which, const EntityFilter* in_flight);
-  void OfferToAll(const QueueEvent& event, const EntityFilter* which);
-  Requeueing JudgeEvent(const QueuedEntity& entity, const QueueEvent& event);
-  Requeueing JudgeFlight(const QueueEntry& entry);
-  void OfferChange(QueueEntry& entry, const PodRef& old, const PodRef& pod);
-  void OfferArrival(const PodRef& pod);
-  // The room that the pod was promised there is free.
-  void OnNominationGone(const PodRef& pod, std::string_view node);
+  void ApplyEvent(const QueueEvent& event, const EntityFilter* filter);
+  void ApplyEvent(const QueueEvent& event, const EntityFilter* filter,
+                  const EntityFilter* in_flight);
+  void ApplyWildcardEvent(const QueueEvent& event, const EntityFilter* filter);
+  Requeueing DecideForEvent(const QueuedEntity& entity, const QueueEvent& event);
+  Requeueing DecideAfterAttempt(const QueueEntry& entry);
+  void ApplyPodChange(QueueEntry& entry, const PodRef& old, const PodRef& pod);
+  void ApplyPodAdded(const PodRef& pod);
+  // Requeues pods that were waiting for the room of the removed nomination.
+  void OnNominationRemoved(const PodRef& pod, std::string_view node);
 
   void MoveReady(EntityHeap& heap, int64_t at_ns);
   void Flush(int64_t now_ns);
@@ -242,13 +259,13 @@ class SchedulingQueue {
   const Options options_;
   const Backoff backoff_;
   InterestTable interests_;
-  Entries entries_;  // Pods by themselves.
+  Entries entries_;  // Single pods.
   bool has_groups_;
-  Entries groups_;                  // Without members only in flight.
-  StringMap<QueueEntry*> members_;  // Groups, by the uids of their members.
-  std::array<size_t, 6> counts_{};  // By QueuePlace.
+  Entries groups_;                  // Groups. Without members only in flight.
+  StringMap<QueueEntry*> members_;  // The groups by the uids of their members.
+  std::array<size_t, 6> counts_{};  // The number of entities by QueuePlace.
   EntityHeap active_;
-  EntityHeap backing_off_;  // Windows: when the backoff ends.
+  EntityHeap backing_off_;  // The window is the end of the backoff.
   EntityHeap error_backing_off_;
   ParkedIndex parked_{interests_};
   EventLog log_;
@@ -256,9 +273,9 @@ class SchedulingQueue {
   uint64_t sequence_ = 0;
   int64_t next_flush_ns_;
 
-  // Kept for their memory; empty between calls.
+  // Scratch vectors, members so that their memory is reused; empty between calls.
   std::vector<const Interest*> matching_;
-  std::vector<ParkedIndex::Helped> helped_;
+  std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };
 
 }  // namespace berth::host

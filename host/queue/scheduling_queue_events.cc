@@ -1,4 +1,4 @@
-// What events do to pods that wait.
+// The part of SchedulingQueue that applies events to waiting pods.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -28,9 +28,9 @@ PluginBits BitsOf(const std::vector<const Interest*>& interests) {
   return bits;
 }
 
-// Asks the hint of an interest about the event: of a group for each member, until one says yes;
-// what happened to a pod itself is asked for that pod alone.
-auto AskAbout(QueuePolicy& policy, const QueueEvent& event) {
+// Returns a function that calls an interest's hint for the event. For a group it calls the hint for
+// each member until one returns true. A TARGET_POD event is passed only for the pod itself.
+auto MakeHintFunction(QueuePolicy& policy, const QueueEvent& event) {
   const PodRef* target =
       event.resource == BERTH_RESOURCE_TARGET_POD ? std::get_if<PodRef>(&event.after) : nullptr;
   berth_event seen{.struct_size = sizeof(berth_event),
@@ -50,70 +50,74 @@ auto AskAbout(QueuePolicy& policy, const QueueEvent& event) {
 
 }  // namespace
 
-void SchedulingQueue::OnEvent(const QueueEvent& event) { Offer(event, nullptr); }
+void SchedulingQueue::OnEvent(const QueueEvent& event) { ApplyEvent(event, nullptr); }
 
 void SchedulingQueue::OnEvent(const QueueEvent& event,
-                              const std::function<bool(const QueuedEntity&)>& which) {
-  Offer(event, &which);
+                              const std::function<bool(const QueuedEntity&)>& filter) {
+  ApplyEvent(event, &filter);
 }
 
-void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which) {
-  Offer(event, which, which);
+void SchedulingQueue::ApplyEvent(const QueueEvent& event, const EntityFilter* filter) {
+  ApplyEvent(event, filter, filter);
 }
 
-void SchedulingQueue::Offer(const QueueEvent& event, const EntityFilter* which,
-                            const EntityFilter* in_flight) {
+void SchedulingQueue::ApplyEvent(const QueueEvent& event, const EntityFilter* filter,
+                                 const EntityFilter* in_flight) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) {
-    OfferToAll(event, which);
+    ApplyWildcardEvent(event, filter);
   } else {
     interests_.Find(event, matching_);
     if (matching_.empty()) return;
     log_.Append(event, BitsOf(matching_), in_flight);
-    parked_.Offer(matching_, which, AskAbout(policy_, event), helped_);
+    parked_.SelectForRequeue(matching_, filter, MakeHintFunction(policy_, event), requeued_);
     matching_.clear();
   }
-  for (const auto& [entry, how] : helped_) Requeue(*entry, how);
-  helped_.clear();
+  for (const auto& [entry, how] : requeued_) Requeue(*entry, how);
+  requeued_.clear();
 }
 
-void SchedulingQueue::OfferToAll(const QueueEvent& event, const EntityFilter* which) {
-  const Pod* only = OnlyFor(event);
-  const EntityFilter is_meant = [only, which](const QueuedEntity& entity) {
-    return (only == nullptr || entity.Has(only->uid())) && (which == nullptr || (*which)(entity));
+void SchedulingQueue::ApplyWildcardEvent(const QueueEvent& event, const EntityFilter* filter) {
+  const Pod* only = OnlyPodOf(event);
+  const EntityFilter matches = [only, filter](const QueuedEntity& entity) {
+    return (only == nullptr || entity.Has(only->uid())) && (filter == nullptr || (*filter)(entity));
   };
-  log_.Append(event, kAllPlugins, &is_meant);
+  log_.Append(event, kAllPlugins, &matches);
   for (QueueEntry* entry = parked_.entries().front(); entry != nullptr; entry = entry->next) {
-    if (is_meant(entry->entity)) helped_.push_back({entry, Requeueing::kAfterBackoff});
+    if (matches(entry->entity)) requeued_.push_back({entry, Requeueing::kAfterBackoff});
   }
 }
 
-Requeueing SchedulingQueue::JudgeEvent(const QueuedEntity& entity, const QueueEvent& event) {
+Requeueing SchedulingQueue::DecideForEvent(const QueuedEntity& entity, const QueueEvent& event) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) return Requeueing::kAfterBackoff;
   interests_.Find(event, matching_);
-  const Requeueing how = Judge(entity.rejection, matching_, entity, AskAbout(policy_, event));
+  const Requeueing how =
+      DecideRequeueing(entity.rejection, matching_, entity, MakeHintFunction(policy_, event));
   matching_.clear();
   return how;
 }
 
-// An error has nothing to wait for, and who has missed events may have missed the one that helps.
+// After an error there is no event to wait for. A pod for which events were dropped may have missed
+// the one that makes it schedulable.
 // (kube-scheduler: scheduling_queue.go, determineSchedulingHintForInFlightPod)
-Requeueing SchedulingQueue::JudgeFlight(const QueueEntry& entry) {
+Requeueing SchedulingQueue::DecideAfterAttempt(const QueueEntry& entry) {
   const QueuedEntity& entity = entry.entity;
   if (entity.rejection.empty() || !entry.is_recording) return Requeueing::kAfterBackoff;
   Requeueing how = Requeueing::kSkip;
   log_.Replay(entry, BitsOf(entity.rejection), [&](const QueueEvent& event) {
-    how = std::max(how, JudgeEvent(entity, event));
+    how = std::max(how, DecideForEvent(entity, event));
     return how == Requeueing::kSkip ||
            (how == Requeueing::kAfterBackoff && !entity.rejection.pending.empty());
   });
   return how;
 }
 
-// The pod itself has changed: one event after the other, until one helps. In flight they are kept.
-void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old, const PodRef& pod) {
+// Applies the events of the pod's own change one after the other until one requeues it. For a pod
+// in flight, all of them are recorded.
+void SchedulingQueue::ApplyPodChange(QueueEntry& entry, const PodRef& old, const PodRef& pod) {
   const uint32_t change = PodChange(*old, *pod);
-  // Upstream offers this too, and tries a pod once more for having said that it was refused.
-  if (change == BERTH_ACTION_UPDATE && ChangedInStatusAlone(*old, *pod)) return;
+  // kube-scheduler treats this as an event too, and so retries a pod because its own Unschedulable
+  // condition was written.
+  if (change == BERTH_ACTION_UPDATE && OnlyStatusChanged(*old, *pod)) return;
   for (uint32_t left = change; left != 0;) {
     const uint32_t action = change == BERTH_ACTION_UPDATE ? change : left & (~left + 1);
     left &= ~action;
@@ -125,52 +129,54 @@ void SchedulingQueue::OfferChange(QueueEntry& entry, const PodRef& old, const Po
       matching_.clear();
       continue;
     }
-    const Requeueing how = JudgeEvent(entry.entity, event);
+    const Requeueing how = DecideForEvent(entry.entity, event);
     if (how == Requeueing::kSkip) continue;
     return Requeue(entry, how);
   }
 }
 
-// What waits for a pod like this, as the members of a group do for each other, hears of it.
+// Applies the arrival of a pod as an event: the members of a group, for example, wait for each
+// other.
 // (kube-scheduler: scheduling_queue.go, Add, with the gate GangScheduling)
-void SchedulingQueue::OfferArrival(const PodRef& pod) {
-  if (!interests_.HasAny(BERTH_RESOURCE_UNSCHEDULED_POD)) return;  // Nearly always.
+void SchedulingQueue::ApplyPodAdded(const PodRef& pod) {
+  if (!interests_.HasAny(BERTH_RESOURCE_UNSCHEDULED_POD)) return;  // The usual case.
   const EntityFilter is_another = [&pod](const QueuedEntity& entity) {
     return !entity.Has(pod->uid());
   };
-  Offer({.resource = BERTH_RESOURCE_UNSCHEDULED_POD,
-         .action = BERTH_ACTION_ADD,
-         .before = PodRef(),
-         .after = pod},
-        &is_another, nullptr);  // It is not in flight.
+  ApplyEvent({.resource = BERTH_RESOURCE_UNSCHEDULED_POD,
+              .action = BERTH_ACTION_ADD,
+              .before = PodRef(),
+              .after = pod},
+             &is_another, nullptr);  // No filter in flight: the new pod is not in flight.
 }
 
 void SchedulingQueue::Nominate(const PodRef& pod, std::string_view node) {
   const std::string before(nominator_.NodeOf(pod->uid()));
   nominator_.Add(pod, node);
-  if (!before.empty() && before != node) OnNominationGone(pod, before);
+  if (!before.empty() && before != node) OnNominationRemoved(pod, before);
 }
 
-// To pods of the same or a lower priority, which counted with it, it is as if an assigned pod were
-// gone: it is shown as one that was nominated, whether or not its status had said so yet. Its own
-// place is no news to itself, but to its group.
-void SchedulingQueue::OnNominationGone(const PodRef& pod, std::string_view node) {
-  const bool is_told = pod->nominated_node() == node;
+// For pods of the same or a lower priority, whose attempts counted with the nominated pod, a
+// removed nomination is like the deletion of an assigned pod. The event shows the pod with the
+// nomination in its status, whether or not the status ever had it. The pod itself does not get the
+// event; its group is requeued separately.
+void SchedulingQueue::OnNominationRemoved(const PodRef& pod, std::string_view node) {
+  const bool is_in_status = pod->nominated_node() == node;
   PodStatusPatch patch;
   patch.nominated_node = node;
-  PodRef nominated = is_told ? pod : WithStatus(pod, patch, pod->resource_version());
+  PodRef nominated = is_in_status ? pod : WithStatus(pod, patch, pod->resource_version());
   const int32_t priority = pod->view().priority;
   const EntityFilter is_lower = [priority, &pod](const QueuedEntity& entity) {
     return !entity.Has(pod->uid()) && entity.AnyPod([priority](const PodRef& other) {
       return other->view().priority <= priority;
     });
   };
-  Offer({.resource = BERTH_RESOURCE_ASSIGNED_POD,
-         .action = BERTH_ACTION_DELETE,
-         .before = std::move(nominated),
-         .after = PodRef()},
-        &is_lower);
-  OnRoomLost(pod);
+  ApplyEvent({.resource = BERTH_RESOURCE_ASSIGNED_POD,
+              .action = BERTH_ACTION_DELETE,
+              .before = std::move(nominated),
+              .after = PodRef()},
+             &is_lower);
+  OnMemberNominationRemoved(pod);
 }
 
 }  // namespace berth::host

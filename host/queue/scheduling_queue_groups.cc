@@ -1,4 +1,5 @@
-// Groups: pods that wait together and are tried in one cycle.
+// The part of SchedulingQueue that handles groups: pods that are queued together and tried in one
+// cycle.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -77,10 +78,11 @@ void SchedulingQueue::SetPod(QueueEntry& entry, const PodRef& pod) {
   entry.entity.pod = entry.entity.group->members.front().pod;
 }
 
-// The attempt goes on with those that it has seen, and is not the last. PreEnqueue is asked about
-// all of them: what they wait for may be each other.
-void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& change,
-                              Requeueing when_ready) {
+// A group in flight continues its attempt with the members that it was popped with, and is tried
+// again afterwards. For a waiting group, PreEnqueue runs for all members, because they may be
+// waiting for each other.
+void SchedulingQueue::ChangeMembers(QueueEntry& group, const std::function<void()>& change,
+                                    Requeueing when_ready) {
   const QueuePlace from = group.entity.place;
   if (from == QueuePlace::kInFlight) {
     change();
@@ -92,21 +94,22 @@ void SchedulingQueue::Regroup(QueueEntry& group, const std::function<void()>& ch
   Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
 }
 
-// Members that fit may wait for the room that another was promised, and is not any more.
-void SchedulingQueue::OnRoomLost(const PodRef& pod) {
+// Members that fit may have been waiting for the room of another member's nomination, which no
+// longer exists.
+void SchedulingQueue::OnMemberNominationRemoved(const PodRef& pod) {
   QueueEntry* entry = Entry(pod->uid());
   if (entry == nullptr || entry->entity.group == nullptr) return;
-  if (!nominator_.NodeOf(pod->uid()).empty()) return;  // It was promised another.
+  if (!nominator_.NodeOf(pod->uid()).empty()) return;  // The member is nominated to another node.
   if (entry->entity.place == QueuePlace::kUnschedulable) {
     Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
-    log_.AppendFor(*entry, QueueEvent(), kAllPlugins);  // In flight.
+    log_.AppendFor(*entry, QueueEvent(), kAllPlugins);  // The group is in flight.
   }
 }
 
 void SchedulingQueue::SetGroups(bool groups) {
   if (groups == has_groups_) return;
-  std::vector<std::pair<uint64_t, PodRef>> pods;  // As they came.
+  std::vector<std::pair<uint64_t, PodRef>> pods;  // With their sequence, to keep the order.
   for (const Entries* entries : {&entries_, &groups_}) {
     for (const auto& entry : *entries) {
       if (entry->entity.place == QueuePlace::kInFlight) continue;
@@ -121,7 +124,7 @@ void SchedulingQueue::SetGroups(bool groups) {
     if (entry.entity.group != nullptr) {
       RemoveFromGroup(entry, pod->uid());
     } else {
-      Forget(entry);
+      Erase(entry);
     }
   }
   has_groups_ = groups;
@@ -132,13 +135,13 @@ void SchedulingQueue::SetGroups(bool groups) {
   }
 }
 
-// --- in and out ---------------------------------------------------------------------------------
+// --- adding and removing members ----------------------------------------------------------------
 
 void SchedulingQueue::CreateInGroup(PodRef pod, std::string name) {
   nominator_.Add(pod, pod->nominated_node());
   if (QueueEntry* group = Group(name)) {
-    Regroup(*group, [&] { AddMember(*group, {.pod = pod}); });
-    return OfferArrival(pod);
+    ChangeMembers(*group, [&] { AddMember(*group, {.pod = pod}); });
+    return ApplyPodAdded(pod);
   }
   auto owned = std::make_unique<QueueEntry>();
   QueueEntry& group = *owned;
@@ -149,16 +152,16 @@ void SchedulingQueue::CreateInGroup(PodRef pod, std::string name) {
   AddMember(group, {.pod = pod});
   groups_.insert(std::move(owned));
   Requeue(group, Requeueing::kImmediately);
-  OfferArrival(pod);
+  ApplyPodAdded(pod);
 }
 
 void SchedulingQueue::RemoveFromGroup(QueueEntry& group, std::string_view uid) {
   const bool is_last = group.entity.group->members.size() == 1;
   if (!is_last || group.entity.place == QueuePlace::kInFlight) {
-    return Regroup(group, [&] { DropMember(group, uid); });
+    return ChangeMembers(group, [&] { DropMember(group, uid); });
   }
   DropMember(group, uid);
-  Forget(group);
+  Erase(group);
 }
 
 void SchedulingQueue::TakeFromGroup(std::string_view uid) {
@@ -179,20 +182,20 @@ void SchedulingQueue::TakeFromGroup(std::string_view uid) {
   entry.sequence = group.sequence;
   entry.is_placed = true;
   ++counts_[static_cast<size_t>(QueuePlace::kInFlight)];
-  log_.StartLike(group, entry);
+  log_.StartFrom(group, entry);
   entries_.insert(std::move(owned));
-  if (from.group->members.empty()) Forget(group);
+  if (from.group->members.empty()) Erase(group);
 }
 
 void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
   QueueEntry* group = Group(name);
   BERTH_ASSERT(group != nullptr && group->entity.place == QueuePlace::kInFlight);
-  if (group->entity.group->members.empty()) return Forget(*group);
-  Resume(*group, EndAttempt(*group, std::move(rejection)));
+  if (group->entity.group->members.empty()) return Erase(*group);
+  ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection)));
 }
 
-// Whoever failed on the way to its node must not take the others past its backoff.
-void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
+// A pod that failed after it left its group must not let the other members skip the backoff.
+void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
   std::string name = GroupNameOf(*entry.entity.pod);
   QueuedEntity& entity = entry.entity;
   Leave(entry);
@@ -204,14 +207,14 @@ void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
     entity.group->name = std::move(name);
     AddMember(entry, member);
     groups_.insert(std::move(owned));
-    return Resume(entry, how);
+    return ParkOrRequeue(entry, how);
   }
   const auto join = [&] {
     QueuedEntity& of_all = group->entity;
     of_all.attempts = std::max(of_all.attempts, entity.attempts);
     of_all.rejected_count = std::max(of_all.rejected_count, entity.rejected_count);
     of_all.error_count = std::max(of_all.error_count, entity.error_count);
-    if (of_all.error_count > 0) {  // The longer of both backoffs.
+    if (of_all.error_count > 0) {  // Take the longer of both backoffs.
       of_all.error_count = std::max(of_all.error_count, of_all.rejected_count);
     }
     of_all.queued_ns = entity.queued_ns;
@@ -219,7 +222,7 @@ void SchedulingQueue::Rejoin(QueueEntry& entry, Requeueing how) {
     group->sequence = entry.sequence;
     AddMember(*group, member);
   };
-  Regroup(*group, join, Requeueing::kAfterBackoff);
+  ChangeMembers(*group, join, Requeueing::kAfterBackoff);
 }
 
 void SchedulingQueue::CheckGroup(const QueueEntry& entry) const {

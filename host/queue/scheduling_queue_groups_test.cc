@@ -1,4 +1,4 @@
-// Groups in the queue: pods that wait together and are tried in one cycle.
+// Tests of groups: pods that are queued together and tried in one cycle.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -21,123 +21,128 @@ using ::testing::UnorderedElementsAre;
 const TestQueue::Options kGroups{.groups = true};
 
 TEST(SchedulingQueueGroupsTest, MembersAreOneEntity) {
-  constexpr QueueStory kStories[] = {
-      {"members are one entity, the highest priority first, then as they came",
+  constexpr QueueScript kCases[] = {
+      {"members are one entity, by descending priority, then in order of arrival",
        "join a g; join b g 7; join c g; add d", "d=active g(b,a,c)=active"},
       {"a group is popped as one", "join a g; join b g; pop g(a,b); pop -", "g(a,b)=flight"},
       {"two groups are two entities", "join a g; join b h", "g(a)=active h(b)=active"},
       {"a group has the priority of its highest member",
        "add x 5; join a g 1; join b g 9; pop g(b,a); pop x", "g(b,a)=flight x=flight"},
-      {"one member holds all back", "hold b 4; join a g; join b g; join c g", "g(a,b,c)=gated"},
-      {"a member that passes lets nobody pass for the others", "hold b 4; join b g; join a g",
+      {"one member that PreEnqueue rejects gates the group",
+       "hold b 4; join a g; join b g; join c g", "g(a,b,c)=gated"},
+      {"an accepted member does not ungate a rejected one", "hold b 4; join b g; join a g",
        "g(b,a)=gated"},
-      {"an update of any member asks about all again",
+      {"an update of any member runs PreEnqueue for all",
        "hold b 4; join a g; join b g; release b; touch a", "g(a,b)=active"},
-      {"a member that comes takes a group that waits back to the gates",
+      {"a new member that PreEnqueue rejects gates a parked group",
        "join a g; pop g(a); return g 5; hold b 4; join b g", "g(a,b)=gated"},
-      {"a group that was rejected is parked as one", "join a g; join b g; pop g(a,b); return g 1",
+      {"a rejected group is parked as one entity", "join a g; join b g; pop g(a,b); return g 1",
        "g(a,b)=parked"},
   };
-  ExpectPlaces(kStories, kGroups);
+  ExpectPlaces(kCases, kGroups);
 }
 
-TEST(SchedulingQueueGroupsTest, EventsAndMembersThatComeAndGoBringItBack) {
-  constexpr QueueStory kStories[] = {
+TEST(SchedulingQueueGroupsTest, EventsAndMembershipChangesRequeueTheGroup) {
+  constexpr QueueScript kCases[] = {
       {"an event that helps one member helps the group",
        "join a g; join b g; pop g(a,b); return g 1; node helps-1", "g(a,b)=backoff"},
-      {"an event that helps nobody wakes nobody", "join a g; pop g(a); return g 1; node helps-2",
-       "g(a)=parked"},
-      {"what happens to one member is offered to who rejected the group",
+      {"an event that helps no member does not requeue the group",
+       "join a g; pop g(a); return g 1; node helps-2", "g(a)=parked"},
+      {"an update of one member is an event for the group's rejectors",
        "join a g; join b g; pop g(a,b); return g 3; touch b", "g(a,b)=backoff"},
       {"a pending plugin lets the group skip its backoff",
        "join a g; pop g(a); return g - 3; node helps-3", "g(a)=active"},
       {"an event in flight is replayed to the group",
        "join a g; join b g; pop g(a,b); node helps-1; return g 1", "g(a,b)=backoff"},
-      {"an error backs the group off", "join a g; pop g(a); fail g", "g(a)=errors"},
+      {"an error moves the group to the error backoff", "join a g; pop g(a); fail g",
+       "g(a)=errors"},
       {"activating one member activates the group",
        "join a g; join b g; pop g(a,b); return g 5; activate b", "g(a,b)=active"},
-      {"a new member is a reason to try a parked group again",
-       "join a g; pop g(a); return g 5; wait 3; join b g", "g(a,b)=active"},
-      {"but not before its backoff is over", "join a g; pop g(a); return g 5; join b g",
+      {"a new member requeues a parked group", "join a g; pop g(a); return g 5; wait 3; join b g",
+       "g(a,b)=active"},
+      {"a new member does not skip the group's backoff", "join a g; pop g(a); return g 5; join b g",
        "g(a,b)=backoff"},
       {"a new member leaves a backoff as it is", "join a g; pop g(a); fail g; join b g",
        "g(a,b)=errors"},
-      {"a member that goes is one too",
+      {"a removed member requeues a parked group",
        "join a g; join b g; pop g(a,b); return g 5; wait 3; remove b", "g(a)=active"},
-      {"a member that comes in flight is tried soon", "join a g; pop g(a); join b g; return g 5",
+      {"a member added in flight requeues the group", "join a g; pop g(a); join b g; return g 5",
        "g(a,b)=backoff"},
-      {"a member that goes in flight too", "join a g; join b g; pop g(a,b); remove b; return g 5",
-       "g(a)=backoff"},
-      {"with its last member a group is gone", "join a g; join b g; remove a; remove b", ""},
-      {"in flight too, when its attempt ends", "join a g; pop g(a); remove a; return g 5", ""},
-      {"one that comes back in flight is of the group",
+      {"a member removed in flight requeues the group",
+       "join a g; join b g; pop g(a,b); remove b; return g 5", "g(a)=backoff"},
+      {"a group without members is erased", "join a g; join b g; remove a; remove b", ""},
+      {"a group without members in flight is erased when its attempt ends",
+       "join a g; pop g(a); remove a; return g 5", ""},
+      {"a member removed and added in flight belongs to the group",
        "join a g; pop g(a); remove a; join a g; return g 5", "g(a)=backoff"},
-      {"a member that loses the room that it was promised takes the group along",
+      {"a member that loses its nomination requeues the group",
        "join a g; join b g; nominate a n; pop g(a,b); return g 5; wait 3; nominate a -",
        "g(a,b)=active"},
-      {"in flight too", "join a g; join b g; nominate a n; pop g(a,b); nominate a -; return g 5",
-       "g(a,b)=backoff"},
-      {"a flush takes a parked group along", "join a g; pop g(a); return g 5; wait 331",
+      {"a member that loses its nomination in flight requeues the group",
+       "join a g; join b g; nominate a n; pop g(a,b); nominate a -; return g 5", "g(a,b)=backoff"},
+      {"a flush requeues a parked group", "join a g; pop g(a); return g 5; wait 331",
        "g(a)=active"},
   };
-  ExpectPlaces(kStories, kGroups);
+  ExpectPlaces(kCases, kGroups);
 }
 
-TEST(SchedulingQueueGroupsTest, WhoIsTakenIsByItselfUntilItComesBack) {
-  constexpr QueueStory kStories[] = {
-      {"who is taken goes on by itself",
+TEST(SchedulingQueueGroupsTest, ATakenMemberIsSingleUntilItReturns) {
+  constexpr QueueScript kCases[] = {
+      {"a taken member is in flight on its own",
        "join a g; join b g; join c g; pop g(a,b,c); take a; take c",
        "a=flight c=flight g(b)=flight"},
-      {"without members there is no group", "join a g; join b g; pop g(a,b); take a; take b",
-       "a=flight b=flight"},
-      {"who is bound is gone", "join a g; join b g; pop g(a,b); take a; done a; return g 5",
-       "g(b)=parked"},
-      {"who comes back founds its group anew", "join a g; pop g(a); take a; return a 1",
+      {"a group whose members were all taken is erased",
+       "join a g; join b g; pop g(a,b); take a; take b", "a=flight b=flight"},
+      {"a bound member leaves the queue",
+       "join a g; join b g; pop g(a,b); take a; done a; return g 5", "g(b)=parked"},
+      {"a returned member creates its group again", "join a g; pop g(a); take a; return a 1",
        "g(a)=parked"},
-      {"who comes back to a group that waits takes it along",
+      {"a returned member requeues a parked group",
        "join a g; join b g; pop g(a,b); take a; return g 5; return a 5", "g(b,a)=backoff"},
-      {"and holds it back as long as itself",
+      {"a returned member delays a parked group by its own backoff",
        "join a g; join b g; pop g(a,b); take a; return g 5; wait 60; fail a", "g(b,a)=errors"},
-      {"one that is ready too", "join a g; pop g(a); take a; join b g; return a 5",
-       "g(b,a)=backoff"},
-      {"who was removed on the way does not come back",
+      {"a returned member delays an active group by its own backoff",
+       "join a g; pop g(a); take a; join b g; return a 5", "g(b,a)=backoff"},
+      {"a member removed in flight does not return",
        "join a g; pop g(a); take a; remove a; return a 5", ""},
-      {"what came for one that is gone is not for another",
+      {"an event for a bound member is not replayed to another member",
        "join a g; join b g; nominate a n; pop g(a,b); take a; nominate a -; done a; take b; "
        "return b 2",
        "g(b)=backoff"},
-      {"nor what came for the group alone is for who was taken",
+      {"an event for the group alone is not replayed to a taken member",
        "join a g; join b g; pop g(a,b); activate a; take a; take b; return a 5",
        "b=flight g(a)=parked"},
-      {"the longer of both backoffs counts",
+      {"a returned member and its group back off for the longer of both backoffs",
        "join a g; join b g; pop g(a,b); return g 5; activate a; pop g(a,b); return g 5; "
        "activate a; pop g(a,b); return g 5; activate a; pop g(a,b); take a; return g 5; fail a; "
        "wait 6",
        "g(b,a)=errors"},
-      {"who is being deleted is in no group", "join a g; join b g; delete b",
+      {"a pod that is being deleted belongs to no group", "join a g; join b g; delete b",
        "b=active g(a)=active"},
-      {"and leaves it in flight", "join a g; join b g; pop g(a,b); delete b; return g 5",
-       "b=active g(a)=backoff"},
-      {"who is taken has seen what the group has",
+      {"a pod that is being deleted leaves its group in flight",
+       "join a g; join b g; pop g(a,b); delete b; return g 5", "b=active g(a)=backoff"},
+      {"a taken member gets the events since the group was popped",
        "join a g; pop g(a); node helps-1; take a; return a 1", "g(a)=backoff"},
-      {"a new member does not wait for those on their way", "join a g; pop g(a); take a; join b g",
+      {"a new member does not wait for taken members", "join a g; pop g(a); take a; join b g",
        "a=flight g(b)=active"},
 
-      {"who leaves its group is by itself", "join a g; join b g; leave a", "a=active g(b)=active"},
-      {"who changes its group is of the other", "join a g; join b h; join a h", "h(b,a)=active"},
-      {"in flight by itself it comes back to the other",
+      {"a pod that leaves its group is a single pod", "join a g; join b g; leave a",
+       "a=active g(b)=active"},
+      {"a pod that changes its group belongs to the new one", "join a g; join b h; join a h",
+       "h(b,a)=active"},
+      {"a taken member that changes its group returns to the new one",
        "join a g; pop g(a); take a; join a h; return a 5", "h(a)=parked"},
   };
-  ExpectPlaces(kStories, kGroups);
+  ExpectPlaces(kCases, kGroups);
 }
 
-TEST(SchedulingQueueGroupsTest, WithoutTheOptionPodsAreByThemselves) {
+TEST(SchedulingQueueGroupsTest, WithoutTheOptionPodsAreSingle) {
   TestQueue test;
-  test.Tell("join a g; join b g");
+  test.Run("join a g; join b g");
   EXPECT_EQ(test.Places(), "a=active b=active");
 }
 
-TEST(SchedulingQueueGroupsTest, GroupsOfTwoNamespacesAreTwo) {
+TEST(SchedulingQueueGroupsTest, GroupsOfOneNameInTwoNamespacesAreDifferent) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   for (const char* ns : {"one", "two"}) {
     test.queue->Add(test.objects.PodFrom(std::string(R"({"metadata":{"name":"p","namespace":")") +
@@ -147,44 +152,44 @@ TEST(SchedulingQueueGroupsTest, GroupsOfTwoNamespacesAreTwo) {
   EXPECT_EQ(test.queue->CountIn(QueuePlace::kActive), 2U);
 }
 
-TEST(SchedulingQueueGroupsTest, HintsSeeOneMemberAfterTheOtherUntilOneSaysYes) {
+TEST(SchedulingQueueGroupsTest, CallsAHintForEachMemberUntilOneReturnsTrue) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g; join c g; pop g(a,b,c); return g 1");
+  test.Run("join a g; join b g; join c g; pop g(a,b,c); return g 1");
   test.policy.hint = [](const Interest&, const berth_queued& queued, const berth_event&) {
     EXPECT_EQ(queued.kind, uint32_t{BERTH_QUEUED_POD});
     EXPECT_EQ(queued.attempts, 1U);
     return Text(queued.pod->meta->name) == "b";
   };
-  test.Tell("node n");
-  EXPECT_THAT(test.policy.hint_questions, ElementsAre("1:a", "1:b"));
+  test.Run("node n");
+  EXPECT_THAT(test.policy.hint_calls, ElementsAre("1:a", "1:b"));
   EXPECT_EQ(test.Places(), "g(a,b,c)=backoff");
 }
 
-TEST(SchedulingQueueGroupsTest, OfWhatHappenedToAMemberOnlyThatOneIsAsked) {
+TEST(SchedulingQueueGroupsTest, CallsAHintAboutAMembersUpdateForThatMemberOnly) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g; pop g(a,b); return g 1; label b y");
-  EXPECT_THAT(test.policy.hint_questions, ElementsAre("1:b"));
+  test.Run("join a g; join b g; pop g(a,b); return g 1; label b y");
+  EXPECT_THAT(test.policy.hint_calls, ElementsAre("1:b"));
 }
 
-TEST(SchedulingQueueGroupsTest, AnArrivalIsOfferedToOtherGroupsAndNotToItsOwn) {
+TEST(SchedulingQueueGroupsTest, ANewMemberIsAnEventForOtherGroupsOnly) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join x h; pop g(a); pop h(x); return g 6; return h 6; wait 3");
-  test.Tell("join b-6 g");
-  EXPECT_THAT(test.policy.hint_questions, ElementsAre("6:x"));
+  test.Run("join a g; join x h; pop g(a); pop h(x); return g 6; return h 6; wait 3");
+  test.Run("join b-6 g");
+  EXPECT_THAT(test.policy.hint_calls, ElementsAre("6:x"));
   EXPECT_EQ(test.Places(), "g(a,b-6)=active h(x)=active");
 }
 
-TEST(SchedulingQueueGroupsTest, AsksPreEnqueueOfTheOneThatHeldItBackFirst) {
+TEST(SchedulingQueueGroupsTest, RunsThePluginThatGatedTheGroupFirst) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("hold b 4; join a g; join b g");
-  test.policy.gate_questions.clear();
-  test.Tell("touch a");
-  EXPECT_THAT(test.policy.gate_questions, ElementsAre("a first 4", "b first 4"));
+  test.Run("hold b 4; join a g; join b g");
+  test.policy.pre_enqueue_calls.clear();
+  test.Run("touch a");
+  EXPECT_THAT(test.policy.pre_enqueue_calls, ElementsAre("a first 4", "b first 4"));
 }
 
 TEST(SchedulingQueueGroupsTest, QueueSortSeesTheGroup) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g 3; join b g 8");
+  test.Run("join a g 3; join b g 8");
   const berth_queued view = test.Entity("a").View();
   EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_GROUP});
   EXPECT_EQ(Text(view.group), "default/g");
@@ -192,27 +197,27 @@ TEST(SchedulingQueueGroupsTest, QueueSortSeesTheGroup) {
   EXPECT_EQ(Text(view.pod->meta->name), "b");
 }
 
-TEST(SchedulingQueueGroupsTest, TheOrderFollowsAPriorityThatChanges) {
+TEST(SchedulingQueueGroupsTest, APriorityChangeMovesTheGroup) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g 3; join b g 8; add x 5; join b g 1; pop x; pop g(a,b)");
+  test.Run("join a g 3; join b g 8; add x 5; join b g 1; pop x; pop g(a,b)");
 }
 
-TEST(SchedulingQueueGroupsTest, ConditionsAreNotedForEachMember) {
+TEST(SchedulingQueueGroupsTest, RecordsReportedConditionsForEachMember) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g");
+  test.Run("join a g; join b g");
   SchedulingQueue& queue = *test.queue;
   EXPECT_TRUE(queue.NoteReported("uid-a", "r", "m", 1));
   EXPECT_TRUE(queue.NoteReported("uid-b", "r", "m", 1));
   EXPECT_FALSE(queue.NoteReported("uid-a", "r", "m", 1));
   queue.ForgetReported("uid-b");
-  test.Tell("pop g(a,b); take a; return a 1; return g 1");
+  test.Run("pop g(a,b); take a; return a 1; return g 1");
   EXPECT_FALSE(queue.NoteReported("uid-a", "r", "m", 1));
   EXPECT_TRUE(queue.NoteReported("uid-b", "r", "m", 1));
 }
 
-TEST(SchedulingQueueGroupsTest, PodsAreFoundAndCountedOneByOne) {
+TEST(SchedulingQueueGroupsTest, FindsAndCountsMembersAsPods) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g; add c");
+  test.Run("join a g; join b g; add c");
   EXPECT_EQ(test.queue->size(), 3U);
   EXPECT_EQ(test.queue->CountIn(QueuePlace::kActive), 2U);
   EXPECT_EQ(test.queue->PodOf("uid-b")->name(), "b");
@@ -225,36 +230,36 @@ TEST(SchedulingQueueGroupsTest, PodsAreFoundAndCountedOneByOne) {
   EXPECT_EQ(test.queue->Find("uid-a"), test.queue->Find("uid-b"));
 }
 
-TEST(SchedulingQueueGroupsTest, TheNominationOfAMemberThatGoesIsFree) {
+TEST(SchedulingQueueGroupsTest, RemovingAMemberRemovesItsNomination) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g; nominate b n; add x; pop g(a,b); pop x; return x 2; wait 3");
+  test.Run("join a g; join b g; nominate b n; add x; pop g(a,b); pop x; return x 2; wait 3");
   EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
-  test.Tell("remove b");
+  test.Run("remove b");
   EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "");
   EXPECT_EQ(test.Places(), "g(a)=flight x=active");
 }
 
-TEST(SchedulingQueueGroupsTest, CountersAreOfTheGroup) {
+TEST(SchedulingQueueGroupsTest, TheGroupHasTheCounters) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
-  test.Tell("join a g; join b g; pop g(a,b); take a; return g 5; fail a");
+  test.Run("join a g; join b g; pop g(a,b); take a; return g 5; fail a");
   const QueuedEntity& group = test.Entity("a");
   EXPECT_EQ(group.attempts, 1U);
   EXPECT_EQ(group.error_count, 1U);
   EXPECT_EQ(group.rejected_count, 1U);
   EXPECT_THAT(group.rejection.plugins, ElementsAre(5U));
-  test.Tell("wait 3; pop g(b,a)");
+  test.Run("wait 3; pop g(b,a)");
   EXPECT_EQ(test.Entity("b").attempts, 2U);
   EXPECT_THAT(test.Entity("b").rejection.plugins, IsEmpty());
 }
 
-TEST(SchedulingQueueGroupsTest, GroupsBeginAndEndWhileTheQueueWorks) {
+TEST(SchedulingQueueGroupsTest, SetGroupsChangesAFilledQueue) {
   TestQueue test;
-  test.Tell("join a g; join b g; join c g; add d; pop a; pop b; return b 5; nominate b n");
+  test.Run("join a g; join b g; join c g; add d; pop a; pop b; return b 5; nominate b n");
   test.queue->SetGroups(true);
   test.queue->CheckInvariants();
   EXPECT_EQ(test.Places(), "a=flight d=active g(c,b)=active");
   EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
-  test.Tell("return a 5");
+  test.Run("return a 5");
   EXPECT_EQ(test.Places(), "d=active g(c,b,a)=backoff");
   test.queue->SetGroups(false);
   test.queue->CheckInvariants();
@@ -262,11 +267,11 @@ TEST(SchedulingQueueGroupsTest, GroupsBeginAndEndWhileTheQueueWorks) {
   EXPECT_EQ(test.queue->nominator().NodeOf("uid-b"), "n");
 }
 
-// Random stories: whatever happens, a pod that came and has not gone is here once, in the group
-// that it names, or by itself while it is on its way.
-class Tale {
+// Random operations. After every step, each pod that was added and not removed is in the queue
+// exactly once: in the group that it names, or on its own while it is in flight.
+class RandomOperations {
  public:
-  explicit Tale(uint32_t seed) : random_(seed) {
+  explicit RandomOperations(uint32_t seed) : random_(seed) {
     for (PluginId plugin = 1; plugin <= 6; ++plugin) plugins_.push_back(std::to_string(plugin));
   }
 
@@ -274,16 +279,16 @@ class Tale {
     const std::string pod = "p" + std::to_string(Below(9));
     switch (Below(10)) {
       case 0:
-      case 1: Come(pod); break;
-      case 2: Go(pod); break;
-      case 3: test_.Tell("wait " + std::to_string(Below(20))); break;
-      case 4: test_.Tell((Below(2) == 0 ? "hold " + pod + " 4" : "release " + pod)); break;
-      case 5: test_.Tell("node helps-" + OneOf(plugins_)); break;
+      case 1: AddPod(pod); break;
+      case 2: RemovePod(pod); break;
+      case 3: test_.Run("wait " + std::to_string(Below(20))); break;
+      case 4: test_.Run((Below(2) == 0 ? "hold " + pod + " 4" : "release " + pod)); break;
+      case 5: test_.Run("node helps-" + OneOf(plugins_)); break;
       case 6:
-        if (here_.contains(pod)) test_.Tell((Below(2) == 0 ? "touch " : "activate ") + pod);
+        if (pods_.contains(pod)) test_.Run((Below(2) == 0 ? "touch " : "activate ") + pod);
         break;
-      case 7: End(); break;
-      default: Try(); break;
+      case 7: EndAttempt(); break;
+      default: PopOne(); break;
     }
     Check();
   }
@@ -294,54 +299,54 @@ class Tale {
     return all[Below(static_cast<uint32_t>(all.size()))];
   }
 
-  void Come(const std::string& pod) {
+  void AddPod(const std::string& pod) {
     const std::string group = "g" + std::to_string(Below(3));
     const std::string priority = std::to_string(Below(3));
     if (Below(4) != 0) {
-      test_.Tell("join " + pod + " " + group + " " + priority);
-      here_[pod] = group;
-    } else if (!here_.contains(pod)) {
-      test_.Tell("add " + pod + " " + priority);
-      here_[pod] = "";
+      test_.Run("join " + pod + " " + group + " " + priority);
+      pods_[pod] = group;
+    } else if (!pods_.contains(pod)) {
+      test_.Run("add " + pod + " " + priority);
+      pods_[pod] = "";
     }
   }
-  // In flight it is still there until its attempt ends.
-  void Go(const std::string& pod) {
-    test_.Tell("remove " + pod);
-    here_.erase(pod);
+  // A pod in flight remains in the queue until its attempt ends.
+  void RemovePod(const std::string& pod) {
+    test_.Run("remove " + pod);
+    pods_.erase(pod);
   }
-  // Pops one; of a group some go on, and the others come back.
-  void Try() {
+  // Pops one entity. If it is a group, takes some members and returns the others.
+  void PopOne() {
     const QueuedEntity* entity = test_.queue->Pop();
     if (entity == nullptr) return;
     if (entity->group == nullptr) {
-      flying_.push_back(std::string(entity->pod->name()));
+      in_flight_.push_back(std::string(entity->pod->name()));
       return;
     }
     const std::string name = entity->group->name;
     std::vector<std::string> members;
     entity->ForEachPod([&](const PodRef& pod) { members.emplace_back(pod->name()); });
-    if (Below(4) == 0) Come("p" + std::to_string(Below(9)));
-    if (Below(4) == 0) Go(OneOf(members));
+    if (Below(4) == 0) AddPod("p" + std::to_string(Below(9)));
+    if (Below(4) == 0) RemovePod(OneOf(members));
     const bool takes_all = Below(2) == 0;
     for (const std::string& member : members) {
       const QueuedEntity* now = test_.queue->Find("uid-" + member);
       const bool is_member = now != nullptr && now->group != nullptr && now->group->name == name;
       if (!is_member || (!takes_all && Below(2) == 0)) continue;
       test_.queue->TakeFromGroup("uid-" + member);
-      flying_.push_back(member);
+      in_flight_.push_back(member);
     }
     test_.queue->CheckInvariants();
-    const bool is_left = test_.queue->CountIn(QueuePlace::kInFlight) > flying_.size();
+    const bool is_left = test_.queue->CountIn(QueuePlace::kInFlight) > in_flight_.size();
     if (is_left) test_.queue->ReturnGroup(name, RandomRejection());
   }
-  void End() {
-    if (flying_.empty()) return;
-    const std::string pod = OneOf(flying_);
-    std::erase(flying_, pod);
+  void EndAttempt() {
+    if (in_flight_.empty()) return;
+    const std::string pod = OneOf(in_flight_);
+    std::erase(in_flight_, pod);
     if (Below(2) == 0) {
       test_.queue->Done("uid-" + pod);
-      here_.erase(pod);
+      pods_.erase(pod);
     } else {
       test_.queue->Return("uid-" + pod, RandomRejection());
     }
@@ -359,10 +364,10 @@ class Tale {
     test_.queue->ForEach([&](const QueuedEntity& entity) {
       entity.ForEachPod([&](const PodRef& pod) {
         const std::string name(pod->name());
-        const bool is_flying = std::ranges::find(flying_, name) != flying_.end();
-        EXPECT_EQ(is_flying, entity.place == QueuePlace::kInFlight) << name;
+        const bool is_in_flight = std::ranges::find(in_flight_, name) != in_flight_.end();
+        EXPECT_EQ(is_in_flight, entity.place == QueuePlace::kInFlight) << name;
         EXPECT_TRUE(found.emplace(name, Text(pod->view().pod_group)).second) << name;
-        if (is_flying) {
+        if (is_in_flight) {
           EXPECT_EQ(entity.group, nullptr) << name;
         } else if (!found[name].empty()) {
           ASSERT_NE(entity.group, nullptr) << name;
@@ -371,13 +376,13 @@ class Tale {
         EXPECT_EQ(test_.queue->Find("uid-" + name), &entity) << name;
       });
     });
-    for (const auto& [name, group] : here_) {
+    for (const auto& [name, group] : pods_) {
       ASSERT_TRUE(found.contains(name)) << name;
       EXPECT_EQ(found[name], group) << name;
     }
     for (const auto& [name, group] : found) {
-      const bool is_going = std::ranges::find(flying_, name) != flying_.end();
-      EXPECT_TRUE(here_.contains(name) || is_going) << name;
+      const bool is_terminating = std::ranges::find(in_flight_, name) != in_flight_.end();
+      EXPECT_TRUE(pods_.contains(name) || is_terminating) << name;
     }
     EXPECT_EQ(test_.queue->size(), found.size());
   }
@@ -385,16 +390,16 @@ class Tale {
   std::mt19937 random_;
   std::vector<std::string> plugins_;
   TestQueue test_{TestQueue::DefaultTable(), kGroups};
-  std::map<std::string, std::string> here_;  // Pods, and the groups that they name.
-  std::vector<std::string> flying_;          // By themselves.
+  std::map<std::string, std::string> pods_;  // Pods and their groups; empty for none.
+  std::vector<std::string> in_flight_;       // Single pods in flight.
 };
 
-TEST(SchedulingQueueGroupsTest, APodIsInOnePlaceWhateverHappens) {
+TEST(SchedulingQueueGroupsTest, RandomOperationsKeepEachPodInOnePlace) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {
-    Tale tale(seed);
+    RandomOperations operations(seed);
     for (uint32_t step = 0; step < 400; ++step) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", step " + std::to_string(step));
-      tale.Step();
+      operations.Step();
       ASSERT_FALSE(::testing::Test::HasFailure());
     }
   }

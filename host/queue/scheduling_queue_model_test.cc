@@ -1,4 +1,4 @@
-// The scheduling queue against its model, after every step of random stories.
+// Compares the scheduling queue with its model after every step of random operations.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -16,17 +16,17 @@ namespace {
 
 constexpr int64_t kSecond = TestClock::kSecond;
 
-// Does the same to both, and compares.
-class Pair {
+// Applies the same operations to the queue and the model, and compares them.
+class QueueWithModel {
  public:
-  Pair(uint32_t seed, const SchedulingQueue::Options& options)
+  QueueWithModel(uint32_t seed, const SchedulingQueue::Options& options)
       : random_(seed), test_(ModelTable(), options), model_(ModelTable(), options, now_ns_) {
     test_.policy.hint = [this](const Interest& interest, const berth_queued& queued,
                                const berth_event& event) {
       const auto labels = Elements<berth_id_pair>(queued.pod->meta->labels);
-      return HintSays(interest, std::string(Text(queued.pod->meta->name)),
-                      std::string(test_.objects.interner().Text(labels.front().value)),
-                      {event.resource, event.actions, std::string(TestPolicy::NameOf(event))});
+      return HintResult(interest, std::string(Text(queued.pod->meta->name)),
+                        std::string(test_.objects.interner().Text(labels.front().value)),
+                        {event.resource, event.actions, std::string(TestPolicy::NameOf(event))});
     };
   }
 
@@ -41,18 +41,18 @@ class Pair {
     } else if (what < 40) {
       Pop();
     } else if (what < 62) {
-      End();
+      EndAttempt();
     } else if (what < 80) {
-      Happen();
+      SendEvent();
     } else if (what < 84) {
-      Order(name);
+      SendWildcardEvent(name);
     } else if (what < 88) {
       test_.queue->Activate("uid-" + name);
       model_.Activate(name);
     } else if (what < 93) {
-      HoldOrRelease(name);
+      ChangeGate(name);
     } else {
-      Pass();
+      AdvanceTime();
     }
     Compare();
   }
@@ -90,13 +90,13 @@ class Pair {
     ASSERT_EQ(entity == nullptr ? "" : std::string(entity->pod->name()), model_.Pop());
   }
 
-  void End() {
-    std::vector<std::string> flying;
+  void EndAttempt() {
+    std::vector<std::string> in_flight;
     for (const auto& [name, pod] : model_.pods) {
-      if (pod.place == QueuePlace::kInFlight) flying.push_back(name);
+      if (pod.place == QueuePlace::kInFlight) in_flight.push_back(name);
     }
-    if (flying.empty()) return;
-    const std::string name = flying[Below(static_cast<uint32_t>(flying.size()))];
+    if (in_flight.empty()) return;
+    const std::string name = in_flight[Below(static_cast<uint32_t>(in_flight.size()))];
     const std::string uid = "uid-" + name;
     const uint32_t how = Below(10);
     if (how == 0) {
@@ -117,7 +117,7 @@ class Pair {
     }
   }
 
-  void Happen() {
+  void SendEvent() {
     const std::string object = "o" + std::to_string(Below(5));
     const QueueEvent events[] = {
         test_.NodeEvent(object),
@@ -129,7 +129,7 @@ class Pair {
         test_.ThingEvent(object),
     };
     const QueueEvent& event = events[Below(std::size(events))];
-    const Happening what{event.resource, event.action, object};
+    const ModelEvent what{event.resource, event.action, object};
     if (OneIn(3)) {
       const auto priority = static_cast<int32_t>(Below(3));
       test_.queue->OnEvent(event, [priority](const QueuedEntity& entity) {
@@ -142,7 +142,7 @@ class Pair {
     }
   }
 
-  void Order(const std::string& name) {
+  void SendWildcardEvent(const std::string& name) {
     QueueEvent event;
     const bool is_for_one = !OneIn(4);
     if (is_for_one) event.after = test_.objects.Pod({.name = name});
@@ -150,17 +150,17 @@ class Pair {
     model_.OnEvent({}, [&](const ModelPod& pod) { return !is_for_one || pod.name == name; });
   }
 
-  void HoldOrRelease(const std::string& name) {
-    test_.policy.held.erase(name);
-    model_.held.erase(name);
+  void ChangeGate(const std::string& name) {
+    test_.policy.gated_by.erase(name);
+    model_.gated_by.erase(name);
     if (!OneIn(3)) return;
-    model_.held[name] = test_.policy.held[name] = 1 + Below(8);
+    model_.gated_by[name] = test_.policy.gated_by[name] = 1 + Below(8);
   }
 
-  void Pass() {
+  void AdvanceTime() {
     const int64_t spans[] = {1, kSecond / 3, kSecond, 7 * kSecond, 31 * kSecond, 200 * kSecond};
     test_.clock.Advance(spans[Below(std::size(spans))]);
-    if (OneIn(4)) {  // To where it is due, exactly or a nanosecond too early.
+    if (OneIn(4)) {  // Advance exactly to the next tick, or to one nanosecond before it.
       const auto next = test_.queue->NextTickNs();
       const int64_t early = Below(2);
       if (next.has_value() && *next - early > test_.clock.NowNs()) {
@@ -171,11 +171,11 @@ class Pair {
     const auto next = test_.queue->NextTickNs();
     if (OneIn(4)) return;
     const std::string before = test_.Places();
-    const size_t asked = test_.policy.gate_questions.size();
+    const size_t asked = test_.policy.pre_enqueue_calls.size();
     test_.queue->Tick();
     model_.Tick();
-    const bool changed = test_.Places() != before || test_.policy.gate_questions.size() != asked;
-    ASSERT_EQ(changed, next.has_value() && *next <= now_ns_) << "NextTickNs() promises too much";
+    const bool changed = test_.Places() != before || test_.policy.pre_enqueue_calls.size() != asked;
+    ASSERT_EQ(changed, next.has_value() && *next <= now_ns_) << "NextTickNs() and Tick() disagree";
   }
 
   void Compare() {
@@ -221,7 +221,8 @@ class SchedulingQueueModelTest : public ::testing::TestWithParam<ModelCase> {};
 
 INSTANTIATE_TEST_SUITE_P(Options, SchedulingQueueModelTest,
                          ::testing::Values(ModelCase{"Default", {}},
-                                           ModelCase{"NoEarlyPops", {.pop_from_backoff = false}},
+                                           ModelCase{"NoPopFromBackoff",
+                                                     {.pop_from_backoff = false}},
                                            ModelCase{"NoBackoff", {.max_backoff_ns = 0}},
                                            ModelCase{"ShortLog", {.max_logged_events = 3}},
                                            ModelCase{"NoLog", {.max_logged_events = 0}},
@@ -234,10 +235,10 @@ INSTANTIATE_TEST_SUITE_P(Options, SchedulingQueueModelTest,
 TEST_P(SchedulingQueueModelTest, AgreesWithTheModelAfterEveryStep) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Pair pair(seed, GetParam().options);
+    QueueWithModel both(seed, GetParam().options);
     for (uint32_t step = 0; step < 1500; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
-      pair.Step();
+      both.Step();
       ASSERT_FALSE(::testing::Test::HasFatalFailure());
     }
   }

@@ -1,4 +1,4 @@
-// Who goes where, and when.
+// Tests of the places of pods, PreEnqueue, Activate, queue data and policy changes.
 #include "host/queue/scheduling_queue.h"
 
 #include <string>
@@ -19,144 +19,159 @@ constexpr int64_t kSecond = TestClock::kSecond;
 
 // --- places -------------------------------------------------------------------------------------
 
-constexpr QueueStory kPlaces[] = {
-    {"a new pod is ready", "add a", "a=active"},
-    {"one that is held back is gated", "hold a 4; add a", "a=gated"},
-    {"popped", "add a; pop a", "a=flight"},
-    {"there is nothing to pop", "pop -", ""},
-    {"what is in flight is not popped", "add a; pop a; pop -", "a=flight"},
-    {"what is parked is not popped", "add a; pop a; return a 1; pop -", "a=parked"},
-    {"what is gated is not popped", "hold a 4; add a; pop -", "a=gated"},
-    {"bound", "add a; pop a; done a", ""},
-    {"rejected", "add a; pop a; return a 1", "a=parked"},
-    {"pending", "add a; pop a; return a - 3", "a=parked"},
-    {"an error", "add a; pop a; fail a", "a=errors"},
-    {"an error, twice in a row", "add a; pop a; fail a; wait 2; pop a; fail a", "a=errors"},
-    {"higher priority first", "add a 1; add b 2; pop b; pop a", "a=flight b=flight"},
-    {"first come, first served", "add b 1; add a 1; pop b", "a=active b=flight"},
-    {"who failed stands behind its equals",
+constexpr QueueScript kPlaces[] = {
+    {"a new pod is active", "add a", "a=active"},
+    {"a pod that PreEnqueue rejects is gated", "hold a 4; add a", "a=gated"},
+    {"a popped pod is in flight", "add a; pop a", "a=flight"},
+    {"an empty queue pops nothing", "pop -", ""},
+    {"a pod in flight is not popped", "add a; pop a; pop -", "a=flight"},
+    {"a parked pod is not popped", "add a; pop a; return a 1; pop -", "a=parked"},
+    {"a gated pod is not popped", "hold a 4; add a; pop -", "a=gated"},
+    {"a bound pod leaves the queue", "add a; pop a; done a", ""},
+    {"a rejected pod is parked", "add a; pop a; return a 1", "a=parked"},
+    {"a pending pod is parked", "add a; pop a; return a - 3", "a=parked"},
+    {"a pod that failed is in the error backoff", "add a; pop a; fail a", "a=errors"},
+    {"a pod that failed twice in a row is in the error backoff",
+     "add a; pop a; fail a; wait 2; pop a; fail a", "a=errors"},
+    {"a pod of higher priority is popped first", "add a 1; add b 2; pop b; pop a",
+     "a=flight b=flight"},
+    {"of equal pods, the one that was added first is popped first", "add b 1; add a 1; pop b",
+     "a=active b=flight"},
+    {"a pod that failed is popped after its equals",
      "add a; pop a; fail a; sleep 1; add b; wait 2; pop a; fail a; add c; pop b; pop c",
      "a=errors b=flight c=flight"},
     // Backoff.
-    {"helped while it backs off", "add a; pop a; return a 1; node n-1", "a=backoff"},
-    {"helped after its backoff", "add a; pop a; return a 1; wait 2; node n-1", "a=active"},
-    {"a backoff ends", "add a; pop a; return a 1; node n-1; wait 2", "a=active"},
-    {"not before its end", "add a; pop a; return a 1; node n-1; wait 1.999999999", "a=backoff"},
-    {"an idle scheduler does not wait for it", "add a; pop a; return a 1; node n-1; pop a",
-     "a=flight"},
-    {"nor does it prefer it", "add a; pop a; return a 1; node n-1; add b; pop b; pop a",
-     "a=flight b=flight"},
-    {"it waits for the end of an error's backoff", "add a; pop a; fail a; pop -", "a=errors"},
-    {"which ends as any other", "add a; pop a; fail a; wait 1.999999999; tick; wait 0.000000001",
+    {"an event during the backoff", "add a; pop a; return a 1; node n-1", "a=backoff"},
+    {"an event after the backoff", "add a; pop a; return a 1; wait 2; node n-1", "a=active"},
+    {"a pod becomes active when its backoff ends", "add a; pop a; return a 1; node n-1; wait 2",
      "a=active"},
-    {"the window that ends first comes first, whatever the order",
+    {"a pod stays in the backoff queue until its backoff ends",
+     "add a; pop a; return a 1; node n-1; wait 1.999999999", "a=backoff"},
+    {"Pop takes a pod from the backoff queue if none is active",
+     "add a; pop a; return a 1; node n-1; pop a", "a=flight"},
+    {"Pop prefers active pods to backing-off pods",
+     "add a; pop a; return a 1; node n-1; add b; pop b; pop a", "a=flight b=flight"},
+    {"Pop never takes a pod from the error backoff", "add a; pop a; fail a; pop -", "a=errors"},
+    {"an error backoff ends like any other",
+     "add a; pop a; fail a; wait 1.999999999; tick; wait 0.000000001", "a=active"},
+    {"an earlier window takes precedence over the priority",
      "add a 9; pop a; return a 1; node n-1; wait 2; pop a; return a 1; add b 1; pop b; return b 1; "
      "node n-1; pop b; pop a",
      "a=flight b=flight"},
-    {"in one window the order decides",
+    {"within one window the priority decides",
      "add a 1; add b 2; pop b; return b 1; pop a; return a 1; node n-1; pop b; pop a",
      "a=flight b=flight"},
     // Removed.
-    {"removed while ready", "add a; remove a", ""},
-    {"removed while it backs off", "add a; pop a; return a 1; node n-1; remove a; pop -", ""},
+    {"removed while active", "add a; remove a", ""},
+    {"removed during its backoff", "add a; pop a; return a 1; node n-1; remove a; pop -", ""},
     {"removed after an error", "add a; pop a; fail a; remove a; wait 5; pop -", ""},
     {"removed while parked", "add a; pop a; return a 1; remove a; node n-1", ""},
     {"removed while gated", "hold a 4; add a; remove a; release a; other x-4", ""},
-    {"removed in flight: forgotten later", "add a; pop a; remove a", "a=flight"},
+    {"removed in flight: stays until its attempt ends", "add a; pop a; remove a", "a=flight"},
     {"removed in flight, then rejected", "add a; pop a; remove a; return a 1", ""},
     {"removed in flight, then failed", "add a; pop a; remove a; fail a", ""},
     {"removed in flight, then bound", "add a; pop a; remove a; done a", ""},
-    {"removed in flight and back again", "add a; pop a; remove a; add a; return a 1", "a=parked"},
-    {"removed in flight and seen again", "add a; pop a; remove a; touch a; return a 1", "a=parked"},
-    {"nobody is removed", "remove a", ""},
+    {"removed in flight and added again", "add a; pop a; remove a; add a; return a 1", "a=parked"},
+    {"removed in flight and updated", "add a; pop a; remove a; touch a; return a 1", "a=parked"},
+    {"an unknown pod is removed", "remove a", ""},
 };
 
-TEST(SchedulingQueueTest, PodsGoTheirWays) { ExpectPlaces(kPlaces); }
+TEST(SchedulingQueueTest, MovesPodsBetweenPlaces) { ExpectPlaces(kPlaces); }
 
 // --- PreEnqueue ---------------------------------------------------------------------------------
 
-constexpr QueueStory kGates[] = {
-    {"released, but nobody has told", "hold a 4; add a; release a; tick", "a=gated"},
-    {"an event of who holds it back", "hold a 4; add a; release a; other x-4", "a=active"},
-    {"the event helps, but it is still held back", "hold a 4; add a; other x-4", "a=gated"},
-    {"the hint says no", "hold a 4; add a; release a; other x-1", "a=gated"},
-    {"an event of somebody else", "hold a 4; add a; release a; node n-4", "a=gated"},
-    {"somebody else holds it back then",
-     "hold a 4; add a; hold a 1; other x-4; release a; node n-1", "a=active"},
-    {"and he who did has no say any more",
-     "hold a 4; add a; hold a 1; other x-4; release a; other x-4", "a=gated"},
-    {"its own change asks again", "hold a 4; add a; release a; touch a", "a=active"},
-    {"its own change, in vain", "hold a 4; add a; touch a", "a=gated"},
-    {"who has no events at all is asked when the pod changes",
-     "hold a 5; add a; release a; touch a", "a=active"},
-    {"an order to try again", "hold a 5; add a; release a; all", "a=active"},
-    {"an order to try again, in vain", "hold a 5; add a; all", "a=gated"},
-    {"activated", "hold a 5; add a; release a; activate a", "a=active"},
-    {"activated in vain", "hold a 5; add a; activate a", "a=gated"},
-    {"on its way to the active queue", "add a; pop a; return a 1; wait 2; hold a 4; node n-1",
-     "a=gated"},
-    {"on its way to a backoff", "add a; pop a; return a 1; hold a 4; node n-1", "a=gated"},
-    {"on its way to an error's backoff", "add a; pop a; hold a 4; fail a", "a=gated"},
-    {"not on its way to be parked", "add a; pop a; hold a 4; return a 1", "a=parked"},
-    {"not out of a backoff", "add a; pop a; return a 1; node n-1; hold a 4; wait 2", "a=active"},
-    {"nor when it is activated there", "add a; pop a; return a 1; node n-1; hold a 4; activate a",
+constexpr QueueScript kGates[] = {
+    {"PreEnqueue would accept the pod, but no event asks for it",
+     "hold a 4; add a; release a; tick", "a=gated"},
+    {"an event of the plugin that gates the pod", "hold a 4; add a; release a; other x-4",
      "a=active"},
-    {"nor out of an error's backoff", "add a; pop a; fail a; hold a 4; wait 2", "a=active"},
-    {"not when it is popped", "add a; hold a 4; pop a", "a=flight"},
-    {"released while it should back off",
+    {"an event helps, but PreEnqueue still rejects the pod", "hold a 4; add a; other x-4",
+     "a=gated"},
+    {"the hint returns false", "hold a 4; add a; release a; other x-1", "a=gated"},
+    {"an event of another plugin", "hold a 4; add a; release a; node n-4", "a=gated"},
+    {"another plugin gates the pod next",
+     "hold a 4; add a; hold a 1; other x-4; release a; node n-1", "a=active"},
+    {"the plugin that gated the pod before no longer counts",
+     "hold a 4; add a; hold a 1; other x-4; release a; other x-4", "a=gated"},
+    {"an update of the pod runs PreEnqueue", "hold a 4; add a; release a; touch a", "a=active"},
+    {"an update of the pod, still rejected", "hold a 4; add a; touch a", "a=gated"},
+    {"an update runs PreEnqueue of a plugin without interests",
+     "hold a 5; add a; release a; touch a", "a=active"},
+    {"a wildcard event", "hold a 5; add a; release a; all", "a=active"},
+    {"a wildcard event, still rejected", "hold a 5; add a; all", "a=gated"},
+    {"activated", "hold a 5; add a; release a; activate a", "a=active"},
+    {"activated, still rejected", "hold a 5; add a; activate a", "a=gated"},
+    {"runs on the way to the active queue", "add a; pop a; return a 1; wait 2; hold a 4; node n-1",
+     "a=gated"},
+    {"runs on the way to the backoff queue", "add a; pop a; return a 1; hold a 4; node n-1",
+     "a=gated"},
+    {"runs on the way to the error backoff", "add a; pop a; hold a 4; fail a", "a=gated"},
+    {"does not run when a pod is parked", "add a; pop a; hold a 4; return a 1", "a=parked"},
+    {"does not run when a backoff ends", "add a; pop a; return a 1; node n-1; hold a 4; wait 2",
+     "a=active"},
+    {"does not run when a backing-off pod is activated",
+     "add a; pop a; return a 1; node n-1; hold a 4; activate a", "a=active"},
+    {"does not run when an error backoff ends", "add a; pop a; fail a; hold a 4; wait 2",
+     "a=active"},
+    {"does not run when a pod is popped", "add a; hold a 4; pop a", "a=flight"},
+    {"accepted before the backoff is over",
      "add a; pop a; return a 1; hold a 4; node n-1; release a; "
      "other x-4",
      "a=backoff"},
-    {"released after an error: as an error", "add a; pop a; hold a 4; fail a; release a; other x-4",
-     "a=errors"},
-    {"held back in flight, helped", "add a; pop a; hold a 4; node n-1; return a 1", "a=gated"},
+    {"accepted after an error: goes to the error backoff",
+     "add a; pop a; hold a 4; fail a; release a; other x-4", "a=errors"},
+    {"rejected by PreEnqueue after an event in flight",
+     "add a; pop a; hold a 4; node n-1; return a 1", "a=gated"},
 };
 
-TEST(SchedulingQueueTest, PreEnqueueHoldsPodsBack) { ExpectPlaces(kGates); }
+TEST(SchedulingQueueTest, PreEnqueueGatesPods) { ExpectPlaces(kGates); }
 
-constexpr QueueStory kGatesWithoutEarlyPop[] = {
-    {"not on its way to a backoff", "add a; pop a; return a 1; hold a 4; node n-1", "a=backoff"},
-    {"but on its way out", "add a; pop a; return a 1; hold a 4; node n-1; wait 2", "a=gated"},
-    {"also of an error's", "add a; pop a; fail a; hold a 4; wait 2", "a=gated"},
-    {"also when it is activated", "add a; pop a; fail a; hold a 4; activate a", "a=gated"},
-    {"and nobody is popped early", "add a; pop a; return a 1; node n-1; pop -", "a=backoff"},
+constexpr QueueScript kGatesWithoutPopFromBackoff[] = {
+    {"does not run on the way to the backoff queue", "add a; pop a; return a 1; hold a 4; node n-1",
+     "a=backoff"},
+    {"runs when a backoff ends", "add a; pop a; return a 1; hold a 4; node n-1; wait 2", "a=gated"},
+    {"runs when an error backoff ends", "add a; pop a; fail a; hold a 4; wait 2", "a=gated"},
+    {"runs when a backing-off pod is activated", "add a; pop a; fail a; hold a 4; activate a",
+     "a=gated"},
+    {"no pod is popped from the backoff queue", "add a; pop a; return a 1; node n-1; pop -",
+     "a=backoff"},
 };
 
-TEST(SchedulingQueueTest, WithoutEarlyPopsPreEnqueueIsAskedOnTheWayOut) {
-  ExpectPlaces(kGatesWithoutEarlyPop, {.pop_from_backoff = false});
+TEST(SchedulingQueueTest, WithoutPopFromBackoffPreEnqueueRunsWhenABackoffEnds) {
+  ExpectPlaces(kGatesWithoutPopFromBackoff, {.pop_from_backoff = false});
 }
 
-TEST(SchedulingQueueTest, WhoHeldItBackIsAskedFirst) {
+TEST(SchedulingQueueTest, RunsThePluginThatGatedThePodFirst) {
   TestQueue test;
-  test.Tell("hold a 4; add a; hold a 1; other x-4; release a; node n-1");
-  EXPECT_THAT(test.policy.gate_questions, ElementsAre("a", "a first 4", "a first 1"));
+  test.Run("hold a 4; add a; hold a 1; other x-4; release a; node n-1");
+  EXPECT_THAT(test.policy.pre_enqueue_calls, ElementsAre("a", "a first 4", "a first 1"));
 }
 
-TEST(SchedulingQueueTest, AGatedPodSaysWhoHoldsItBack) {
+TEST(SchedulingQueueTest, AGatedPodNamesTheRejectingPlugin) {
   TestQueue test;
-  test.Tell("hold a 4; add a");
+  test.Run("hold a 4; add a");
   const QueuedEntity& a = test.Entity("a");
   ASSERT_TRUE(a.gate.has_value());
   EXPECT_EQ(a.gate->plugin, 4U);
-  EXPECT_THAT(a.gate->reasons, ElementsAre("held"));
+  EXPECT_THAT(a.gate->reasons, ElementsAre("gated by the test"));
   EXPECT_THAT(a.rejection.plugins, ElementsAre(4));
   EXPECT_EQ(a.attempts, 0U);
   EXPECT_EQ(a.first_attempt_ns, 0);
-  test.Tell("release a; sleep 3; touch a");
+  test.Run("release a; sleep 3; touch a");
   EXPECT_FALSE(a.gate.has_value());
   EXPECT_EQ(a.first_attempt_ns, a.queued_ns + 3 * kSecond);
 }
 
 // --- Activate -----------------------------------------------------------------------------------
 
-constexpr QueueStory kActivations[] = {
+constexpr QueueScript kActivations[] = {
     {"parked", "add a; pop a; return a 5; activate a", "a=active"},
     {"in a backoff", "add a; pop a; return a 1; node n-1; activate a", "a=active"},
-    {"in an error's backoff", "add a; pop a; fail a; activate a", "a=active"},
-    {"ready already", "add a; activate a", "a=active"},
+    {"in an error backoff", "add a; pop a; fail a; activate a", "a=active"},
+    {"already active", "add a; activate a", "a=active"},
     {"unknown", "activate a", ""},
     {"in flight, then rejected", "add a; pop a; activate a; return a 5", "a=backoff"},
-    {"in flight, then rejected, and nobody else",
+    {"in flight, then rejected; another pod is not activated",
      "add a; add b; pop a; pop b; activate a; "
      "return b 5; return a 5",
      "a=backoff b=parked"},
@@ -166,62 +181,62 @@ constexpr QueueStory kActivations[] = {
 
 TEST(SchedulingQueueTest, ActivateSkipsTheBackoff) { ExpectPlaces(kActivations); }
 
-// --- what the queue notes -----------------------------------------------------------------------
+// --- queue data ---------------------------------------------------------------------------------
 
 TEST(SchedulingQueueTest, CountsAttemptsRejectionsAndErrors) {
   TestQueue test;
-  test.Tell("add a; pop a");
+  test.Run("add a; pop a");
   const QueuedEntity& a = test.Entity("a");
   EXPECT_EQ(a.attempts, 1U);
-  test.Tell("return a 1,2 3");
+  test.Run("return a 1,2 3");
   EXPECT_EQ(a.rejected_count, 1U);
   EXPECT_THAT(a.rejection.plugins, ElementsAre(1, 2));
   EXPECT_THAT(a.rejection.pending, ElementsAre(3));
-  test.Tell("activate a; pop a");
+  test.Run("activate a; pop a");
   EXPECT_TRUE(a.rejection.empty());
-  test.Tell("fail a; activate a; pop a; fail a");
+  test.Run("fail a; activate a; pop a; fail a");
   EXPECT_EQ(a.attempts, 3U);
   EXPECT_EQ(a.rejected_count, 1U);
   EXPECT_EQ(a.error_count, 2U);
-  test.Tell("activate a; pop a; return a 2");
+  test.Run("activate a; pop a; return a 2");
   EXPECT_EQ(a.rejected_count, 2U);
   EXPECT_EQ(a.error_count, 0U);
 }
 
-TEST(SchedulingQueueTest, RejectionsAreSetsWhoeverMakesThem) {
+TEST(SchedulingQueueTest, RejectionsAreSortedAndUnique) {
   TestQueue test;
-  test.Tell("add a; add b; pop a; pop b; return a 2,1,2; return b 1,2");
+  test.Run("add a; add b; pop a; pop b; return a 2,1,2; return b 1,2");
   EXPECT_THAT(test.Entity("a").rejection.plugins, ElementsAre(1, 2));
-  test.Tell("node n-1");
-  EXPECT_THAT(test.policy.hint_questions, ElementsAre("1:a")) << "one class";
+  test.Run("node n-1");
+  EXPECT_THAT(test.policy.hint_calls, ElementsAre("1:a")) << "both pods are in one class";
 }
 
-TEST(SchedulingQueueTest, NotesWhenItEnteredTheQueueAndWasFirstReady) {
+TEST(SchedulingQueueTest, RecordsQueuedAndFirstAttemptTimes) {
   TestQueue test;
   const int64_t start = test.clock.NowNs();
-  test.Tell("add a; sleep 1; pop a; sleep 1; return a 1");
+  test.Run("add a; sleep 1; pop a; sleep 1; return a 1");
   const QueuedEntity& a = test.Entity("a");
   EXPECT_EQ(a.first_attempt_ns, start);
   EXPECT_EQ(a.queued_ns, start + 2 * kSecond);
-  test.Tell("sleep 5; node n-1; pop a");
-  EXPECT_EQ(a.queued_ns, start + 2 * kSecond) << "to be woken is not to enter it";
+  test.Run("sleep 5; node n-1; pop a");
+  EXPECT_EQ(a.queued_ns, start + 2 * kSecond) << "a requeue by an event does not change queued_ns";
   EXPECT_EQ(a.first_attempt_ns, start);
 }
 
-TEST(SchedulingQueueTest, SaysWhenABackoffEnds) {
+TEST(SchedulingQueueTest, RecordsWhenABackoffEnds) {
   TestQueue test;
-  test.Tell("sleep 0.25; add a; pop a; return a 1");
+  test.Run("sleep 0.25; add a; pop a; return a 1");
   const QueuedEntity& a = test.Entity("a");
   EXPECT_EQ(a.backoff_until_ns, 0);
-  test.Tell("node n-1");
+  test.Run("node n-1");
   EXPECT_EQ(a.backoff_until_ns, a.queued_ns - kSecond / 4 + kSecond);
-  test.Tell("pop a");
+  test.Run("pop a");
   EXPECT_EQ(a.backoff_until_ns, 0);
 }
 
 TEST(SchedulingQueueTest, PluginsSeePodAndQueueData) {
   TestQueue test;
-  test.Tell("add a 11; sleep 3; pop a");
+  test.Run("add a 11; sleep 3; pop a");
   const QueuedEntity& a = test.Entity("a");
   const berth_queued view = a.View();
   EXPECT_EQ(view.struct_size, sizeof(berth_queued));
@@ -234,9 +249,9 @@ TEST(SchedulingQueueTest, PluginsSeePodAndQueueData) {
   EXPECT_EQ(view.first_attempt_ns, view.queued_ns);
 }
 
-TEST(SchedulingQueueTest, CountsWhoIsWhere) {
+TEST(SchedulingQueueTest, CountsEntitiesInEachPlace) {
   TestQueue test;
-  test.Tell(
+  test.Run(
       "hold g 4; add g; add p; pop p; return p 5; add e; pop e; fail e; add f; pop f; add b; "
       "pop b; return b 1; node n-1; add a; add c");
   EXPECT_EQ(test.Places(), "a=active b=backoff c=active e=errors f=flight g=gated p=parked");
@@ -247,22 +262,22 @@ TEST(SchedulingQueueTest, CountsWhoIsWhere) {
   }
 }
 
-TEST(SchedulingQueueTest, SaysWhetherSomethingIsReady) {
+TEST(SchedulingQueueTest, HasReadyReturnsWhetherPopWouldSucceed) {
   for (const bool pops_early : {true, false}) {
     TestQueue test(TestQueue::DefaultTable(), {.pop_from_backoff = pops_early});
     EXPECT_FALSE(test.queue->has_ready());
-    test.Tell("add a");
+    test.Run("add a");
     EXPECT_TRUE(test.queue->has_ready());
-    test.Tell("pop a");
+    test.Run("pop a");
     EXPECT_FALSE(test.queue->has_ready());
-    test.Tell("return a 1; node n-1");
+    test.Run("return a 1; node n-1");
     EXPECT_EQ(test.queue->has_ready(), pops_early);
   }
 }
 
-TEST(SchedulingQueueTest, ATwinOfAnotherUidIsAnotherPod) {
+TEST(SchedulingQueueTest, PodsOfOneNameAndDifferentUidsAreDifferentPods) {
   TestQueue test;
-  test.Tell("add a; pop a");
+  test.Run("add a; pop a");
   const PodRef twin = test.objects.PodFrom(
       R"({"metadata":{"name":"a","namespace":"default","uid":"twin"},"spec":{}})");
   test.queue->Remove("uid-a");
@@ -275,25 +290,25 @@ TEST(SchedulingQueueTest, ATwinOfAnotherUidIsAnotherPod) {
   EXPECT_EQ(test.queue->Pop()->pod, twin);
 }
 
-TEST(SchedulingQueueTest, RemoveSaysWhetherItWasThere) {
+TEST(SchedulingQueueTest, RemoveReturnsWhetherThePodWasInTheQueue) {
   TestQueue test;
   EXPECT_FALSE(test.queue->Remove("uid-a"));
-  test.Tell("add a; pop a");
+  test.Run("add a; pop a");
   EXPECT_TRUE(test.queue->Remove("uid-a"));
-  EXPECT_FALSE(test.queue->Remove("uid-a")) << "it is there for its attempt alone";
+  EXPECT_FALSE(test.queue->Remove("uid-a")) << "the pod only remains until its attempt ends";
   EXPECT_NE(test.queue->Find("uid-a"), nullptr);
 }
 
-TEST(SchedulingQueueTest, ReturnSaysWhetherItIsStillWanted) {
+TEST(SchedulingQueueTest, ReturnReturnsFalseForARemovedPod) {
   TestQueue test;
-  test.Tell("add a; add b; pop a; pop b; remove b");
+  test.Run("add a; add b; pop a; pop b; remove b");
   EXPECT_TRUE(test.queue->Return("uid-a", {}));
   EXPECT_FALSE(test.queue->Return("uid-b", {}));
 }
 
-TEST(SchedulingQueueTest, RemembersWhatAConditionWasTold) {
+TEST(SchedulingQueueTest, NoteReportedDetectsRepeatedConditions) {
   TestQueue test;
-  test.Tell("add a");
+  test.Run("add a");
   EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
   EXPECT_FALSE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
   EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerError", "no", 1));
@@ -305,29 +320,29 @@ TEST(SchedulingQueueTest, RemembersWhatAConditionWasTold) {
   test.queue->ForgetReported("nobody");
 }
 
-TEST(SchedulingQueueTest, WhatIsNotInFlightCannotEnd) {
+TEST(SchedulingQueueTest, EndingAnAttemptRequiresAPodInFlight) {
   TestQueue test;
-  test.Tell("add a");
+  test.Run("add a");
   EXPECT_DEATH(test.queue->Return("uid-a", {}), "pod uid-a is not in flight");
   EXPECT_DEATH(test.queue->Done("uid-b"), "pod uid-b is not in flight");
   EXPECT_DEATH(test.queue->StopRecording("uid-a"), "pod uid-a is not in flight");
 }
 
-// --- another policy -----------------------------------------------------------------------------
+// --- policy changes -----------------------------------------------------------------------------
 
-TEST(SchedulingQueueTest, ANewOrderIsTakenUp) {
+TEST(SchedulingQueueTest, PolicyChangedAppliesANewOrder) {
   TestQueue test;
-  test.Tell("add a 1; add b 2; pop b; pop a; return a 1; return b 1; node n-1; add c 1; add d 2");
+  test.Run("add a 1; add b 2; pop b; pop a; return a 1; return b 1; node n-1; add c 1; add d 2");
   test.order.lowest_first = true;
   test.order.uses_key = false;
   test.queue->PolicyChanged();
   test.queue->CheckInvariants();
-  test.Tell("pop c; pop d; pop a; pop b");
+  test.Run("pop c; pop d; pop a; pop b");
 }
 
-TEST(SchedulingQueueTest, NewInterestsAreTakenUp) {
+TEST(SchedulingQueueTest, PolicyChangedAppliesNewInterests) {
   TestQueue test;
-  test.Tell("add a; add b; label b y; pop a; pop b; return a 5; return b 5; node n-5");
+  test.Run("add a; add b; label b y; pop a; pop b; return a 5; return b 5; node n-5");
   EXPECT_EQ(test.Places(), "a=parked b=parked");
   test.policy.table = {{.plugin = 5,
                         .resource = BERTH_RESOURCE_NODE,
@@ -336,24 +351,24 @@ TEST(SchedulingQueueTest, NewInterestsAreTakenUp) {
                         .pod_parts = BERTH_PART(LABELS)}};
   test.queue->PolicyChanged();
   test.queue->CheckInvariants();
-  EXPECT_EQ(test.Places(), "a=parked b=parked") << "an order to try again is the caller's";
-  test.Tell("node n");
-  EXPECT_THAT(test.policy.hint_questions, UnorderedElementsAre("5:a", "5:b"));
-  test.Tell("node n-5");
+  EXPECT_EQ(test.Places(), "a=parked b=parked") << "PolicyChanged() requeues no pod";
+  test.Run("node n");
+  EXPECT_THAT(test.policy.hint_calls, UnorderedElementsAre("5:a", "5:b"));
+  test.Run("node n-5");
   EXPECT_EQ(test.Places(), "a=backoff b=backoff");
 }
 
-TEST(SchedulingQueueTest, TryAllAgainAsksAboutAllThatWaitAndWakesAllThatIsParked) {
+TEST(SchedulingQueueTest, TryAllAgainRunsPreEnqueueAndRequeuesParkedPods) {
   TestQueue test;
-  test.Tell("hold f 4; add f; add a; add b; add c; add d; add e; pop a; pop b; pop c; pop d");
-  test.Tell("return a 5; return b 1; node n-1; fail c; sleep 1");
+  test.Run("hold f 4; add f; add a; add b; add c; add d; add e; pop a; pop b; pop c; pop d");
+  test.Run("return a 5; return b 1; node n-1; fail c; sleep 1");
   EXPECT_EQ(test.Places(), "a=parked b=backoff c=errors d=flight e=active f=gated");
-  for (const char* pod : {"b", "c", "d", "e"}) test.policy.held[pod] = 4;
-  test.policy.held.erase("f");
+  for (const char* pod : {"b", "c", "d", "e"}) test.policy.gated_by[pod] = 4;
+  test.policy.gated_by.erase("f");
   test.queue->TryAllAgain();
   test.queue->CheckInvariants();
   EXPECT_EQ(test.Places(), "a=backoff b=gated c=gated d=flight e=gated f=active");
-  test.Tell("release d; return d 5");
+  test.Run("release d; return d 5");
   EXPECT_EQ(test.Places(), "a=backoff b=gated c=gated d=backoff e=gated f=active");
 }
 

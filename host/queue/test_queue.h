@@ -1,5 +1,5 @@
-// A scheduling queue for tests: with plugins that do as the test says, a clock that stands still,
-// and stories told in words.
+// A scheduling queue for tests, with plugins that the test controls, a manual clock, and a small
+// script language for queue operations.
 #ifndef BERTH_HOST_QUEUE_TEST_QUEUE_H_
 #define BERTH_HOST_QUEUE_TEST_QUEUE_H_
 
@@ -24,12 +24,12 @@
 
 namespace berth::host {
 
-// Higher priority first, then as they entered the queue.
+// Orders by descending priority, then by the time at which the entity entered the queue.
 class TestOrder final : public QueueOrder {
  public:
   bool has_key() const override { return uses_key; }
   SortKey KeyOf(const berth_queued& queued) const override {
-    EXPECT_TRUE(uses_key) << "an order without keys has none";
+    EXPECT_TRUE(uses_key) << "KeyOf() was called for an order without keys";
     SortKey key{};
     const uint32_t priority = Rank(queued) ^ 0x80000000U;
     const auto queued_ns = static_cast<uint64_t>(queued.queued_ns);
@@ -38,7 +38,7 @@ class TestOrder final : public QueueOrder {
     return key;
   }
   bool Less(const berth_queued& a, const berth_queued& b) const override {
-    EXPECT_FALSE(uses_key) << "an order with keys is not compared";
+    EXPECT_FALSE(uses_key) << "Less() was called for an order with keys";
     if (a.priority != b.priority) return (a.priority > b.priority) != lowest_first;
     return a.queued_ns < b.queued_ns;
   }
@@ -53,28 +53,28 @@ class TestOrder final : public QueueOrder {
   }
 };
 
-// Plugins that are known by their numbers. A hint says yes to events whose object's name has the
-// plugin's number in it: "helps-1-3".
+// Plugins identified by numbers. By default, a hint returns true for events whose object has the
+// plugin's number in its name, such as "helps-1-3".
 class TestPolicy final : public QueuePolicy {
  public:
   std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId> first) override {
-    gate_questions.push_back(std::string(pod->name()) +
-                             (first.has_value() ? " first " + std::to_string(*first) : ""));
-    const auto found = held.find(pod->name());
-    if (found == held.end()) return std::nullopt;
-    return Gate{.plugin = found->second, .reasons = {"held"}};
+    pre_enqueue_calls.push_back(std::string(pod->name()) +
+                                (first.has_value() ? " first " + std::to_string(*first) : ""));
+    const auto found = gated_by.find(pod->name());
+    if (found == gated_by.end()) return std::nullopt;
+    return Gate{.plugin = found->second, .reasons = {"gated by the test"}};
   }
   std::span<const Interest> interests() const override { return table; }
   bool Hint(const Interest& interest, const berth_queued& queued,
             const berth_event& event) override {
     EXPECT_TRUE(interest.has_hint);
     EXPECT_EQ(event.interest, interest.index);
-    hint_questions.push_back(std::to_string(interest.plugin) + ":" +
-                             std::string(Text(queued.pod->meta->name)));
+    hint_calls.push_back(std::to_string(interest.plugin) + ":" +
+                         std::string(Text(queued.pod->meta->name)));
     return hint ? hint(interest, queued, event) : Names(event, interest.plugin);
   }
 
-  // Whether the event's object has this number in its name.
+  // Returns whether the name of the event's object contains this number.
   static bool Names(const berth_event& event, PluginId plugin) {
     const std::string name = std::string(NameOf(event)) + "-";
     return name.find("-" + std::to_string(plugin) + "-") != std::string::npos;
@@ -91,10 +91,12 @@ class TestPolicy final : public QueuePolicy {
   }
 
   std::vector<Interest> table;
-  std::map<std::string, PluginId, std::less<>> held;  // Pods that PreEnqueue says no to, and who.
+  std::map<std::string, PluginId, std::less<>>
+      gated_by;  // By pod: the plugin that rejects it in PreEnqueue.
   std::function<bool(const Interest&, const berth_queued&, const berth_event&)> hint;
-  std::vector<std::string> gate_questions;  // "pod", "pod first 4".
-  std::vector<std::string> hint_questions;  // "plugin:pod".
+  std::vector<std::string>
+      pre_enqueue_calls;                // "pod", or "pod first 4" if plugin 4 rejected it before.
+  std::vector<std::string> hint_calls;  // "plugin:pod".
 };
 
 inline std::string_view PlaceName(QueuePlace place) {
@@ -103,23 +105,26 @@ inline std::string_view PlaceName(QueuePlace place) {
   return kNames[static_cast<size_t>(place)];
 }
 
-// Tells a queue a story, in statements separated by ";":
+// Runs scripts on a queue. A script is a list of statements separated by ";":
 //
-//   add a [7] [on n]       a pod, its priority, status.nominatedNodeName
-//   join a g [7]           a pod of a group; leave a: it is in none any more
-//   label a x              its label v; touch a: its annotation; nominate a n, nominate a -
-//   delete a               it is being deleted; remove a: it is gone
-//   pop a                  a is next; pop -: there is none
+//   add a [7] [on n]       adds pod a with its priority and status.nominatedNodeName
+//   join a g [7]           adds or updates pod a as a member of group g; leave a: removes it
+//                          from its group
+//   label a x              changes the value of its label v; touch a: changes its annotation;
+//                          nominate a n, nominate a -: sets or clears its nominated node
+//   delete a               sets its deletionTimestamp; remove a: removes it from the queue
+//   pop a                  pops, and expects a; pop -: expects that no pod is ready
 //   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; return g ...
-//   take a                 a member goes on by itself
+//   take a                 splits member a off its group
 //   fail a, done a, stop a, activate a
-//   node helps-1           a node came; freed x: a pod left its node; came x: one was bound
-//   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without a
-//                          node was
-//   all                    a WILDCARD event; only a: for that pod
-//   hold a 4, release a    what PreEnqueue says
-//   wait 1.5               seconds; then tick
-//   sleep 1.5              without a tick; tick
+//   node helps-1           a node was added; freed x: an assigned pod was deleted; came x: a pod
+//                          was assigned
+//   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without
+//                          a node was added
+//   all                    a WILDCARD event; only a: a WILDCARD event for that pod
+//   hold a 4, release a    PreEnqueue of plugin 4 rejects a; PreEnqueue accepts a
+//   wait 1.5               advances the clock by that many seconds and calls Tick()
+//   sleep 1.5              advances the clock only; tick: calls Tick() only
 class TestQueue {
  public:
   using Options = SchedulingQueue::Options;
@@ -130,11 +135,12 @@ class TestQueue {
         policy, order, [this] { return clock.NowNs(); }, options);
   }
 
-  //   1   a node came or its labels changed (hint); the pod's own labels changed (hint)
-  //   2   a pod left its node (always)
-  //   3   a node came (hint); something happened to the pod itself (always)
+  // The interests of the plugins:
+  //   1   a node was added or its labels changed (hint); the pod's own labels changed (hint)
+  //   2   an assigned pod was deleted (no hint)
+  //   3   a node was added (hint); the pod itself changed (no hint)
   //   4   a Thing was added (hint)
-  //   5   nothing
+  //   5   none
   //   6   a pod without a node was added (hint)
   static std::vector<Interest> DefaultTable() {
     const auto on = [](PluginId plugin, uint32_t index, uint32_t resource, uint32_t actions) {
@@ -159,22 +165,23 @@ class TestQueue {
     return table;
   }
 
-  void Tell(const std::string& story) {
-    std::istringstream statements(story);
+  void Run(const std::string& script) {
+    std::istringstream statements(script);
     for (std::string statement; std::getline(statements, statement, ';');) {
       SCOPED_TRACE(statement);
       std::istringstream words(statement);
       std::string verb, name, more, last;
       words >> verb >> name >> more >> last;
-      if (!TellOfPod(verb, name, more, last) && !TellOfCycle(verb, name, more, last) &&
-          !TellOfEvent(verb, name)) {
-        ADD_FAILURE() << "nobody understands: " << statement;
+      if (!RunPodStatement(verb, name, more, last) && !RunCycleStatement(verb, name, more, last) &&
+          !RunEventStatement(verb, name)) {
+        ADD_FAILURE() << "unknown statement: " << statement;
       }
       queue->CheckInvariants();
     }
   }
 
-  // "a=active b=parked g(c,d)=gated", by name. "a=flight(gone)" is not told apart.
+  // Returns the place of every entity, sorted by name: "a=active b=parked g(c,d)=gated". A pod that
+  // was removed in flight is shown as any pod in flight.
   std::string Places() const {
     std::map<std::string, std::string_view> places;
     queue->ForEach([&](const QueuedEntity& entity) {
@@ -203,20 +210,19 @@ class TestQueue {
     return *entity;
   }
 
-  // A pod that the story has told of, as it is now.
+  // Returns a pod of the script in its current state.
   PodRef Pod(const std::string& name) {
-    const Told& told = pods_[name];
+    const ScriptedPod& pod = pods_[name];
     return objects.Pod(
         {.name = name,
          .spec =
-             "\"priority\":" + std::to_string(told.priority) +
-             (told.group.empty() ? ""
-                                 : R"(,"schedulingGroup":{"podGroupName":")" + told.group + "\"}"),
-         .meta = R"("labels":{"v":")" + told.label + R"("},"annotations":{"n":")" +
-                 std::to_string(told.touches) + "\"}" +
-                 (told.is_going ? R"(,"deletionTimestamp":"2026-01-10T08:00:00Z")" : ""),
-         .status =
-             told.nominated.empty() ? "" : R"("nominatedNodeName":")" + told.nominated + '"'});
+             "\"priority\":" + std::to_string(pod.priority) +
+             (pod.group.empty() ? ""
+                                : R"(,"schedulingGroup":{"podGroupName":")" + pod.group + "\"}"),
+         .meta = R"("labels":{"v":")" + pod.label + R"("},"annotations":{"n":")" +
+                 std::to_string(pod.touches) + "\"}" +
+                 (pod.is_terminating ? R"(,"deletionTimestamp":"2026-01-10T08:00:00Z")" : ""),
+         .status = pod.nominated.empty() ? "" : R"("nominatedNodeName":")" + pod.nominated + '"'});
   }
   QueueEvent NodeEvent(const std::string& name, uint32_t action = BERTH_ACTION_ADD) {
     return {.resource = BERTH_RESOURCE_NODE,
@@ -248,13 +254,13 @@ class TestQueue {
   std::unique_ptr<SchedulingQueue> queue;
 
  private:
-  struct Told {
+  struct ScriptedPod {
     int32_t priority = 0;
     std::string label = "x";
     int32_t touches = 0;
     std::string nominated;
     std::string group;
-    bool is_going = false;
+    bool is_terminating = false;
   };
 
   static std::vector<PluginId> Plugins(const std::string& text) {
@@ -269,32 +275,32 @@ class TestQueue {
     return std::llround(std::stold(seconds) * TestClock::kSecond);
   }
 
-  bool TellOfPod(const std::string& verb, const std::string& name, const std::string& more,
-                 const std::string& last) {
-    Told& told = pods_[name];
+  bool RunPodStatement(const std::string& verb, const std::string& name, const std::string& more,
+                       const std::string& last) {
+    ScriptedPod& pod = pods_[name];
     if (verb == "add") {
-      told = Told();
+      pod = ScriptedPod();
       if (more == "on") {
-        told.nominated = last;
+        pod.nominated = last;
       } else if (!more.empty()) {
-        told.priority = std::stoi(more);
+        pod.priority = std::stoi(more);
       }
       queue->Add(Pod(name));
     } else if (verb == "join") {
-      told = Told();
-      told.group = more;
-      if (!last.empty()) told.priority = std::stoi(last);
+      pod = ScriptedPod();
+      pod.group = more;
+      if (!last.empty()) pod.priority = std::stoi(last);
       queue->Update(Pod(name));
     } else if (verb == "leave") {
-      told.group.clear();
+      pod.group.clear();
       queue->Update(Pod(name));
     } else if (verb == "label" || verb == "touch" || verb == "nominate") {
-      if (verb == "label") told.label = more;
-      if (verb == "touch") ++told.touches;
-      if (verb == "nominate") told.nominated = more == "-" ? "" : more;
+      if (verb == "label") pod.label = more;
+      if (verb == "touch") ++pod.touches;
+      if (verb == "nominate") pod.nominated = more == "-" ? "" : more;
       queue->Update(Pod(name));
     } else if (verb == "delete") {
-      told.is_going = true;
+      pod.is_terminating = true;
       queue->Update(Pod(name));
     } else if (verb == "remove") {
       queue->Remove("uid-" + name);
@@ -304,16 +310,16 @@ class TestQueue {
     return true;
   }
 
-  bool TellOfCycle(const std::string& verb, const std::string& name, const std::string& more,
-                   const std::string& last) {
+  bool RunCycleStatement(const std::string& verb, const std::string& name, const std::string& more,
+                         const std::string& last) {
     const std::string uid = "uid-" + name;
     if (verb == "pop") {
       const QueuedEntity* entity = queue->Pop();
       EXPECT_EQ(entity == nullptr ? "-" : NameOf(*entity), name);
     } else if (verb == "return") {
-      End(name, {.plugins = Plugins(more), .pending = Plugins(last)});
+      EndAttempt(name, {.plugins = Plugins(more), .pending = Plugins(last)});
     } else if (verb == "fail") {
-      End(name, {});
+      EndAttempt(name, {});
     } else if (verb == "take") {
       queue->TakeFromGroup(uid);
     } else if (verb == "done") {
@@ -323,16 +329,16 @@ class TestQueue {
     } else if (verb == "activate") {
       queue->Activate(uid);
     } else if (verb == "hold") {
-      policy.held[name] = Plugins(more).front();
+      policy.gated_by[name] = Plugins(more).front();
     } else if (verb == "release") {
-      policy.held.erase(name);
+      policy.gated_by.erase(name);
     } else {
       return false;
     }
     return true;
   }
 
-  void End(const std::string& name, Rejection rejection) {
+  void EndAttempt(const std::string& name, Rejection rejection) {
     if (queue->Find("uid-" + name) != nullptr) {
       queue->Return("uid-" + name, std::move(rejection));
     } else {
@@ -340,7 +346,7 @@ class TestQueue {
     }
   }
 
-  bool TellOfEvent(const std::string& verb, const std::string& name) {
+  bool RunEventStatement(const std::string& verb, const std::string& name) {
     if (verb == "node") {
       queue->OnEvent(NodeEvent(name));
     } else if (verb == "freed") {
@@ -366,23 +372,23 @@ class TestQueue {
     return true;
   }
 
-  std::map<std::string, Told> pods_;
+  std::map<std::string, ScriptedPod> pods_;
 };
 
-// A story, and where everybody is at its end.
-struct QueueStory {
-  const char* sentence;
-  const char* story;
+// A script and the expected places at its end.
+struct QueueScript {
+  const char* description;
+  const char* script;
   const char* places;
 };
 
-inline void ExpectPlaces(std::span<const QueueStory> stories,
+inline void ExpectPlaces(std::span<const QueueScript> cases,
                          const TestQueue::Options& options = TestQueue::Options()) {
-  for (const QueueStory& story : stories) {
-    SCOPED_TRACE(story.sentence);
+  for (const QueueScript& script : cases) {
+    SCOPED_TRACE(script.description);
     TestQueue test(TestQueue::DefaultTable(), options);
-    test.Tell(story.story);
-    EXPECT_EQ(test.Places(), story.places);
+    test.Run(script.script);
+    EXPECT_EQ(test.Places(), script.places);
   }
 }
 

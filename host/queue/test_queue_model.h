@@ -1,5 +1,5 @@
-// The scheduling queue as its rules are told, for tests: it keeps a list, looks at everything at
-// every step, and asks about each pod by itself.
+// A simple model of the scheduling queue for tests: it keeps a list, searches it at every step, and
+// calls hints for each pod separately.
 #ifndef BERTH_HOST_QUEUE_TEST_QUEUE_MODEL_H_
 #define BERTH_HOST_QUEUE_TEST_QUEUE_MODEL_H_
 
@@ -20,17 +20,17 @@
 
 namespace berth::host {
 
-// What happened, and to what: enough to know whether a hint says yes.
-struct Happening {
+// An event with the data that determines the result of a hint.
+struct ModelEvent {
   uint32_t resource = BERTH_RESOURCE_WILDCARD;
   uint32_t action = BERTH_ACTION_ALL;
   std::string object;
 };
 
-// What hints say: something that depends on who is asked, on what the interest names of the pod,
-// and on what happened.
-inline bool HintSays(const Interest& interest, const std::string& name, const std::string& label,
-                     const Happening& what) {
+// The result of a hint: a hash of the interest, of the pod parts that the interest declares, and of
+// the event.
+inline bool HintResult(const Interest& interest, const std::string& name, const std::string& label,
+                       const ModelEvent& what) {
   const std::string pod = interest.pod_parts == 0 ? name : label;
   return HashBytes(std::to_string(interest.plugin) + "/" + std::to_string(interest.index) + "/" +
                    pod + "/" + std::to_string(what.action) + "/" + what.object) %
@@ -60,7 +60,7 @@ struct ModelPod {
   std::string label = "x";
   int32_t priority = 0;
   int32_t touches = 0;
-  std::string nominated;  // Its status.
+  std::string nominated;  // status.nominatedNodeName
 
   QueuePlace place = QueuePlace::kActive;
   uint32_t attempts = 0, rejected = 0, errors = 0;
@@ -69,10 +69,10 @@ struct ModelPod {
   std::optional<PluginId> gate;
   bool was_flushed = false;
   uint64_t sequence = 0;
-  // In flight.
+  // For pods in flight.
   bool is_removed = false;
   bool is_recording = false;
-  size_t heard_from = 0;  // Of all that was ever logged.
+  size_t log_start = 0;  // The index into log_ of the first event after Pop().
 };
 
 class QueueModel {
@@ -83,10 +83,10 @@ class QueueModel {
       : table_(std::move(table)), options_(options), now_ns_(now_ns), start_ns_(now_ns) {}
 
   std::map<std::string, ModelPod> pods;  // By name.
-  std::map<std::string, PluginId> held;
+  std::map<std::string, PluginId> gated_by;
   std::map<std::string, std::string> nominations;
 
-  // --- as SchedulingQueue --------------------------------------------------------------------
+  // --- the methods of SchedulingQueue ----------------------------------------------------------
 
   void Add(const ModelPod& pod) {
     ModelPod& fresh = pods[pod.name] = pod;
@@ -106,26 +106,26 @@ class QueueModel {
     pod.label = seen.label;
     pod.touches = seen.touches;
     pod.nominated = seen.nominated;
-    const bool is_flying = pod.place == QueuePlace::kInFlight;
-    if (!is_flying || !old_node.empty()) {
+    const bool is_in_flight = pod.place == QueuePlace::kInFlight;
+    if (!is_in_flight || !old_node.empty()) {
       if (seen.nominated != old_status) SetNode(pod.name, seen.nominated);
     }
-    const Happening change{BERTH_RESOURCE_TARGET_POD,
-                           old_label != seen.label ? uint32_t{BERTH_ACTION_UPDATE_POD_LABEL}
-                                                   : uint32_t{BERTH_ACTION_UPDATE},
-                           pod.name};
-    if (is_flying) {
+    const ModelEvent change{BERTH_RESOURCE_TARGET_POD,
+                            old_label != seen.label ? uint32_t{BERTH_ACTION_UPDATE_POD_LABEL}
+                                                    : uint32_t{BERTH_ACTION_UPDATE},
+                            pod.name};
+    if (is_in_flight) {
       pod.is_removed = false;
       if (pod.is_recording && !Matching(change).empty()) Log(change, {pod.name});
     } else if (pod.place == QueuePlace::kGated) {
       Requeue(pod, true, false);
     } else if (pod.place == QueuePlace::kUnschedulable) {
-      const int how = Judge(pod, change);
+      const int how = DecideRequeueing(pod, change);
       if (how > 0) Requeue(pod, how == 1, false);
     }
-    const bool memory_went = !old_node.empty() && NodeOf(pod.name) != old_node;
-    const bool status_went = !old_status.empty() && old_status != seen.nominated;
-    if (memory_went || status_went) RoomFreed(pod.name, pod.priority);
+    const bool was_removed = !old_node.empty() && NodeOf(pod.name) != old_node;
+    const bool was_cleared = !old_status.empty() && old_status != seen.nominated;
+    if (was_removed || was_cleared) OnNominationRemoved(pod.name, pod.priority);
   }
 
   void Remove(const std::string& name) {
@@ -137,20 +137,20 @@ class QueueModel {
     } else {
       pods.erase(name);
     }
-    if (was_nominated) RoomFreed(name, priority);
+    if (was_nominated) OnNominationRemoved(name, priority);
   }
 
-  void OnEvent(const Happening& what, const std::function<bool(const ModelPod&)>& which) {
-    const bool is_order = what.resource == BERTH_RESOURCE_WILDCARD;
-    if (!is_order && Matching(what).empty()) return;
-    std::set<std::string> hearers;
+  void OnEvent(const ModelEvent& what, const std::function<bool(const ModelPod&)>& filter) {
+    const bool is_wildcard = what.resource == BERTH_RESOURCE_WILDCARD;
+    if (!is_wildcard && Matching(what).empty()) return;
+    std::set<std::string> recorders;
     for (auto& [name, pod] : pods) {
-      if (pod.is_recording && which(pod)) hearers.insert(name);
+      if (pod.is_recording && filter(pod)) recorders.insert(name);
     }
-    if (!hearers.empty()) Log(what, hearers);
+    if (!recorders.empty()) Log(what, recorders);
     for (auto& [name, pod] : pods) {
-      if (!IsParked(pod) || !which(pod)) continue;
-      const int how = Judge(pod, what);
+      if (!IsParked(pod) || !filter(pod)) continue;
+      const int how = DecideRequeueing(pod, what);
       if (how > 0) Requeue(pod, how == 1, false);
     }
   }
@@ -178,7 +178,7 @@ class QueueModel {
     first->plugins.clear();
     first->pending.clear();
     first->is_recording = true;
-    first->heard_from = log_.size();
+    first->log_start = log_.size();
     return first->name;
   }
 
@@ -199,8 +199,9 @@ class QueueModel {
     if (!is_error) ++pod.rejected;
     int how = is_error || !pod.is_recording ? 1 : 0;
     if (how == 0) {
-      for (size_t i = pod.heard_from; i < log_.size(); ++i) {
-        if (log_[i].second.contains(name)) how = std::max(how, Judge(pod, log_[i].first));
+      for (size_t i = pod.log_start; i < log_.size(); ++i) {
+        if (log_[i].second.contains(name))
+          how = std::max(how, DecideRequeueing(pod, log_[i].first));
       }
     }
     pod.is_recording = false;
@@ -238,7 +239,7 @@ class QueueModel {
     flushed_ns_ = std::max(flushed_ns_, grid_ns);
   }
 
-  // --- what can be seen ----------------------------------------------------------------------
+  // --- state that tests compare ----------------------------------------------------------------
 
   static bool IsBackingOff(const ModelPod& pod) {
     return pod.place == QueuePlace::kBackoff || pod.place == QueuePlace::kErrorBackoff;
@@ -271,21 +272,21 @@ class QueueModel {
     nominations.erase(name);
     if (!node.empty()) nominations[name] = node;
   }
-  void RoomFreed(const std::string& name, int32_t priority) {
+  void OnNominationRemoved(const std::string& name, int32_t priority) {
     OnEvent({BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, name},
             [priority, &name](const ModelPod& pod) {
               return pod.priority <= priority && pod.name != name;
             });
   }
 
-  void Log(const Happening& what, std::set<std::string> hearers) {
-    log_.emplace_back(what, std::move(hearers));
+  void Log(const ModelEvent& what, std::set<std::string> recorders) {
+    log_.emplace_back(what, std::move(recorders));
     for (auto& [name, pod] : pods) {
-      if (log_.size() - pod.heard_from > options_.max_logged_events) pod.is_recording = false;
+      if (log_.size() - pod.log_start > options_.max_logged_events) pod.is_recording = false;
     }
   }
 
-  std::vector<const Interest*> Matching(const Happening& what) const {
+  std::vector<const Interest*> Matching(const ModelEvent& what) const {
     std::vector<const Interest*> matching;
     for (const Interest& interest : table_) {
       const uint32_t r = interest.resource;
@@ -301,12 +302,13 @@ class QueueModel {
     return matching;
   }
 
-  // 0: nothing; 1: after its backoff; 2: at once.
-  int Judge(const ModelPod& pod, const Happening& what) const {
+  // Returns 0 if the event does not requeue the pod, 1 if it does after the backoff, 2 if it does
+  // immediately.
+  int DecideRequeueing(const ModelPod& pod, const ModelEvent& what) const {
     if (what.resource == BERTH_RESOURCE_WILDCARD) return 1;
     int how = 0;
     for (const Interest* interest : Matching(what)) {
-      if (interest->has_hint && !HintSays(*interest, pod.name, pod.label, what)) continue;
+      if (interest->has_hint && !HintResult(*interest, pod.name, pod.label, what)) continue;
       if (pod.plugins.contains(interest->plugin)) how = std::max(how, 1);
       if (pod.pending.contains(interest->plugin)) how = 2;
     }
@@ -318,9 +320,9 @@ class QueueModel {
     const bool to_backoff = waits && IsOn(pod, now_ns_);
     const bool asks = options_.pop_from_backoff ? !from_backoff : !to_backoff;
     pod.is_recording = false;
-    if (asks && held.contains(pod.name)) {
+    if (asks && gated_by.contains(pod.name)) {
       pod.place = QueuePlace::kGated;
-      pod.gate = held.at(pod.name);
+      pod.gate = gated_by.at(pod.name);
       pod.plugins = {*pod.gate};
       pod.pending.clear();
       pod.was_flushed = false;
@@ -341,7 +343,7 @@ class QueueModel {
   int64_t start_ns_;
   int64_t flushed_ns_ = 0;
   uint64_t sequence_ = 0;
-  std::vector<std::pair<Happening, std::set<std::string>>> log_;  // And who heard it.
+  std::vector<std::pair<ModelEvent, std::set<std::string>>> log_;  // With the recording pods.
 };
 
 }  // namespace berth::host
