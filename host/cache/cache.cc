@@ -5,7 +5,7 @@
 namespace berth::host {
 
 void Cache::SetNode(NodeRef node) {
-  // Held until it was shown.
+  // Keep the old object alive until the observer was called with it.
   const Row before = table_.FindNode(node->name());
   const NodeRef old = before != kNoRow ? table_.node(before) : nullptr;
   const Row row = table_.SetNode(std::move(node));
@@ -28,18 +28,18 @@ Status Cache::AssumePod(PodRef pod, Row row) {
   if (pods_.contains(pod->uid())) {
     return Status::AlreadyExists("pod " + pod->Key() + " is in the cache, so it can't be assumed");
   }
-  Put(std::move(pod), row, true);
+  Insert(std::move(pod), row, true);
   return {};
 }
 
 Status Cache::ForgetPod(std::string_view uid) {
-  const auto place = pods_.find(uid);
-  if (place == pods_.end()) return {};
-  if (!place->second.assumed) {
-    return Status::Conflict("pod " + place->second.pod->Key() +
+  const auto cached = pods_.find(uid);
+  if (cached == pods_.end()) return {};
+  if (!cached->second.assumed) {
+    return Status::Conflict("pod " + cached->second.pod->Key() +
                             " was confirmed by the cluster, so it can't be forgotten");
   }
-  Drop(place, true);
+  Erase(cached, true);
   return {};
 }
 
@@ -47,87 +47,89 @@ Status Cache::AddPod(PodRef pod) {
   if (pod->view().node_name == kNoId) {
     return Status::InvalidArgument("pod " + pod->Key() + " has no node");
   }
-  const auto place = pods_.find(pod->uid());
-  if (place != pods_.end() && !place->second.assumed) {
+  const auto cached = pods_.find(pod->uid());
+  if (cached != pods_.end() && !cached->second.assumed) {
     return Status::AlreadyExists("pod " + pod->Key() + " was already in added state");
   }
-  // Before it leaves where it was assumed: a ghost's only pod must not take its row along.
+  // Find the row before removing the assumed pod: removing the last pod of a row without a node
+  // would release that row.
   const Row row = table_.RowForPodsOf(pod->node_name());
-  if (place != pods_.end()) {
-    if (place->second.row == row) {
-      place->second.assumed = false;
+  if (cached != pods_.end()) {
+    if (cached->second.row == row) {
+      cached->second.assumed = false;
       --assumed_count_;
-      Replace(place->second, std::move(pod));
+      Replace(cached->second, std::move(pod));
       return {};
     }
-    Drop(place, false);
+    Erase(cached, false);
   }
-  Put(std::move(pod), row, false);
+  Insert(std::move(pod), row, false);
   return {};
 }
 
 Status Cache::UpdatePod(PodRef pod) {
-  const auto place = pods_.find(pod->uid());
-  if (place == pods_.end() || place->second.assumed) {
+  const auto cached = pods_.find(pod->uid());
+  if (cached == pods_.end() || cached->second.assumed) {
     return Status::NotFound("pod " + pod->Key() + " is not added to the cache, so it can't change");
   }
-  if (pod->view().node_name != place->second.pod->view().node_name) {
+  if (pod->view().node_name != cached->second.pod->view().node_name) {
     return Status::Conflict("pod " + pod->Key() + " moved from node " +
-                            std::string(place->second.pod->node_name()) + " to " +
+                            std::string(cached->second.pod->node_name()) + " to " +
                             std::string(pod->node_name()));
   }
-  Replace(place->second, std::move(pod));
+  Replace(cached->second, std::move(pod));
   return {};
 }
 
 Status Cache::RemovePod(std::string_view uid) {
-  const auto place = pods_.find(uid);
-  if (place == pods_.end()) {
+  const auto cached = pods_.find(uid);
+  if (cached == pods_.end()) {
     return Status::NotFound("pod " + std::string(uid) + " is not in the cache");
   }
-  Drop(place, false);
+  Erase(cached, false);
   return {};
 }
 
 bool Cache::IsAssumed(std::string_view uid) const {
-  const auto place = pods_.find(uid);
-  return place != pods_.end() && place->second.assumed;
+  const auto cached = pods_.find(uid);
+  return cached != pods_.end() && cached->second.assumed;
 }
 
 Row Cache::RowOf(std::string_view uid) const {
-  const auto place = pods_.find(uid);
-  return place != pods_.end() ? place->second.row : kNoRow;
+  const auto cached = pods_.find(uid);
+  return cached != pods_.end() ? cached->second.row : kNoRow;
 }
 
 PodRef Cache::PodOf(std::string_view uid) const {
-  const auto place = pods_.find(uid);
-  return place != pods_.end() ? place->second.pod : nullptr;
+  const auto cached = pods_.find(uid);
+  return cached != pods_.end() ? cached->second.pod : nullptr;
 }
 
-void Cache::Put(PodRef pod, Row row, bool assumed) {
+void Cache::Insert(PodRef pod, Row row, bool assumed) {
   std::string uid(pod->uid());
   table_.AddPod(row, pod);
-  const auto [place, fresh] = pods_.emplace(std::move(uid), Place{std::move(pod), row, assumed});
+  const auto [cached, fresh] =
+      pods_.emplace(std::move(uid), CachedPod{std::move(pod), row, assumed});
   BERTH_ASSERT(fresh);
   assumed_count_ += assumed;
-  if (observer_ != nullptr) observer_->OnPodAdded(row, place->second.pod, assumed);
+  if (observer_ != nullptr) observer_->OnPodAdded(row, cached->second.pod, assumed);
 }
 
-void Cache::Replace(Place& place, PodRef pod) {
-  // In before out: a ghost's only pod must not take its row along.
-  table_.AddPod(place.row, pod);
-  table_.RemovePod(place.row, &place.pod->view());
-  const PodRef old = std::exchange(place.pod, std::move(pod));
-  if (observer_ != nullptr) observer_->OnPodChanged(place.row, old, place.pod);
+void Cache::Replace(CachedPod& cached, PodRef pod) {
+  // Add before removing: removing the last pod of a row without a node would release that row.
+  table_.AddPod(cached.row, pod);
+  table_.RemovePod(cached.row, &cached.pod->view());
+  const PodRef old = std::exchange(cached.pod, std::move(pod));
+  if (observer_ != nullptr) observer_->OnPodChanged(cached.row, old, cached.pod);
 }
 
-void Cache::Drop(StringMap<Place>::iterator place, bool forgotten) {
+void Cache::Erase(StringMap<CachedPod>::iterator cached, bool forgotten) {
   if (observer_ != nullptr) {
-    observer_->OnPodRemoved(place->second.row, place->second.pod, forgotten);
+    observer_->OnPodRemoved(cached->second.row, cached->second.pod, forgotten);
   }
-  assumed_count_ -= place->second.assumed;
-  table_.RemovePod(place->second.row, &place->second.pod->view());
-  pods_.erase(place);
+  assumed_count_ -= cached->second.assumed;
+  table_.RemovePod(cached->second.row, &cached->second.pod->view());
+  pods_.erase(cached);
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// The cache: which pods are where, and how certain we are of it.
+// The cache: records which pods are on which nodes, and whether the cluster has confirmed it.
 //
 //        AssumePod             AddPod (the cluster confirms)
 //   absent ------> assumed ---------------------------------> added
@@ -22,8 +22,8 @@
 
 namespace berth::host {
 
-// Owner of the node table. Every pod that has a node, or that we gave one, is here exactly once,
-// by uid.
+// Owns the node table. Every pod that has a node, or that this scheduler assumed on one, is in the
+// cache exactly once, by uid.
 //
 // Threading: the scheduling thread.
 class Cache {
@@ -33,51 +33,55 @@ class Cache {
   NodeTable& table() { return table_; }
   const NodeTable& table() const { return table_; }
 
-  // Who is told of every change from now on; null: nobody. Lifetime: until another is set.
+  // Sets the observer of every change from now on; null for none. Lifetime: until another observer
+  // is set.
   void SetObserver(CacheObserver* observer) { observer_ = observer; }
 
+  // Adds the node, or replaces the node object of that name.
   void SetNode(NodeRef node);
-  // One that is not here is no error.
+  // Removes the node. Does nothing if the node is not in the cache.
   void RemoveNode(std::string_view name);
 
-  // We chose `row` for a pending pod: it counts there from now on.
-  // Errors: AlreadyExists when the pod is here in any state.
+  // Assumes a pending pod on `row`, for which this scheduler chose it: the pod counts there from
+  // now on.
+  // Errors: AlreadyExists when the pod is in the cache in any state.
   Status AssumePod(PodRef pod, Row row);
-  // Takes an assumed pod back; one that is absent is no error.
+  // Removes an assumed pod. Does nothing if the pod is not in the cache.
   // Errors: Conflict when the cluster has confirmed the pod.
   Status ForgetPod(std::string_view uid);
-  // The cluster says that the pod has a node. Its word wins over what was assumed: a pod that is
-  // where we put it keeps its row, another one moves.
-  // Errors: AlreadyExists when the cluster said so before; InvalidArgument without a node.
+  // Adds a pod that has a node according to the cluster, which takes precedence over an assumption:
+  // a pod that was assumed on that node keeps its row, and one that was assumed elsewhere moves.
+  // Errors: AlreadyExists when the pod was added before; InvalidArgument when it has no node.
   Status AddPod(PodRef pod);
+  // Replaces the object of an added pod.
   // Errors: NotFound when the pod is absent or only assumed; Conflict when its node changed, which
   // no API server allows.
   Status UpdatePod(PodRef pod);
-  // Errors: NotFound.
+  // Removes an added or assumed pod. Errors: NotFound when the pod is absent.
   Status RemovePod(std::string_view uid);
 
   bool IsAssumed(std::string_view uid) const;
   size_t pod_count() const { return pods_.size(); }
   size_t assumed_count() const { return assumed_count_; }
-  // The row of a pod; kNoRow when it is absent.
+  // Returns the row of a pod; kNoRow when the pod is absent.
   Row RowOf(std::string_view uid) const;
-  // The pod as it is here, with its node; null when it is absent.
+  // Returns the pod object in the cache, which names its node; null when the pod is absent.
   PodRef PodOf(std::string_view uid) const;
 
  private:
-  struct Place {
+  struct CachedPod {
     PodRef pod;
     Row row = kNoRow;
     bool assumed = false;
   };
 
-  void Put(PodRef pod, Row row, bool assumed);
-  void Replace(Place& place, PodRef pod);
-  void Drop(StringMap<Place>::iterator place, bool forgotten);
+  void Insert(PodRef pod, Row row, bool assumed);
+  void Replace(CachedPod& cached, PodRef pod);
+  void Erase(StringMap<CachedPod>::iterator cached, bool forgotten);
 
   NodeTable table_;
   CacheObserver* observer_ = nullptr;
-  StringMap<Place> pods_;  // By uid.
+  StringMap<CachedPod> pods_;  // By uid.
   size_t assumed_count_ = 0;
 };
 

@@ -29,14 +29,14 @@ class CacheTest : public ::testing::Test {
     if (cache_.RowOf(uid) == kNoRow) return State::kAbsent;
     return cache_.IsAssumed(uid) ? State::kAssumed : State::kAdded;
   }
-  void Bring(const PodRef& pod, State state) {
+  void Establish(const PodRef& pod, State state) {
     if (state == State::kAssumed) {
       ASSERT_TRUE(cache_.AssumePod(pod, RowOfNode("n1")).ok());
     } else if (state == State::kAdded) {
       ASSERT_TRUE(cache_.AddPod(pod).ok());
     }
   }
-  Status Do(Operation operation, const PodRef& pod) {
+  Status Execute(Operation operation, const PodRef& pod) {
     switch (operation) {
       case Operation::kAssume: return cache_.AssumePod(pod, RowOfNode("n1"));
       case Operation::kForget: return cache_.ForgetPod(pod->uid());
@@ -58,11 +58,11 @@ class CacheTest : public ::testing::Test {
 struct Transition {
   State before;
   Operation operation;
-  ErrorCode answer;
+  ErrorCode code;
   State after;
 };
 
-TEST_F(CacheTest, EveryOperationInEveryState) {
+TEST_F(CacheTest, HasTheExpectedResultForEveryOperationInEveryState) {
   using enum State;
   using enum Operation;
   constexpr Transition kTable[] = {
@@ -86,9 +86,9 @@ TEST_F(CacheTest, EveryOperationInEveryState) {
   for (const Transition& row : kTable) {
     SCOPED_TRACE("row " + std::to_string(number));
     const PodRef pod = OnNode("p" + std::to_string(number++), "n1");
-    Bring(pod, row.before);
+    Establish(pod, row.before);
     ASSERT_EQ(StateOf(pod->uid()), row.before);
-    EXPECT_EQ(Do(row.operation, pod).code(), row.answer);
+    EXPECT_EQ(Execute(row.operation, pod).code(), row.code);
     EXPECT_EQ(StateOf(pod->uid()), row.after);
     const bool counts = row.after != kAbsent;
     EXPECT_EQ(cache_.pod_count(), counts ? 1U : 0U);
@@ -101,7 +101,7 @@ TEST_F(CacheTest, EveryOperationInEveryState) {
   }
 }
 
-TEST_F(CacheTest, RefusalsNameThePod) {
+TEST_F(CacheTest, ErrorsNameThePod) {
   const PodRef pod = OnNode("p", "n1");
   ASSERT_TRUE(cache_.AddPod(pod).ok());
   EXPECT_EQ(cache_.AssumePod(pod, 0).message(),
@@ -114,14 +114,14 @@ TEST_F(CacheTest, RefusalsNameThePod) {
             "pod default/q is not added to the cache, so it can't change");
 }
 
-TEST_F(CacheTest, AddNeedsANode) {
+TEST_F(CacheTest, AddPodRequiresANode) {
   const Status status = cache_.AddPod(objects_.Pod({.name = "p"}));
   EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(status.message(), "pod default/p has no node");
   EXPECT_EQ(cache_.pod_count(), 0U);
 }
 
-TEST_F(CacheTest, AnUpdateMayNotMoveThePod) {
+TEST_F(CacheTest, UpdatePodRejectsAnotherNode) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   const Status status = cache_.UpdatePod(OnNode("p", "n2"));
   EXPECT_EQ(status.code(), ErrorCode::kConflict);
@@ -130,7 +130,7 @@ TEST_F(CacheTest, AnUpdateMayNotMoveThePod) {
   EXPECT_EQ(Column("req.cpu", RowOfNode("n1")), 1000);
 }
 
-TEST_F(CacheTest, AnUpdateReplacesObjectAndSums) {
+TEST_F(CacheTest, UpdatePodReplacesTheObjectAndItsAmounts) {
   const PodRef before = OnNode("p", "n1", "1");
   const PodRef after = OnNode("p", "n1", "3");
   ASSERT_TRUE(cache_.AddPod(before).ok());
@@ -141,7 +141,7 @@ TEST_F(CacheTest, AnUpdateReplacesObjectAndSums) {
   EXPECT_THAT(cache_.table().pods(RowOfNode("n1")), ::testing::ElementsAre(after));
 }
 
-TEST_F(CacheTest, AnAssumedPodIsConfirmedWhereItWasAssumed) {
+TEST_F(CacheTest, ConfirmsAnAssumedPodOnItsRow) {
   const PodRef assumed = OnNode("p", "n1", "1");
   const PodRef confirmed = OnNode("p", "n1", "2");
   const Row row = RowOfNode("n1");
@@ -152,7 +152,7 @@ TEST_F(CacheTest, AnAssumedPodIsConfirmedWhereItWasAssumed) {
   EXPECT_EQ(Column("req.cpu", row), 2000);
 }
 
-TEST_F(CacheTest, TheClusterSaysAnotherNodeThanWasAssumed) {
+TEST_F(CacheTest, MovesAnAssumedPodThatIsConfirmedOnAnotherNode) {
   cache_.SetNode(objects_.Node({.name = "n2"}));
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n2")).ok());
@@ -163,7 +163,7 @@ TEST_F(CacheTest, TheClusterSaysAnotherNodeThanWasAssumed) {
   EXPECT_EQ(cache_.assumed_count(), 0U);
 }
 
-TEST_F(CacheTest, AnAssumedPodIsConfirmedAfterItsNodeWasDeleted) {
+TEST_F(CacheTest, ConfirmsAnAssumedPodAfterItsNodeWasDeleted) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   cache_.RemoveNode("n1");
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
@@ -174,7 +174,7 @@ TEST_F(CacheTest, AnAssumedPodIsConfirmedAfterItsNodeWasDeleted) {
   EXPECT_EQ(Column("req.cpu", RowOfNode("n1")), 1000);
 }
 
-TEST_F(CacheTest, APodBeforeItsNodeMakesAGhost) {
+TEST_F(CacheTest, APodBeforeItsNodeCreatesAPlaceholderRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
   const Row row = cache_.RowOf("uid-p");
   EXPECT_EQ(RowOfNode("late"), kNoRow);
@@ -189,7 +189,7 @@ TEST_F(CacheTest, APodBeforeItsNodeMakesAGhost) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, ANodeThatIsDeletedWhilePodsRemainIsAGhostUntilTheLastPodGoes) {
+TEST_F(CacheTest, ADeletedNodeIsAPlaceholderRowUntilItsLastPodIsRemoved) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   ASSERT_TRUE(cache_.AddPod(OnNode("q", "n1")).ok());
   const Row row = RowOfNode("n1");
@@ -200,7 +200,7 @@ TEST_F(CacheTest, ANodeThatIsDeletedWhilePodsRemainIsAGhostUntilTheLastPodGoes) 
 
   ASSERT_TRUE(cache_.RemovePod("uid-p").ok());
   cache_.SetNode(objects_.Node({.name = "other"}));
-  EXPECT_NE(RowOfNode("other"), row);  // The ghost still holds its row.
+  EXPECT_NE(RowOfNode("other"), row);  // The placeholder row is still in use.
 
   ASSERT_TRUE(cache_.RemovePod("uid-q").ok());
   cache_.SetNode(objects_.Node({.name = "third"}));
@@ -209,7 +209,7 @@ TEST_F(CacheTest, ANodeThatIsDeletedWhilePodsRemainIsAGhostUntilTheLastPodGoes) 
   EXPECT_EQ(Column("pods.count", row), 0);
 }
 
-TEST_F(CacheTest, ANodeComesBackToItsPods) {
+TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsPlaceholderRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -218,7 +218,7 @@ TEST_F(CacheTest, ANodeComesBackToItsPods) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, UpdatingTheOnlyPodOfAGhostKeepsItsRow) {
+TEST_F(CacheTest, UpdatingTheOnlyPodOfAPlaceholderRowKeepsTheRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late", "1")).ok());
   const Row row = cache_.RowOf("uid-p");
   ASSERT_TRUE(cache_.UpdatePod(OnNode("p", "late", "2")).ok());
@@ -228,7 +228,7 @@ TEST_F(CacheTest, UpdatingTheOnlyPodOfAGhostKeepsItsRow) {
   EXPECT_EQ(Column("req.cpu", row), 2000);
 }
 
-TEST_F(CacheTest, ForgettingTheOnlyPodOfAGhostFreesItsRow) {
+TEST_F(CacheTest, ForgettingTheOnlyPodOfAPlaceholderRowReleasesTheRow) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -239,17 +239,17 @@ TEST_F(CacheTest, ForgettingTheOnlyPodOfAGhostFreesItsRow) {
 
 TEST_F(CacheTest, RemovingAnUnknownNodeChangesNothing) {
   const uint64_t generation = cache_.table().generation();
-  cache_.RemoveNode("nobody");
+  cache_.RemoveNode("unknown");
   EXPECT_EQ(cache_.table().generation(), generation);
   EXPECT_EQ(cache_.table().node_count(), 1U);
 }
 
-TEST_F(CacheTest, ConfirmingTheOnlyPodOfAGhostKeepsItsRow) {
+TEST_F(CacheTest, ConfirmingTheOnlyPodOfAPlaceholderRowKeepsTheRow) {
   cache_.SetNode(objects_.Node({.name = "n2"}));
   const Row row = RowOfNode("n2");
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n2"), row).ok());
   cache_.RemoveNode("n2");
-  cache_.RemoveNode("n1");  // A lower row that is free.
+  cache_.RemoveNode("n1");  // Leaves a lower row free.
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n2")).ok());
   EXPECT_EQ(cache_.RowOf("uid-p"), row);
   EXPECT_EQ(cache_.assumed_count(), 0U);
@@ -257,28 +257,28 @@ TEST_F(CacheTest, ConfirmingTheOnlyPodOfAGhostKeepsItsRow) {
 
 // --- the observer -------------------------------------------------------------------------------
 
-// Writes down what it is shown, and what the table has at that moment.
+// Records its calls, and checks that the object is in the table at that moment.
 class Recorder final : public CacheObserver {
  public:
   explicit Recorder(const Cache& cache) : cache_(cache) {}
 
   void OnPodAdded(Row row, const PodRef& pod, bool assumed) override {
-    Note(assumed ? "assumed" : "added", row, pod->Key(), pod);
+    Record(assumed ? "assumed" : "added", row, pod->Key(), pod);
   }
   void OnPodChanged(Row row, const PodRef& old, const PodRef& pod) override {
     EXPECT_THAT(cache_.table().pods(row), ::testing::Not(::testing::Contains(old)));
-    Note("changed", row, pod->Key() + " " + Cpu(old) + "->" + Cpu(pod), pod);
+    Record("changed", row, pod->Key() + " " + Cpu(old) + "->" + Cpu(pod), pod);
   }
   void OnPodRemoved(Row row, const PodRef& pod, bool forgotten) override {
-    Note(forgotten ? "forgotten" : "removed", row, pod->Key(), pod);
+    Record(forgotten ? "forgotten" : "removed", row, pod->Key(), pod);
   }
-  void OnNodeAdded(Row row, const NodeRef& node) override { Note("node added", row, node); }
+  void OnNodeAdded(Row row, const NodeRef& node) override { Record("node added", row, node); }
   void OnNodeChanged(Row row, const NodeRef& old, const NodeRef& node) override {
     EXPECT_NE(old, node);
     EXPECT_EQ(old->name(), node->name());
-    Note("node changed", row, node);
+    Record("node changed", row, node);
   }
-  void OnNodeRemoved(Row row, const NodeRef& node) override { Note("node removed", row, node); }
+  void OnNodeRemoved(Row row, const NodeRef& node) override { Record("node removed", row, node); }
 
   std::vector<std::string> Take() { return std::exchange(lines_, {}); }
 
@@ -286,11 +286,11 @@ class Recorder final : public CacheObserver {
   static std::string Cpu(const PodRef& pod) {
     return std::to_string(pod->view().request->milli_cpu);
   }
-  void Note(const std::string& what, Row row, const std::string& whom, const PodRef& pod) {
+  void Record(const std::string& what, Row row, const std::string& pod_key, const PodRef& pod) {
     EXPECT_THAT(cache_.table().pods(row), ::testing::Contains(pod)) << what;
-    lines_.push_back(what + " " + whom + " at " + std::to_string(row));
+    lines_.push_back(what + " " + pod_key + " at " + std::to_string(row));
   }
-  void Note(const std::string& what, Row row, const NodeRef& node) {
+  void Record(const std::string& what, Row row, const NodeRef& node) {
     EXPECT_EQ(cache_.table().node(row), node) << what;
     lines_.push_back(what + " " + std::string(node->name()) + " at " + std::to_string(row));
   }
@@ -306,59 +306,60 @@ class CacheObserverTest : public CacheTest {
     cache_.SetObserver(&recorder_);
   }
 
-  // What is shown while `operation` is done to default/p, which is in `state` on n1.
-  std::vector<std::string> Shown(State state, Operation operation, const char* node = "n1") {
-    Bring(OnNode("p", "n1", "1"), state);
+  // Returns the calls while `operation` is done for default/p, which is in `state` on n1.
+  std::vector<std::string> RecordedCalls(State state, Operation operation,
+                                         const char* node = "n1") {
+    Establish(OnNode("p", "n1", "1"), state);
     recorder_.Take();
-    const Status status = Do(operation, OnNode("p", node, "2"));
-    auto shown = recorder_.Take();
-    if (!status.ok()) shown.emplace_back("refused");
+    const Status status = Execute(operation, OnNode("p", node, "2"));
+    auto calls = recorder_.Take();
+    if (!status.ok()) calls.emplace_back("error");
     if (cache_.RowOf("uid-p") != kNoRow) {
       EXPECT_TRUE(cache_.RemovePod("uid-p").ok());
     }
-    return shown;
+    return calls;
   }
 
   Recorder recorder_{cache_};
 };
 
-TEST_F(CacheObserverTest, IsShownEveryChangeOfAPod) {
+TEST_F(CacheObserverTest, IsCalledForEveryChangeOfAPod) {
   using enum State;
   using enum Operation;
   const std::vector<std::string> nothing;
-  const std::vector<std::string> refused{"refused"};
+  const std::vector<std::string> error{"error"};
   const struct {
     State before;
     Operation operation;
     const char* node;
-    std::vector<std::string> shown;
+    std::vector<std::string> calls;
   } table[] = {
       {kAbsent, kAssume, "n1", {"assumed default/p at 0"}},
       {kAbsent, kForget, "n1", nothing},
       {kAbsent, kAdd, "n1", {"added default/p at 0"}},
-      {kAbsent, kUpdate, "n1", refused},
-      {kAbsent, kRemove, "n1", refused},
-      {kAssumed, kAssume, "n1", refused},
+      {kAbsent, kUpdate, "n1", error},
+      {kAbsent, kRemove, "n1", error},
+      {kAssumed, kAssume, "n1", error},
       {kAssumed, kForget, "n1", {"forgotten default/p at 0"}},
       {kAssumed, kAdd, "n1", {"changed default/p 1000->2000 at 0"}},
       {kAssumed, kAdd, "n2", {"removed default/p at 0", "added default/p at 1"}},
-      {kAssumed, kUpdate, "n1", refused},
+      {kAssumed, kUpdate, "n1", error},
       {kAssumed, kRemove, "n1", {"removed default/p at 0"}},
-      {kAdded, kAssume, "n1", refused},
-      {kAdded, kForget, "n1", refused},
-      {kAdded, kAdd, "n1", refused},
+      {kAdded, kAssume, "n1", error},
+      {kAdded, kForget, "n1", error},
+      {kAdded, kAdd, "n1", error},
       {kAdded, kUpdate, "n1", {"changed default/p 1000->2000 at 0"}},
-      {kAdded, kUpdate, "n2", refused},
+      {kAdded, kUpdate, "n2", error},
       {kAdded, kRemove, "n1", {"removed default/p at 0"}},
   };
   int number = 0;
   for (const auto& row : table) {
     SCOPED_TRACE("row " + std::to_string(number++));
-    EXPECT_EQ(Shown(row.before, row.operation, row.node), row.shown);
+    EXPECT_EQ(RecordedCalls(row.before, row.operation, row.node), row.calls);
   }
 }
 
-TEST_F(CacheObserverTest, IsShownEveryChangeOfANode) {
+TEST_F(CacheObserverTest, IsCalledForEveryChangeOfANode) {
   cache_.SetNode(objects_.Node({.name = "n3"}));
   EXPECT_THAT(recorder_.Take(), ::testing::ElementsAre("node added n3 at 2"));
   cache_.SetNode(objects_.Node({.name = "n3"}));
@@ -369,7 +370,7 @@ TEST_F(CacheObserverTest, IsShownEveryChangeOfANode) {
   EXPECT_THAT(recorder_.Take(), ::testing::IsEmpty());
 }
 
-TEST_F(CacheObserverTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
+TEST_F(CacheObserverTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
   cache_.SetNode(objects_.Node({.name = "late"}));
   cache_.RemoveNode("late");
@@ -379,7 +380,7 @@ TEST_F(CacheObserverTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
                                      "node removed late at 2", "removed default/p at 2"));
 }
 
-TEST_F(CacheObserverTest, AGhostsRowIsNotGivenToThePodThatLeavesIt) {
+TEST_F(CacheObserverTest, AMovedPodDoesNotReuseThePlaceholderRowThatItLeaves) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   cache_.RemoveNode("n1");
   recorder_.Take();
@@ -388,7 +389,7 @@ TEST_F(CacheObserverTest, AGhostsRowIsNotGivenToThePodThatLeavesIt) {
               ::testing::ElementsAre("removed default/p at 0", "added default/p at 2"));
 }
 
-TEST_F(CacheObserverTest, IsShownNothingOnceAnotherIsSet) {
+TEST_F(CacheObserverTest, IsNotCalledAfterItWasReplaced) {
   cache_.SetObserver(nullptr);
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   EXPECT_THAT(recorder_.Take(), ::testing::IsEmpty());

@@ -57,8 +57,8 @@ constexpr std::array kProtocols{
     std::pair<std::string_view, uint32_t>{"SCTP/", BERTH_PROTOCOL_SCTP},
 };
 
-// "alloc:cpu" and "req:memory" name resources that have a column of their own. "req:pods" becomes a
-// name that there is not: the number of pods is pods.count.
+// Returns the canonical name: "alloc:cpu" and "req:memory" name resources that have a column of
+// their own. "req:pods" becomes "req.pods", which does not exist: the number of pods is pods.count.
 std::string Canonical(std::string_view name) {
   constexpr std::array<std::string_view, 4> kOwnColumn{"cpu", "memory", "ephemeral-storage",
                                                        "pods"};
@@ -121,7 +121,7 @@ bool ColumnSpec::ReadArgument(std::string_view text) {
   return true;
 }
 
-// Each part as it is written: two spellings would be two columns.
+// Accepts one spelling of each part only: two spellings would be two columns.
 bool ColumnSpec::ReadHostPort(std::string_view text) {
   for (const auto& [prefix, protocol] : kProtocols) {
     if (!text.starts_with(prefix)) continue;

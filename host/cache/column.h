@@ -1,5 +1,5 @@
-// Columns: one array per fact about nodes, one value per row. The catalogue of names stands in
-// <berth/abi.h>; this file turns a name into a rule that computes the column's values.
+// Columns of the node table: one array per fact about nodes, with one value per row. <berth/abi.h>
+// lists the column names; this file turns a name into a rule that computes the column's values.
 #ifndef BERTH_HOST_CACHE_COLUMN_H_
 #define BERTH_HOST_CACHE_COLUMN_H_
 
@@ -17,7 +17,7 @@
 
 namespace berth::host {
 
-// Which rule of the catalogue a column follows.
+// The rule that computes a column's values.
 enum class ColumnRule : uint8_t {
   kName,
   kUnschedulable,
@@ -32,7 +32,7 @@ enum class ColumnRule : uint8_t {
   kLabel,
   kImages,
   kFeatures,
-  // From here on sums over the node's pods, all of type I64.
+  // The following rules are sums over the node's pods, all of type I64.
   kReqCpu,
   kReqMemory,
   kReqEphemeralStorage,
@@ -43,30 +43,31 @@ enum class ColumnRule : uint8_t {
   kHostPort,
 };
 
-// A parsed column name. Holds a reference to the id of its resource or label key.
+// A parsed column name. It holds a reference to the interned id of its resource or label key.
 class ColumnSpec {
  public:
-  // Errors: NotFound when the catalogue has no such name; the message names the nearest forms.
+  // Parses a column name. Errors: NotFound when there is no such column; the message lists the
+  // accepted forms.
   static Result<ColumnSpec> Parse(std::string_view name, Interner& interner);
 
   ColumnRule rule() const { return rule_; }
   uint32_t type() const { return type_; }  // BERTH_TYPE_*
-  // Bytes of one value.
+  // Returns the size of one value in bytes.
   uint32_t width() const;
-  // True for sums over pods: the value changes when a pod comes or goes.
-  bool of_pods() const { return rule_ >= ColumnRule::kReqCpu; }
-  // The one spelling of the name: "alloc:cpu" is "alloc.cpu".
+  // Returns true for sums over pods, whose values change when a pod is added or removed.
+  bool is_pod_sum() const { return rule_ >= ColumnRule::kReqCpu; }
+  // Returns the canonical spelling of the name: "alloc.cpu" for "alloc:cpu".
   const std::string& name() const { return name_; }
 
-  // The value for a node. REQUIRES: !of_pods(). `out` has width() bytes.
+  // Writes the node's value to `out`, which has width() bytes. REQUIRES: !is_pod_sum().
   void NodeValue(const berth_node& node, void* out) const;
-  // What a pod adds to its node's value. REQUIRES: of_pods().
+  // Returns the amount that a pod adds to its node's value. REQUIRES: is_pod_sum().
   int64_t PodAmount(const berth_pod& pod) const;
 
  private:
   ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interner& interner);
 
-  // What follows the colon. False: the rule takes no such argument.
+  // Parses the part after the colon. Returns false if it is not valid for the rule.
   bool ReadArgument(std::string_view text);
   bool ReadHostPort(std::string_view text);
   int64_t CountUses(std::span<const berth_port> ports) const;
@@ -81,10 +82,11 @@ class ColumnSpec {
   IdRefs ids_;
 };
 
-// The amount of a scalar resource; 0 when it is not listed.
+// Returns the amount of a scalar resource; 0 when it is not listed.
 int64_t ScalarAmount(const berth_resources& resources, Id name);
 
-// Zeroed memory for one value per row, aligned to a cache line, growing by doubling.
+// Zero-initialised memory for one value per row, aligned to a cache line. Its capacity grows by
+// doubling.
 class ColumnStorage {
  public:
   explicit ColumnStorage(uint32_t width) : width_(width) {}

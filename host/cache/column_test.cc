@@ -14,7 +14,7 @@
 namespace berth::host {
 namespace {
 
-// A node that has something for every column of the catalogue.
+// A node with a value for every node column.
 constexpr const char* kFullNode = R"({
   "metadata": {"name": "full", "labels": {"zone": "a", "empty": ""}},
   "spec": {"unschedulable": true, "taints": [
@@ -35,7 +35,7 @@ class ColumnTest : public ::testing::Test {
     BERTH_ASSERT_MSG(spec.ok(), "%s", spec.status().ToString().c_str());
     return std::move(spec).value();
   }
-  // A number; an id as its text, "-" for none; an array as its number of elements.
+  // Formats a value: a number; an id as its text, "-" for none; an array as its number of elements.
   std::string ValueOf(const ColumnSpec& spec, const berth_node& node) {
     alignas(16) std::byte out[16] = {};
     spec.NodeValue(node, out);
@@ -67,7 +67,7 @@ struct NodeColumn {
   const char* absent;
 };
 
-TEST_F(ColumnTest, CatalogueOfTheNode) {
+TEST_F(ColumnTest, ComputesTheNodeColumns) {
   constexpr NodeColumn kTable[] = {
       {"name", BERTH_TYPE_ID, 4, "\"full\"", "\"bare\""},
       {"unschedulable", BERTH_TYPE_U8, 1, "1", "0"},
@@ -94,13 +94,13 @@ TEST_F(ColumnTest, CatalogueOfTheNode) {
     EXPECT_EQ(spec.name(), row.name);
     EXPECT_EQ(spec.type(), row.type);
     EXPECT_EQ(spec.width(), row.width);
-    EXPECT_FALSE(spec.of_pods());
+    EXPECT_FALSE(spec.is_pod_sum());
     EXPECT_EQ(ValueOf(spec, full->view()), row.full);
     EXPECT_EQ(ValueOf(spec, bare->view()), row.absent);
   }
 }
 
-TEST_F(ColumnTest, TaintsAreInTheNodesOrder) {
+TEST_F(ColumnTest, TaintsKeepTheOrderOfTheNode) {
   const NodeRef full = objects_.NodeFrom(kFullNode);
   berth_array taints;
   Parse("taints").NodeValue(full->view(), &taints);
@@ -117,7 +117,7 @@ struct PodColumn {
   int64_t absent;
 };
 
-TEST_F(ColumnTest, CatalogueOfThePods) {
+TEST_F(ColumnTest, ComputesThePodColumns) {
   constexpr PodColumn kTable[] = {
       {"req.cpu", 1500, 0},
       {"req.memory", 1073741824, 0},
@@ -139,13 +139,13 @@ TEST_F(ColumnTest, CatalogueOfThePods) {
     EXPECT_EQ(spec.name(), row.name);
     EXPECT_EQ(spec.type(), uint32_t{BERTH_TYPE_I64});
     EXPECT_EQ(spec.width(), 8U);
-    EXPECT_TRUE(spec.of_pods());
+    EXPECT_TRUE(spec.is_pod_sum());
     EXPECT_EQ(spec.PodAmount(full->view()), row.full);
     EXPECT_EQ(spec.PodAmount(bare->view()), row.absent);
   }
 }
 
-TEST_F(ColumnTest, HostPorts) {
+TEST_F(ColumnTest, CountsHostPorts) {
   constexpr std::pair<const char*, int64_t> kTable[] = {
       {"hostport:TCP/80", 3},    {"hostport:TCP/80/10.0.0.1", 2}, {"hostport:TCP/80/10.0.0.2", 1},
       {"hostport:TCP/80/::", 2}, {"hostport:UDP/80", 1},          {"hostport:UDP/80/::", 1},
@@ -163,12 +163,12 @@ TEST_F(ColumnTest, HostPorts) {
     const ColumnSpec spec = Parse(name);
     EXPECT_EQ(spec.name(), name);
     EXPECT_EQ(spec.type(), uint32_t{BERTH_TYPE_I64});
-    EXPECT_TRUE(spec.of_pods());
+    EXPECT_TRUE(spec.is_pod_sum());
     EXPECT_EQ(spec.PodAmount(pod->view()), uses);
   }
 }
 
-TEST_F(ColumnTest, OtherSpellings) {
+TEST_F(ColumnTest, ParsesOtherSpellings) {
   constexpr std::pair<const char*, const char*> kTable[] = {
       {"alloc:cpu", "alloc.cpu"},
       {"alloc:memory", "alloc.memory"},
@@ -184,8 +184,8 @@ TEST_F(ColumnTest, OtherSpellings) {
   }
 }
 
-// A label may be called like anything.
-TEST_F(ColumnTest, LabelKeysAreTakenAsTheyStand) {
+// A label key may look like any other column name.
+TEST_F(ColumnTest, LabelKeysAreNotParsedFurther) {
   for (const char* key : {"cpu", "alloc:cpu", "a.b/c", "label:x", "."}) {
     const ColumnSpec spec = Parse(std::string("label:") + key);
     EXPECT_EQ(spec.name(), std::string("label:") + key);
@@ -198,11 +198,11 @@ TEST_F(ColumnTest, UnknownNamesAreNotFound) {
        {"", "cpu", "alloc", "alloc.", "alloc:", "req:", "req.", "label:", "label.zone", "Alloc.cpu",
         "alloc.cpu ", "alloc.example.com/gpu", "alloc.gpu", "req.example.com/gpu", "req.pods",
         "nonzero.pods", "taint", "image", "nodes.count",
-        // Only amounts of resources have a second spelling.
+        // Only resource amounts have a second spelling.
         "nonzero:cpu", "taints:hard", "taints:soft", "pods:count",
         // Pods request no amount of "pods": their number is pods.count.
         "req:pods",
-        // A protocol, a port and perhaps an address, in one spelling.
+        // A host port column has a protocol, a port and an optional address, in one spelling each.
         "hostport:", "hostport:80", "hostport:TCP", "hostport:TCP/", "hostport:tcp/80",
         "hostport:TCP/0", "hostport:TCP/080", "hostport:TCP/+80", "hostport:TCP/-1",
         "hostport:TCP/80a", "hostport:TCP/99999999999", "hostport:TCP/80/",
@@ -217,7 +217,7 @@ TEST_F(ColumnTest, UnknownNamesAreNotFound) {
   }
 }
 
-TEST_F(ColumnTest, ASpecKeepsTheIdOfItsKey) {
+TEST_F(ColumnTest, ASpecHoldsAReferenceToItsId) {
   const ColumnSpec spec = Parse("label:only-here");
   objects_.interner().Sweep();
   EXPECT_NE(objects_.interner().Find("only-here"), kNoId);

@@ -16,11 +16,11 @@ Row NodeTable::SetNode(NodeRef node) {
     ++node_count_;
     ++shape_;
   }
-  // The old object's ids must outlive the columns that hold them: drop it last.
+  // The ids of the old object must outlive the columns that hold them, so release the object last.
   const NodeRef old = std::exchange(node_refs_[row], std::move(node));
   nodes_[row] = &node_refs_[row]->view();
   WriteNodeColumns(row);
-  Touch(row);
+  BumpGeneration(row);
   return row;
 }
 
@@ -32,7 +32,7 @@ Row NodeTable::RemoveNode(std::string_view name) {
   nodes_[row] = nullptr;
   ClearNodeColumns(row);
   node_refs_[row].reset();
-  Touch(row);
+  BumpGeneration(row);
   if (pod_refs_[row].empty()) ReleaseRow(row);
   return row;
 }
@@ -51,7 +51,7 @@ void NodeTable::AddPod(Row row, PodRef pod) {
   pod_views_[row].push_back(&pod->view());
   pod_refs_[row].push_back(std::move(pod));
   pod_lists_[row] = {pod_views_[row].data(), pod_views_[row].size()};
-  Touch(row);
+  BumpGeneration(row);
 }
 
 void NodeTable::RemovePod(Row row, const berth_pod* pod) {
@@ -67,7 +67,7 @@ void NodeTable::RemovePod(Row row, const berth_pod* pod) {
   views.pop_back();
   refs.pop_back();
   pod_lists_[row] = {views.data(), views.size()};
-  Touch(row);
+  BumpGeneration(row);
   if (refs.empty() && !IsLive(row)) ReleaseRow(row);
 }
 
@@ -81,8 +81,8 @@ Row NodeTable::FindNode(std::string_view name) const {
 Row NodeTable::NewRow(std::string_view name) {
   Row row = row_count();
   if (!free_rows_.empty()) {
-    // The lowest free row, so that the table stays dense and its order does not depend on history
-    // more than it must.
+    // Reuse the lowest free row, so that the table stays dense and the order of rows depends on the
+    // history as little as possible.
     std::ranges::pop_heap(free_rows_, std::greater<>());
     row = free_rows_.back();
     free_rows_.pop_back();
@@ -104,7 +104,7 @@ Row NodeTable::NewRow(std::string_view name) {
   }
   names_[row] = name;
   row_by_name_.emplace(name, row);
-  Touch(row);
+  BumpGeneration(row);
   return row;
 }
 
@@ -161,8 +161,8 @@ void NodeTable::UnpinColumn(ColumnIndex column) {
 }
 
 void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
-  const auto is_enough = [&] { return idle_bytes_ <= bytes && idle_count_ <= count; };
-  if (is_enough()) return;
+  const auto within_limits = [&] { return idle_bytes_ <= bytes && idle_count_ <= count; };
+  if (within_limits()) return;
   std::vector<ColumnIndex> idle;
   for (ColumnIndex i = 0; i < columns_.size(); ++i) {
     if (columns_[i] != nullptr && columns_[i]->pins == 0) idle.push_back(i);
@@ -170,7 +170,7 @@ void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
   BERTH_ASSERT(idle.size() == idle_count_);
   std::ranges::sort(idle, {}, [this](ColumnIndex i) { return columns_[i]->last_use; });
   for (const ColumnIndex index : idle) {
-    if (is_enough()) return;
+    if (within_limits()) return;
     RemoveIdle(*columns_[index]);
     column_by_name_.erase(columns_[index]->spec.name());
     columns_[index].reset();
@@ -181,7 +181,7 @@ void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
 void NodeTable::FillColumn(Column& column) {
   column.storage.Resize(std::max<uint32_t>(row_count(), 1));
   for (Row row = 0; row < row_count(); ++row) {
-    if (!column.spec.of_pods()) {
+    if (!column.spec.is_pod_sum()) {
       if (IsLive(row)) column.spec.NodeValue(*nodes_[row], column.storage.At(row));
       continue;
     }
@@ -195,22 +195,23 @@ void NodeTable::FillColumn(Column& column) {
 
 void NodeTable::WriteNodeColumns(Row row) {
   for (const auto& column : columns_) {
-    if (column == nullptr || column->spec.of_pods()) continue;
+    if (column == nullptr || column->spec.is_pod_sum()) continue;
     column->spec.NodeValue(*nodes_[row], column->storage.At(row));
   }
 }
 
 void NodeTable::ClearNodeColumns(Row row) {
   for (const auto& column : columns_) {
-    if (column != nullptr && !column->spec.of_pods()) column->storage.Clear(row);
+    if (column != nullptr && !column->spec.is_pod_sum()) column->storage.Clear(row);
   }
 }
 
 void NodeTable::AddToPodColumns(Row row, const berth_pod& pod, int64_t sign) {
   for (const auto& column : columns_) {
-    if (column == nullptr || !column->spec.of_pods()) continue;
+    if (column == nullptr || !column->spec.is_pod_sum()) continue;
     auto* value = static_cast<int64_t*>(column->storage.At(row));
-    // Wraps rather than saturates: what a pod added, its removal takes away exactly.
+    // Wraps around instead of saturating, so that removing a pod subtracts exactly what adding it
+    // added.
     const uint64_t amount =
         static_cast<uint64_t>(sign) * static_cast<uint64_t>(column->spec.PodAmount(pod));
     *value = static_cast<int64_t>(static_cast<uint64_t>(*value) + amount);

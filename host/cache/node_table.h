@@ -1,8 +1,8 @@
-// The node table: every node of the cluster as one row, every fact about nodes as one column.
+// The node table: one row for every node of the cluster, and one column for every fact about nodes.
 //
-// Between two cluster events the table is the snapshot: cycles read its arrays where they lie, and
-// nothing is copied. A change costs one row. There is no second representation of a node: the sums
-// over its pods exist as columns only.
+// Between two cluster events the table is the snapshot: cycles read its arrays in place, and
+// nothing is copied. Applying a change updates one row. A node has no second representation: the
+// sums over its pods exist as columns only.
 #ifndef BERTH_HOST_CACHE_NODE_TABLE_H_
 #define BERTH_HOST_CACHE_NODE_TABLE_H_
 
@@ -23,21 +23,24 @@
 
 namespace berth::host {
 
-// A node's number: stable while the node lives, given out again only after it is gone.
+// The number of a node's row. It is stable while the node exists, and reused only after the node is
+// gone.
 using Row = uint32_t;
 inline constexpr Row kNoRow = UINT32_MAX;
 
-// A column's number: stable while the column is pinned or until DropIdleColumns().
+// The number of a column. It is stable while the column is pinned, otherwise until
+// DropIdleColumns().
 using ColumnIndex = uint32_t;
 
-// Rows, columns, and the pods on rows.
+// The rows, the columns, and the pods on each row.
 //
-// A row without a node object is a ghost: pods name a node that has not appeared yet, or that was
-// deleted while pods remain. Ghosts are not live: no cycle sees them.
+// A row without a node object is a placeholder: pods name a node that has not been added yet, or
+// that was deleted while pods remain. Placeholder rows are not live: cycles do not see them.
 //
-// Threading: the scheduling thread. While blocks are filtered or scored by workers, they read and
-// nobody writes.
-// Lifetime: pointers into the table hold until the next change of the row, or of the set of rows.
+// Threading: the scheduling thread. While workers filter or score blocks, they read the table and
+// no thread writes to it.
+// Lifetime: pointers into the table are valid until the next change of the row, or of the set of
+// rows.
 class NodeTable {
  public:
   explicit NodeTable(Interner& interner) : interner_(interner) {}
@@ -45,55 +48,60 @@ class NodeTable {
   NodeTable& operator=(const NodeTable&) = delete;
 
   // --- nodes ---
-  // Adds the node, gives a ghost its node, or replaces the object of a live row.
+  // Adds the node, turns its placeholder row into a live one, or replaces the object of its live
+  // row.
   Row SetNode(NodeRef node);
-  // Takes the node object away. The row stays as a ghost while pods are on it. kNoRow: no such
-  // node.
+  // Removes the node object. The row stays as a placeholder while pods are on it. Returns kNoRow if
+  // there is no such node.
   Row RemoveNode(std::string_view name);
 
   // --- pods ---
-  // The row of the node named `name`, live, ghost, or made as a ghost now.
+  // Returns the row of the node named `name`, which may be a placeholder. Creates a placeholder row
+  // if there is none.
   Row RowForPodsOf(std::string_view name);
   void AddPod(Row row, PodRef pod);
-  // REQUIRES: the pod, this very object, is on the row. A ghost's last pod takes the row along.
+  // Removes the pod. When the last pod of a placeholder row is removed, the row is released.
+  // REQUIRES: this pod object is on the row.
   void RemovePod(Row row, const berth_pod* pod);
 
   // --- rows ---
   uint32_t row_count() const { return static_cast<uint32_t>(nodes_.size()); }
   uint32_t node_count() const { return node_count_; }
   bool IsLive(Row row) const { return nodes_[row] != nullptr; }
-  // The row of a live node; kNoRow otherwise.
+  // Returns the row of a live node; kNoRow otherwise.
   Row FindNode(std::string_view name) const;
   const NodeRef& node(Row row) const { return node_refs_[row]; }
   std::span<const PodRef> pods(Row row) const { return pod_refs_[row]; }
-  // Grows with every change of the row; never equal for two states of the table.
+  // Returns a number that increases with every change of the row and is never equal for two states
+  // of the table.
   uint64_t Generation(Row row) const { return generations_[row]; }
   uint64_t generation() const { return generation_; }
-  // Grows when the set of live rows changes.
+  // Returns a number that increases when the set of live rows changes.
   uint64_t shape() const { return shape_; }
 
-  // --- what blocks are made of ---
-  // By row; null where the row is not live.
+  // --- arrays for blocks ---
+  // Returns the node views by row; null where the row is not live.
   std::span<const berth_node* const> node_views() const { return nodes_; }
   std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
-  // 0, 1, 2, ...: the row numbers themselves, for berth_block.rows.
+  // Returns the row numbers 0, 1, 2, ..., for berth_block.rows.
   std::span<const uint32_t> row_numbers() const { return row_numbers_; }
 
   // --- columns ---
-  // The column of that name, built on first use. Errors: NotFound, see ColumnSpec::Parse.
+  // Returns the column of that name, and builds it on first use. Errors: NotFound, see
+  // ColumnSpec::Parse.
   Result<ColumnIndex> ColumnFor(std::string_view name);
   const ColumnSpec& column_spec(ColumnIndex column) const { return columns_[column]->spec; }
-  // The value of row 0; others follow spec.width() bytes apart.
+  // Returns the address of row 0's value; the other values follow spec.width() bytes apart.
   const void* column_data(ColumnIndex column) const { return columns_[column]->storage.At(0); }
-  // A pinned column is never dropped. Counted.
+  // Pins and unpins a column. Pins are counted; a pinned column is never dropped.
   void PinColumn(ColumnIndex column);
   void UnpinColumn(ColumnIndex column);
-  // Drops columns that nobody pins, the longest unused first, until they hold at most `bytes` and
-  // are at most `count`. Costs nothing while they do.
+  // Drops columns that are not pinned, the least recently used first, until they hold at most
+  // `bytes` and there are at most `count` of them. Costs nothing if they are within these limits.
   // Must not: be called within a cycle.
   void DropIdleColumns(size_t bytes, size_t count = SIZE_MAX);
   size_t column_count() const { return column_by_name_.size(); }
-  // Calls each(column, spec) for every column that there is.
+  // Calls each(column, spec) for every existing column.
   template <class F>
   void ForEachColumn(F&& each) const {
     for (ColumnIndex column = 0; column < columns_.size(); ++column) {
@@ -112,12 +120,12 @@ class NodeTable {
 
   Row NewRow(std::string_view name);
   void ReleaseRow(Row row);
-  void Touch(Row row) { generations_[row] = ++generation_; }
+  void BumpGeneration(Row row) { generations_[row] = ++generation_; }
   void WriteNodeColumns(Row row);
   void ClearNodeColumns(Row row);
   void AddToPodColumns(Row row, const berth_pod& pod, int64_t sign);
   void FillColumn(Column& column);
-  // A column counts as idle from now on, or does no longer.
+  // Adds an unpinned column to the totals of idle columns, or removes it from them.
   void AddIdle(const Column& column);
   void RemoveIdle(const Column& column);
 
@@ -130,15 +138,15 @@ class NodeTable {
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
-  std::vector<Row> free_rows_;  // A heap, the lowest first.
+  std::vector<Row> free_rows_;  // A heap with the lowest row first.
   StringMap<Row> row_by_name_;
-  std::vector<std::unique_ptr<Column>> columns_;  // Null where dropped.
+  std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.
   StringMap<ColumnIndex> column_by_name_;
   uint32_t node_count_ = 0;
   uint64_t generation_ = 0;
   uint64_t shape_ = 0;
   uint64_t uses_ = 0;
-  // Of the columns that nobody pins.
+  // Totals of the columns that are not pinned.
   size_t idle_bytes_ = 0;
   size_t idle_count_ = 0;
 };

@@ -52,7 +52,7 @@ TEST_F(NodeTableTest, RowsAreStableAndTheLowestFreeOneIsReused) {
   EXPECT_EQ(Set("b"), 1U);
   EXPECT_EQ(Set("c"), 2U);
   EXPECT_EQ(Set("d"), 3U);
-  EXPECT_EQ(Set("b", "8"), 1U);  // A new object, the same row.
+  EXPECT_EQ(Set("b", "8"), 1U);  // Another object of the same node.
 
   EXPECT_EQ(table_.RemoveNode("c"), 2U);
   EXPECT_EQ(table_.RemoveNode("a"), 0U);
@@ -66,7 +66,7 @@ TEST_F(NodeTableTest, RowsAreStableAndTheLowestFreeOneIsReused) {
   EXPECT_EQ(Set("g"), 4U);
 }
 
-TEST_F(NodeTableTest, WhatBlocksSeeOfARow) {
+TEST_F(NodeTableTest, BlockArraysShowTheRow) {
   const Row row = Set("a");
   const PodRef pod = Put(row, "p");
   EXPECT_EQ(table_.node_views()[row], &table_.node(row)->view());
@@ -97,17 +97,17 @@ TEST_F(NodeTableTest, AReusedRowStartsEmpty) {
 
 // --- generations and shape ----------------------------------------------------------------------
 
-TEST_F(NodeTableTest, EveryChangeMovesItsRowAlone) {
+TEST_F(NodeTableTest, EveryChangeIncreasesTheGenerationOfItsRowOnly) {
   const Row a = Set("a");
   const Row b = Set("b");
   const uint64_t of_b = table_.Generation(b);
   PodRef pod;
   const std::pair<const char*, std::function<void()>> kChanges[] = {
-      {"a new object", [&] { Set("a", "8"); }},
-      {"a pod comes", [&] { pod = Put(a, "p"); }},
-      {"the node goes", [&] { table_.RemoveNode("a"); }},
-      {"the node comes back", [&] { Set("a"); }},
-      {"the pod goes", [&] { table_.RemovePod(a, &pod->view()); }},
+      {"a new node object", [&] { Set("a", "8"); }},
+      {"a pod is added", [&] { pod = Put(a, "p"); }},
+      {"the node is removed", [&] { table_.RemoveNode("a"); }},
+      {"the node is added again", [&] { Set("a"); }},
+      {"the pod is removed", [&] { table_.RemovePod(a, &pod->view()); }},
   };
   for (const auto& [what, change] : kChanges) {
     SCOPED_TRACE(what);
@@ -119,7 +119,7 @@ TEST_F(NodeTableTest, EveryChangeMovesItsRowAlone) {
   }
 }
 
-TEST_F(NodeTableTest, AReusedRowNeverShowsAnOldGeneration) {
+TEST_F(NodeTableTest, AReusedRowHasANewGeneration) {
   const Row row = Set("a");
   const uint64_t before = table_.Generation(row);
   table_.RemoveNode("a");
@@ -127,7 +127,7 @@ TEST_F(NodeTableTest, AReusedRowNeverShowsAnOldGeneration) {
   EXPECT_GT(table_.Generation(row), before);
 }
 
-TEST_F(NodeTableTest, ShapeGrowsWithTheSetOfLiveRowsOnly) {
+TEST_F(NodeTableTest, ShapeChangesOnlyWithTheSetOfLiveRows) {
   const Row a = Set("a");
   uint64_t shape = table_.shape();
   Set("a", "8");
@@ -138,16 +138,16 @@ TEST_F(NodeTableTest, ShapeGrowsWithTheSetOfLiveRowsOnly) {
   Set("ghost");
   EXPECT_GT(table_.shape(), shape);
   shape = table_.shape();
-  table_.RemoveNode("a");  // Stays as a ghost.
+  table_.RemoveNode("a");  // The row stays as a placeholder.
   EXPECT_GT(table_.shape(), shape);
   shape = table_.shape();
-  table_.RemovePod(a, &pod->view());  // The ghost goes.
+  table_.RemovePod(a, &pod->view());  // Releases the placeholder row.
   EXPECT_EQ(table_.shape(), shape);
 }
 
 // --- columns ------------------------------------------------------------------------------------
 
-TEST_F(NodeTableTest, PodSumsFollowThePods) {
+TEST_F(NodeTableTest, PodSumsAreUpdatedWithThePods) {
   const Row row = Set("a");
   EXPECT_EQ(At("req.cpu", row), 0);
   const PodRef p = Put(row, "p", "1500m");
@@ -161,8 +161,8 @@ TEST_F(NodeTableTest, PodSumsFollowThePods) {
   EXPECT_EQ(At("pods.count", row), 0);
 }
 
-// Sums wrap, so that what a pod added its removal takes away exactly.
-TEST_F(NodeTableTest, SumsBeyondTheRangeComeBack) {
+// Sums wrap around, so that removing a pod subtracts exactly what adding it added.
+TEST_F(NodeTableTest, SumsRecoverFromOverflow) {
   const Row row = Set("a");
   EXPECT_EQ(At("req:example.com/x", row), 0);
   const auto huge = [&](const char* name) {
@@ -179,7 +179,7 @@ TEST_F(NodeTableTest, SumsBeyondTheRangeComeBack) {
   EXPECT_EQ(At("req:example.com/x", row), 0);
 }
 
-TEST_F(NodeTableTest, OneColumnPerNameHoweverItIsSpelled) {
+TEST_F(NodeTableTest, DifferentSpellingsNameOneColumn) {
   const ColumnIndex column = Index("alloc.cpu");
   EXPECT_EQ(Index("alloc:cpu"), column);
   EXPECT_EQ(Index("alloc.cpu"), column);
@@ -193,19 +193,19 @@ TEST_F(NodeTableTest, AnUnknownColumnIsNotFound) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, AColumnOfAnEmptyTableIsThereForItsFirstNode) {
+TEST_F(NodeTableTest, AColumnOfAnEmptyTableIncludesTheFirstNode) {
   const ColumnIndex column = Index("alloc.cpu");
   EXPECT_NE(table_.column_data(column), nullptr);
   const Row row = Set("a", "4");
   EXPECT_EQ(static_cast<const int64_t*>(table_.column_data(column))[row], 4000);
 }
 
-TEST_F(NodeTableTest, IdleColumnsGoTheLongestUnusedFirst) {
+TEST_F(NodeTableTest, DropsTheLeastRecentlyUsedIdleColumnsFirst) {
   Set("a");
   Index("alloc.cpu");
   Index("alloc.memory");
   Index("alloc.pods");
-  Index("alloc.cpu");  // Used again: alloc.memory is the oldest now.
+  Index("alloc.cpu");  // Now alloc.memory is the least recently used.
   const size_t one = 64 * sizeof(int64_t);
 
   table_.DropIdleColumns(3 * one);
@@ -214,15 +214,15 @@ TEST_F(NodeTableTest, IdleColumnsGoTheLongestUnusedFirst) {
   EXPECT_EQ(table_.column_count(), 2U);
   table_.DropIdleColumns(one);
   EXPECT_EQ(table_.column_count(), 1U);
-  // alloc.cpu is the one that is left: asking for it builds nothing.
+  // alloc.cpu is the column that is left: using it builds no other.
   Index("alloc.cpu");
   EXPECT_EQ(table_.column_count(), 1U);
   table_.DropIdleColumns(0);
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, EveryColumnThatIsThereIsShown) {
-  const auto shown = [this] {
+TEST_F(NodeTableTest, ForEachColumnVisitsEveryColumn) {
+  const auto names_of_columns = [this] {
     std::vector<std::string> names;
     table_.ForEachColumn([&](ColumnIndex column, const ColumnSpec& spec) {
       EXPECT_EQ(&table_.column_spec(column), &spec);
@@ -230,16 +230,16 @@ TEST_F(NodeTableTest, EveryColumnThatIsThereIsShown) {
     });
     return names;
   };
-  EXPECT_THAT(shown(), ::testing::IsEmpty());
+  EXPECT_THAT(names_of_columns(), ::testing::IsEmpty());
   table_.PinColumn(Index("alloc.cpu"));
   Index("req.cpu");
   table_.PinColumn(Index("taints"));
-  EXPECT_THAT(shown(), ::testing::ElementsAre("alloc.cpu", "req.cpu", "taints"));
+  EXPECT_THAT(names_of_columns(), ::testing::ElementsAre("alloc.cpu", "req.cpu", "taints"));
   table_.DropIdleColumns(0);
-  EXPECT_THAT(shown(), ::testing::ElementsAre("alloc.cpu", "taints"));
+  EXPECT_THAT(names_of_columns(), ::testing::ElementsAre("alloc.cpu", "taints"));
 }
 
-TEST_F(NodeTableTest, IdleColumnsAreBoundInNumberToo) {
+TEST_F(NodeTableTest, DropsIdleColumnsBeyondTheCount) {
   Set("a");
   Index("alloc.cpu");
   Index("alloc.memory");
@@ -257,8 +257,8 @@ TEST_F(NodeTableTest, IdleColumnsAreBoundInNumberToo) {
   table_.UnpinColumn(pinned);
 }
 
-// What a column holds grows with the table.
-TEST_F(NodeTableTest, IdleColumnsAreCountedAsTheyGrow) {
+// The size of a column grows with the table.
+TEST_F(NodeTableTest, TheBytesOfIdleColumnsGrowWithTheTable) {
   Set("a");
   Index("alloc.cpu");
   table_.DropIdleColumns(64 * sizeof(int64_t));
@@ -268,13 +268,13 @@ TEST_F(NodeTableTest, IdleColumnsAreCountedAsTheyGrow) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {
+TEST_F(NodeTableTest, PinnedColumnsAreKeptAndNotCountedAsIdle) {
   Set("a");
   const ColumnIndex pinned = Index("alloc.cpu");
   table_.PinColumn(pinned);
   table_.PinColumn(pinned);
   Index("alloc.memory");
-  table_.DropIdleColumns(64 * sizeof(int64_t));  // Room for the one that is idle.
+  table_.DropIdleColumns(64 * sizeof(int64_t));  // Enough for the one idle column.
   EXPECT_EQ(table_.column_count(), 2U);
   table_.DropIdleColumns(0);
   EXPECT_EQ(table_.column_count(), 1U);
@@ -286,7 +286,7 @@ TEST_F(NodeTableTest, PinnedColumnsStayAndTheirBytesAreNotIdle) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, ADroppedColumnIsBuiltAgainAsItWouldBe) {
+TEST_F(NodeTableTest, ADroppedColumnIsRebuiltWithCurrentValues) {
   const Row row = Set("a");
   EXPECT_EQ(At("req.cpu", row), 0);
   table_.DropIdleColumns(0);
@@ -296,7 +296,7 @@ TEST_F(NodeTableTest, ADroppedColumnIsBuiltAgainAsItWouldBe) {
   EXPECT_EQ(At("alloc.cpu", row), 16000);
 }
 
-// --- against a naive recomputation --------------------------------------------------------------
+// --- comparison with a naive recomputation ------------------------------------------------------
 
 struct ModelPod {
   PodRef pod;
@@ -360,7 +360,7 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
     node.pods.erase(node.pods.begin() + victim);
     if (!node.known()) node.row = kNoRow;
   }
-  // A row stays what it was while the node or a pod of it is known.
+  // A node keeps its row while the node or one of its pods is known.
   static void Check(Row& known, Row now) {
     if (known != kNoRow) {
       EXPECT_EQ(now, known);
@@ -413,8 +413,8 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
   uint32_t pods_ = 0;
 };
 
-// Columns that were kept up from the start and columns that are built in the middle are both asked:
-// which, and when they are dropped, is random.
+// Compares columns that are maintained from the start and columns that are built later. Which
+// columns are used and when they are dropped is random.
 TEST_P(RandomTableTest, AgreesWithNaiveRecomputation) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   for (uint32_t step = 0; step < 1500; ++step) {

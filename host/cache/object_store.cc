@@ -12,10 +12,10 @@ void ObjectStore::Set(ObjectRef object) {
   ObjectRef& place = kinds_[std::string(object->kind())][std::move(key)];
   const ObjectRef old = std::exchange(place, object);
   if (old != nullptr && old->uid() != object->uid()) {
-    Tell(object->kind(), old, nullptr);
-    Tell(object->kind(), nullptr, object);
+    NotifyWatchers(object->kind(), old, nullptr);
+    NotifyWatchers(object->kind(), nullptr, object);
   } else {
-    Tell(object->kind(), old, object);
+    NotifyWatchers(object->kind(), old, object);
   }
 }
 
@@ -23,7 +23,7 @@ void ObjectStore::Remove(std::string_view kind, std::string_view ns, std::string
   const auto objects = kinds_.find(kind);
   if (objects == kinds_.end()) return;
   const auto node = objects->second.extract(Key(ns, name));
-  if (!node.empty()) Tell(kind, node.mapped(), nullptr);
+  if (!node.empty()) NotifyWatchers(kind, node.mapped(), nullptr);
 }
 
 ObjectRef ObjectStore::Get(std::string_view kind, std::string_view ns,
@@ -58,8 +58,8 @@ ObjectStore::WatcherId ObjectStore::Watch(std::string_view kind, OnChange change
 
 void ObjectStore::Replay(WatcherId watcher) {
   const auto found = std::ranges::find(watchers_, watcher, &Watcher::id);
-  BERTH_ASSERT(found != watchers_.end() && !found->live);
-  found->live = true;
+  BERTH_ASSERT(found != watchers_.end() && !found->replayed);
+  found->replayed = true;
   List(found->kind, "", [&](const ObjectRef& object) {
     found->change(nullptr, object);
     return true;
@@ -70,9 +70,10 @@ void ObjectStore::Unwatch(WatcherId watcher) {
   std::erase_if(watchers_, [watcher](const Watcher& known) { return known.id == watcher; });
 }
 
-void ObjectStore::Tell(std::string_view kind, const ObjectRef& old, const ObjectRef& now) const {
+void ObjectStore::NotifyWatchers(std::string_view kind, const ObjectRef& old,
+                                 const ObjectRef& now) const {
   for (const Watcher& watcher : watchers_) {
-    if (watcher.live && watcher.kind == kind) watcher.change(old, now);
+    if (watcher.replayed && watcher.kind == kind) watcher.change(old, now);
   }
 }
 

@@ -42,7 +42,7 @@ class ObjectStoreTest : public ::testing::Test {
   ObjectStore store_;
 };
 
-TEST_F(ObjectStoreTest, GetsWhatWasSet) {
+TEST_F(ObjectStoreTest, GetReturnsTheObjectThatWasSet) {
   const ObjectRef claim = Claim("a", "x");
   store_.Set(claim);
   EXPECT_EQ(store_.Get(kClaim, "a", "x"), claim);
@@ -51,7 +51,7 @@ TEST_F(ObjectStoreTest, GetsWhatWasSet) {
   EXPECT_EQ(store_.Get("v1/Namespace", "a", "x"), nullptr);
 }
 
-TEST_F(ObjectStoreTest, ReplacesTheObjectOfThatName) {
+TEST_F(ObjectStoreTest, SetReplacesTheObjectOfTheSameName) {
   store_.Set(Claim("a", "x"));
   const ObjectRef second = Claim("a", "x");
   store_.Set(second);
@@ -59,7 +59,7 @@ TEST_F(ObjectStoreTest, ReplacesTheObjectOfThatName) {
   EXPECT_EQ(store_.size(), 1U);
 }
 
-TEST_F(ObjectStoreTest, RemovesAndForgivesWhatIsNotThere) {
+TEST_F(ObjectStoreTest, RemoveIgnoresAnUnknownObject) {
   store_.Set(Claim("a", "x"));
   store_.Remove(kClaim, "a", "y");
   store_.Remove("v1/Namespace", "", "x");
@@ -88,40 +88,40 @@ TEST_F(ObjectStoreTest, ListsByNamespaceAndName) {
 
 class WatchTest : public ObjectStoreTest {
  protected:
-  // Writes down what the watcher is told: "w: +a/x", "w: ~a/x", "w: -a/x".
+  // Records the calls of a watcher: "w: +a/x", "w: ~a/x", "w: -a/x".
   ObjectStore::WatcherId Watch(std::string_view kind, const std::string& name) {
     return store_.Watch(kind, [this, name](const ObjectRef& old, const ObjectRef& now) {
       const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
-      told_.push_back(name + ": " + what + (now != nullptr ? now : old)->Key());
+      calls_.push_back(name + ": " + what + (now != nullptr ? now : old)->Key());
       last_old_ = old;
       last_now_ = now;
       seen_ = store_.Get(kClaim, "a", "x");
     });
   }
 
-  std::vector<std::string> told_;
+  std::vector<std::string> calls_;
   ObjectRef last_old_;
   ObjectRef last_now_;
-  ObjectRef seen_;  // The claim a/x as the store had it then.
+  ObjectRef seen_;  // The claim a/x in the store during the last call.
 };
 
-TEST_F(WatchTest, FirstWhatThereIsThenEveryChangeInOrder) {
+TEST_F(WatchTest, GetsExistingObjectsThenEveryChangeInOrder) {
   store_.Set(Claim("b", "y"));
   store_.Set(Claim("a", "x"));
   const auto watcher = Watch(kClaim, "w");
   store_.Set(Claim("a", "z"));
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(calls_, IsEmpty());
   store_.Replay(watcher);
-  EXPECT_THAT(told_, ElementsAre("w: +a/x", "w: +a/z", "w: +b/y"));
-  told_.clear();
+  EXPECT_THAT(calls_, ElementsAre("w: +a/x", "w: +a/z", "w: +b/y"));
+  calls_.clear();
   store_.Set(Claim("c", "n"));
   store_.Set(Claim("a", "x"));
   store_.Remove(kClaim, "a", "x");
   store_.Remove(kClaim, "a", "x");
-  EXPECT_THAT(told_, ElementsAre("w: +c/n", "w: ~a/x", "w: -a/x"));
+  EXPECT_THAT(calls_, ElementsAre("w: +c/n", "w: ~a/x", "w: -a/x"));
 }
 
-TEST_F(WatchTest, IsToldWhenItHasHappened) {
+TEST_F(WatchTest, IsCalledAfterTheChange) {
   store_.Replay(Watch(kClaim, "w"));
   const ObjectRef first = Claim("a", "x");
   const ObjectRef second = Claim("a", "x");
@@ -139,21 +139,21 @@ TEST_F(WatchTest, IsToldWhenItHasHappened) {
   EXPECT_EQ(last_now_, nullptr);
 }
 
-TEST_F(WatchTest, AnotherObjectOfTheNameIsADeletionAndAnAddition) {
+TEST_F(WatchTest, AReplacedObjectIsADeletionAndAnAddition) {
   store_.Replay(Watch(kClaim, "w"));
   store_.Set(Claim("a", "x", "first"));
   store_.Set(Claim("a", "x", "second"));
-  EXPECT_THAT(told_, ElementsAre("w: +a/x", "w: -a/x", "w: +a/x"));
+  EXPECT_THAT(calls_, ElementsAre("w: +a/x", "w: -a/x", "w: +a/x"));
 }
 
-TEST_F(WatchTest, ConcernsOneKind) {
+TEST_F(WatchTest, GetsChangesOfOneKindOnly) {
   store_.Replay(Watch(kClaim, "w"));
   store_.Set(Driver("d"));
   store_.Remove("storage.k8s.io/v1/CSIDriver", "", "d");
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(calls_, IsEmpty());
 }
 
-TEST_F(WatchTest, SeveralAreToldInTheOrderInWhichTheyCameUntilTheyGo) {
+TEST_F(WatchTest, CallsWatchersInTheOrderOfWatchUntilUnwatch) {
   const auto a = Watch(kClaim, "a");
   const auto b = Watch(kClaim, "b");
   EXPECT_NE(a, b);
@@ -166,7 +166,7 @@ TEST_F(WatchTest, SeveralAreToldInTheOrderInWhichTheyCameUntilTheyGo) {
   store_.Unwatch(b);
   store_.Unwatch(b);
   store_.Set(Claim("a", "x"));
-  EXPECT_THAT(told_, ElementsAre("a: +a/x", "b: +a/x", "b: ~a/x"));
+  EXPECT_THAT(calls_, ElementsAre("a: +a/x", "b: +a/x", "b: ~a/x"));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ const void* PrivateRows::ColumnData(ColumnIndex column) {
   for (uint32_t i = 0; i < size(); ++i) {
     std::memcpy(copy.storage.At(i), values + size_t{rows_[i]} * spec.width(), spec.width());
   }
-  if (spec.of_pods()) {
+  if (spec.is_pod_sum()) {
     for (const Delta& delta : deltas_) {
       auto* value = static_cast<int64_t*>(copy.storage.At(delta.index));
       const uint64_t amount =

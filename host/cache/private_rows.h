@@ -1,8 +1,8 @@
 // Private rows: nodes as they would be with other pods on them.
 //
-// Filter and Score read all there is to know about a node through a block. These rows make a block
-// whose nodes are copies with pods added or removed, so that "would it fit if these pods were there
-// (nominated pods), or gone (preemption)?" runs the same plugin code, and the table stays as it is.
+// Filter and Score read everything about a node through a block. Private rows form a block whose
+// nodes are copies with pods added or removed, so that what-if questions (with nominated pods
+// added, or with preemption victims removed) run the same plugin code without changing the table.
 #ifndef BERTH_HOST_CACHE_PRIVATE_ROWS_H_
 #define BERTH_HOST_CACHE_PRIVATE_ROWS_H_
 
@@ -16,30 +16,31 @@
 
 namespace berth::host {
 
-// A block's worth of private rows over one state of the table.
+// A block of private rows over one state of the table.
 //
 // Threading: the scheduling thread.
-// Lifetime: of one question; the table must not change meanwhile.
+// Lifetime: the table must not change while this object is used.
 class PrivateRows {
  public:
   explicit PrivateRows(const NodeTable& table) : table_(table) {}
   PrivateRows(const PrivateRows&) = delete;
   PrivateRows& operator=(const PrivateRows&) = delete;
 
-  // A copy of a live row; returns its index in the block.
+  // Adds a copy of a live row and returns its index in the block.
   uint32_t Add(Row row);
-  // Copies row `index` of other private rows over the same table; returns its index in the block.
+  // Adds a copy of row `index` of other private rows over the same table, and returns its index in
+  // the block.
   uint32_t AddCopy(const PrivateRows& other, uint32_t index);
-  // Puts a pod on row `index`, which may be a pod that is pending or on another node.
+  // Adds a pod to row `index`. The pod may be pending, or on another node.
   void AddPod(uint32_t index, const berth_pod& pod);
-  // Takes a pod off. Returns false when it is not there.
+  // Removes a pod from row `index`. Returns false when the pod is not there.
   bool RemovePod(uint32_t index, const berth_pod& pod);
 
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
   std::span<const uint32_t> rows() const { return rows_; }
   std::span<const berth_node* const> node_views() const { return nodes_; }
   std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
-  // The column's values for these rows. Lifetime: until the next AddPod, RemovePod or Add.
+  // Returns the column's values for these rows. Lifetime: until the next AddPod, RemovePod or Add.
   const void* ColumnData(ColumnIndex column);
 
  private:
@@ -62,7 +63,7 @@ class PrivateRows {
   std::vector<std::vector<const berth_pod*>> pods_;
   std::vector<berth_pod_list> pod_lists_;
   std::vector<Delta> deltas_;
-  std::vector<Copy> copies_;  // Thrown away by every change.
+  std::vector<Copy> copies_;  // Cleared by every change.
 };
 
 }  // namespace berth::host

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// Every shape of column there is.
+// One column of every type and rule.
 constexpr std::string_view kColumns[] = {
     "name",           "unschedulable", "alloc.cpu",           "alloc:example.com/gpu",
     "req.cpu",        "req.memory",    "req:example.com/gpu", "nonzero.cpu",
@@ -33,15 +33,15 @@ class PrivateRowsTest : public ::testing::Test {
                          .labels = std::string("\"zone\":\"z-") + name + '"',
                          .spec = R"("taints":[{"key":"k","effect":"NoSchedule"}])"});
       table_.SetNode(node);
-      really_.SetNode(node);
+      reference_.SetNode(node);
     }
-    table_.RemoveNode("b");  // Rows are not a run.
-    really_.RemoveNode("b");
+    table_.RemoveNode("b");  // Leaves a gap in the rows.
+    reference_.RemoveNode("b");
     for (const auto& [row, name] : {std::pair{0, "p"}, {0, "q"}, {2, "r"}}) {
       const PodRef pod = MakePod(name);
       pods_.push_back(pod);
       table_.AddPod(static_cast<Row>(row), pod);
-      really_.AddPod(static_cast<Row>(row), pod);
+      reference_.AddPod(static_cast<Row>(row), pod);
     }
   }
   PodRef MakePod(const std::string& name, const std::string& cpu = "500m") {
@@ -58,29 +58,31 @@ class PrivateRowsTest : public ::testing::Test {
     const auto* data = static_cast<const std::byte*>(table.column_data(column));
     return {data + size_t{row} * width, data + size_t{row + 1} * width};
   }
-  // Row `index` of `rows` and row `row` of the table where the pods really are show the same.
+  // Expects equal values in row `index` of `rows` and in row `row` of a table that really has the
+  // pods.
   void ExpectSame(PrivateRows& rows, uint32_t index, Row row) {
-    EXPECT_EQ(rows.node_views()[index], really_.node_views()[row]);
+    EXPECT_EQ(rows.node_views()[index], reference_.node_views()[row]);
     const auto& list = rows.pod_lists()[index];
     EXPECT_THAT(std::vector(list.data, list.data + list.count),
-                ::testing::UnorderedElementsAreArray(really_.pod_lists()[row].data,
-                                                     really_.pod_lists()[row].count));
+                ::testing::UnorderedElementsAreArray(reference_.pod_lists()[row].data,
+                                                     reference_.pod_lists()[row].count));
     for (const std::string_view name : kColumns) {
       SCOPED_TRACE(name);
       const ColumnIndex column = *table_.ColumnFor(name);
       const uint32_t width = table_.column_spec(column).width();
       const auto* data = static_cast<const std::byte*>(rows.ColumnData(column)) + index * width;
-      EXPECT_EQ(std::vector(data, data + width), Value(really_, *really_.ColumnFor(name), row));
+      EXPECT_EQ(std::vector(data, data + width),
+                Value(reference_, *reference_.ColumnFor(name), row));
     }
   }
 
   TestObjects objects_;
   NodeTable table_{objects_.interner()};
-  NodeTable really_{objects_.interner()};  // Where the pods really are.
+  NodeTable reference_{objects_.interner()};  // A table that really has the pods.
   std::vector<PodRef> pods_;
 };
 
-TEST_F(PrivateRowsTest, ACopyShowsWhatTheTableShows) {
+TEST_F(PrivateRowsTest, ACopyHasTheValuesOfTheTable) {
   PrivateRows rows(table_);
   EXPECT_EQ(rows.Add(2), 0U);
   EXPECT_EQ(rows.Add(0), 1U);
@@ -90,51 +92,51 @@ TEST_F(PrivateRowsTest, ACopyShowsWhatTheTableShows) {
   ExpectSame(rows, 1, 0);
 }
 
-TEST_F(PrivateRowsTest, PodsAddedAndRemovedShowAsIfTheyWereReallyThere) {
+TEST_F(PrivateRowsTest, AddedAndRemovedPodsChangeTheValuesAsInATable) {
   PrivateRows rows(table_);
   rows.Add(0);
   rows.Add(2);
   const PodRef added = MakePod("added", "2");
   rows.AddPod(0, added->view());
-  really_.AddPod(0, added);
+  reference_.AddPod(0, added);
   ExpectSame(rows, 0, 0);
   ExpectSame(rows, 1, 2);
 
   EXPECT_TRUE(rows.RemovePod(0, pods_[0]->view()));
-  really_.RemovePod(0, &pods_[0]->view());
+  reference_.RemovePod(0, &pods_[0]->view());
   ExpectSame(rows, 0, 0);
 
-  // A pod may go to another row than its own, and come back off again.
+  // A pod may be added to another row than its own, and removed from it again.
   rows.AddPod(1, pods_[0]->view());
-  really_.AddPod(2, pods_[0]);
+  reference_.AddPod(2, pods_[0]);
   ExpectSame(rows, 1, 2);
   EXPECT_TRUE(rows.RemovePod(1, pods_[0]->view()));
   EXPECT_TRUE(rows.RemovePod(1, pods_[2]->view()));
-  really_.RemovePod(2, &pods_[0]->view());
-  really_.RemovePod(2, &pods_[2]->view());
+  reference_.RemovePod(2, &pods_[0]->view());
+  reference_.RemovePod(2, &pods_[2]->view());
   ExpectSame(rows, 1, 2);
 }
 
-TEST_F(PrivateRowsTest, ARowAddedLaterSeesNothingOfTheOthersPods) {
+TEST_F(PrivateRowsTest, PodsOfOneRowDoNotAffectARowAddedLater) {
   PrivateRows rows(table_);
   rows.Add(0);
   const PodRef added = MakePod("added");
   rows.AddPod(0, added->view());
   EXPECT_EQ(rows.Add(0), 1U);
   ExpectSame(rows, 1, 0);
-  really_.AddPod(0, added);
+  reference_.AddPod(0, added);
   ExpectSame(rows, 0, 0);
 }
 
-TEST_F(PrivateRowsTest, ACopyOfAPrivateRowGoesItsOwnWay) {
+TEST_F(PrivateRowsTest, ACopyOfAPrivateRowIsIndependent) {
   PrivateRows first(table_);
   first.Add(2);
   first.Add(0);
   const PodRef added = MakePod("added");
   first.AddPod(1, added->view());
-  really_.AddPod(0, added);
+  reference_.AddPod(0, added);
   first.RemovePod(1, pods_[0]->view());
-  really_.RemovePod(0, &pods_[0]->view());
+  reference_.RemovePod(0, &pods_[0]->view());
 
   PrivateRows second(table_);
   EXPECT_EQ(second.AddCopy(first, 1), 0U);
@@ -144,21 +146,21 @@ TEST_F(PrivateRowsTest, ACopyOfAPrivateRowGoesItsOwnWay) {
   first.AddPod(1, pods_[0]->view());
   ExpectSame(second, 0, 0);
   EXPECT_TRUE(second.RemovePod(0, added->view()));
-  really_.RemovePod(0, &added->view());
+  reference_.RemovePod(0, &added->view());
   ExpectSame(second, 0, 0);
 }
 
-TEST_F(PrivateRowsTest, RemovingWhatIsNotThereSaysSo) {
+TEST_F(PrivateRowsTest, RemovingAnUnknownPodReturnsFalse) {
   PrivateRows rows(table_);
   rows.Add(0);
   EXPECT_FALSE(rows.RemovePod(0, pods_[2]->view()));
   EXPECT_TRUE(rows.RemovePod(0, pods_[0]->view()));
   EXPECT_FALSE(rows.RemovePod(0, pods_[0]->view()));
-  really_.RemovePod(0, &pods_[0]->view());
+  reference_.RemovePod(0, &pods_[0]->view());
   ExpectSame(rows, 0, 0);
 }
 
-TEST_F(PrivateRowsTest, TheTableStaysAsItIs) {
+TEST_F(PrivateRowsTest, DoesNotChangeTheTable) {
   std::vector<std::vector<std::byte>> before;
   for (const std::string_view name : kColumns) {
     before.push_back(Value(table_, *table_.ColumnFor(name), 0));
