@@ -11,8 +11,8 @@ bool IsOurs(const PodRef& pod, std::span<const Id> profiles) {
   return std::find(profiles.begin(), profiles.end(), pod->view().scheduler_name) != profiles.end();
 }
 
-// Whether the two are the same object in the same version. A version that nobody gave proves
-// nothing.
+// Returns whether both are the same version of an object. An empty resourceVersion never counts as
+// the same.
 bool IsSameVersion(const ObjectBase& old, const ObjectBase& now) {
   return old.resource_version() == now.resource_version() && !now.resource_version().empty();
 }
@@ -44,7 +44,7 @@ void RouteModified(const PodRef& old, const PodRef& now, std::span<const Id> pro
     RouteAdded(now, profiles, route);
   } else if (is_assigned) {
     route.Add({PodAction::kAddToCache, now, nullptr});
-    if (IsOurs(old, profiles)) route.Add({PodAction::kTakeFromQueue, now, old});
+    if (IsOurs(old, profiles)) route.Add({PodAction::kRemoveBoundFromQueue, now, old});
   } else if (IsOurs(old, profiles) && IsOurs(now, profiles)) {
     route.Add({PodAction::kUpdateInQueue, now, old});
   } else {

@@ -1,4 +1,4 @@
-// Where a change of a pod or a node goes. Pure functions.
+// Decides what a change of a pod or a node means for the queue and the cache. Pure functions.
 //
 // kube-scheduler: pkg/scheduler/eventhandlers.go
 #ifndef BERTH_HOST_EVENT_CLUSTER_EVENT_H_
@@ -17,35 +17,37 @@
 
 namespace berth::host {
 
-// The queue holds pods without a node that name one of our profiles; the cache holds all pods that
-// have a node, whoever put them there.
+// An action on the queue or the cache. The queue holds pods without a node that name one of this
+// scheduler's profiles; the cache holds all pods that have a node, whichever scheduler bound them.
 enum class PodAction : uint8_t {
   kAddToQueue,
-  kUpdateInQueue,  // Also for a pod that is assumed, in flight or waiting: the queue's owner knows.
+  // Also for a pod that is assumed, in flight or waiting, which the caller must handle.
+  kUpdateInQueue,
   kRemoveFromQueue,
-  // Somebody, mostly we, has bound it: it leaves the queue, and no place has become free.
-  kTakeFromQueue,
-  kAddToCache,  // Confirms it where it is assumed.
+  // The pod was bound, by this scheduler or another one: it leaves the queue, but no room became
+  // free.
+  kRemoveBoundFromQueue,
+  kAddToCache,  // Confirms the pod if it was assumed.
   kUpdateInCache,
   kRemoveFromCache,
-  // It is gone, and how it was last is not known: remove it by its uid from wherever it is, cache
-  // or queue. It may be nowhere.
+  // The pod was deleted and its last state is unknown: remove it by its uid from the cache or the
+  // queue, whichever has it. Neither may have it.
   kRemoveAnywhere,
 };
 
 struct PodStep {
   PodAction action = PodAction::kAddToQueue;
-  PodRef pod;  // As it is now; of removals: as it was last known.
-  PodRef old;  // Of updates, and of kTakeFromQueue, as it was before. Otherwise null.
+  PodRef pod;  // The current pod; for removals, its last known state.
+  PodRef old;  // The previous pod for updates and kRemoveBoundFromQueue; otherwise null.
 };
 
 struct NodeStep {
   WatchType action = WatchType::kAdded;  // Never kSynced.
-  NodeRef node;                          // As it is now, or was last.
-  NodeRef old;                           // kModified: as it was.
+  NodeRef node;                          // The current node; for a deletion, its last known state.
+  NodeRef old;                           // The previous node, for kModified.
 };
 
-// What to do about one change: at most two steps, to be taken in order.
+// The steps for one change: at most two, to be taken in order.
 template <class Step>
 class Route {
  public:
@@ -71,25 +73,29 @@ class Route {
 using PodRoute = Route<PodStep>;
 using NodeRoute = Route<NodeStep>;
 
-// `event` is about a pod and not kSynced. `profiles` are the schedulerNames of our profiles, as ids
-// of the pods' interner.
+// Returns the steps for a pod event. `event` must not be kSynced. `profiles` are the schedulerNames
+// of this scheduler's profiles, as ids of the pods' interner; a pod that names one of them is
+// called "ours" below.
 //
-//   added      with a node: to the cache; without, and ours: to the queue; neither: nothing.
-//   modified   the same resourceVersion on both sides: nothing. A pod would be scheduled twice
-//              (kubernetes issue 96071).
-//              with a node before and after: updated in the cache. Another node than before, which
-//              no API server allows: removed and added again; upstream ends the process.
-//              without and then with a node: added to the cache, and taken from the queue if ours.
-//              without a node: updated in the queue if ours. schedulerName cannot change by the
-//              API; where it does, the pod is added or removed.
-//              another uid than before: the old pod went unseen and is removed wherever it is; then
-//              the new one is added. Both in this order, because the queue knows pods by name too.
+//   added      with a node: added to the cache. Without a node and ours: added to the queue.
+//              Otherwise no step.
+//   modified   the same resourceVersion on both sides: no step; otherwise a pod could be scheduled
+//              twice (kubernetes issue 96071).
+//              with a node before and after: updated in the cache. If the node changed, which no
+//              API server allows, the pod is removed and added again; kube-scheduler ends the
+//              process.
+//              without a node before, with one now: added to the cache, and removed from the queue
+//              if ours.
+//              without a node: updated in the queue if ours. If schedulerName changed, which the
+//              API does not allow, the pod is added or removed.
+//              with another uid than before: the deletion of the old pod was missed. The old pod is
+//              removed wherever it is, before the new one is added.
 //   deleted    removed from the cache if it had a node, otherwise from the queue if ours; with
-//              `final_state_unknown`, wherever it is.
+//              `final_state_unknown`, removed wherever it is.
 PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles);
 
-// The same for a node: nothing for an unchanged resourceVersion, deletion and addition for another
-// uid, otherwise the event as it is.
+// Returns the steps for a node event: no step for an unchanged resourceVersion, a deletion and an
+// addition for another uid, otherwise the event itself.
 NodeRoute ClassifyNodeEvent(const WatchEvent& event);
 
 }  // namespace berth::host

@@ -14,10 +14,10 @@ namespace berth::host {
 namespace {
 
 // `old` and `now` are "uid version scheduler node", with "-" for a version or a node that is not
-// set and `""` for an empty node. No `old`: an addition. "gone " before `now`: a deletion; "missed
-// " before it: one whose final state is not known.
+// set and `""` for an empty node. Without `old` the event is an addition. `now` begins with "gone "
+// for a deletion, and with "missed " for a deletion whose final state is unknown.
 struct RouteCase {
-  const char* sentence;
+  const char* description;
   const char* old;
   const char* now;
   const char* steps;
@@ -25,44 +25,48 @@ struct RouteCase {
 
 constexpr RouteCase kPodCases[] = {
     // Added.
-    {"ours and without a node: the queue", "", "u 1 ours -", "AddToQueue u@1;"},
-    {"of our other profile: the queue", "", "u 1 ours-too -", "AddToQueue u@1;"},
-    {"theirs and without a node: nowhere", "", "u 1 theirs -", ""},
-    {"ours and with a node: the cache", "", "u 1 ours n1", "AddToCache u@1;"},
-    {"theirs and with a node: the cache", "", "u 1 theirs n1", "AddToCache u@1;"},
-    {"an empty node name is none", "", "u 1 ours \"\"", "AddToQueue u@1;"},
+    {"a pod of ours without a node is queued", "", "u 1 ours -", "AddToQueue u@1;"},
+    {"a pod of our other profile is queued", "", "u 1 ours-too -", "AddToQueue u@1;"},
+    {"a pod of another scheduler without a node is ignored", "", "u 1 theirs -", ""},
+    {"a pod of ours with a node is cached", "", "u 1 ours n1", "AddToCache u@1;"},
+    {"a pod of another scheduler with a node is cached", "", "u 1 theirs n1", "AddToCache u@1;"},
+    {"an empty node name is no node", "", "u 1 ours \"\"", "AddToQueue u@1;"},
     // Modified.
-    {"pending and ours", "u 1 ours -", "u 2 ours -", "UpdateInQueue u@2 from 1;"},
-    {"pending and theirs", "u 1 theirs -", "u 2 theirs -", ""},
-    {"the same version again", "u 1 ours -", "u 1 ours -", ""},
-    {"the same version on a node", "u 1 ours n1", "u 1 ours n1", ""},
-    {"no versions prove nothing", "u - ours -", "u - ours -", "UpdateInQueue u@ from ;"},
-    {"bound", "u 1 ours -", "u 2 ours n1", "AddToCache u@2;TakeFromQueue u@2 from 1;"},
+    {"a pending pod of ours is updated", "u 1 ours -", "u 2 ours -", "UpdateInQueue u@2 from 1;"},
+    {"a pending pod of another scheduler is ignored", "u 1 theirs -", "u 2 theirs -", ""},
+    {"the same version of a pending pod", "u 1 ours -", "u 1 ours -", ""},
+    {"the same version of an assigned pod", "u 1 ours n1", "u 1 ours n1", ""},
+    {"empty versions are not the same version", "u - ours -", "u - ours -",
+     "UpdateInQueue u@ from ;"},
+    {"bound", "u 1 ours -", "u 2 ours n1", "AddToCache u@2;RemoveBoundFromQueue u@2 from 1;"},
     {"bound by another scheduler", "u 1 theirs -", "u 2 theirs n1", "AddToCache u@2;"},
     {"stays on its node", "u 1 ours n1", "u 2 ours n1", "UpdateInCache u@2 from 1;"},
-    {"moved", "u 1 ours n1", "u 2 ours n2", "RemoveFromCache u@1;AddToCache u@2;"},
+    {"moved to another node", "u 1 ours n1", "u 2 ours n2", "RemoveFromCache u@1;AddToCache u@2;"},
     {"lost its node", "u 1 ours n1", "u 2 ours -", "RemoveFromCache u@1;AddToQueue u@2;"},
-    {"becomes ours", "u 1 theirs -", "u 2 ours -", "AddToQueue u@2;"},
-    {"stops being ours", "u 1 ours -", "u 2 theirs -", "RemoveFromQueue u@1;"},
+    {"changes to a profile of ours", "u 1 theirs -", "u 2 ours -", "AddToQueue u@2;"},
+    {"changes to another scheduler", "u 1 ours -", "u 2 theirs -", "RemoveFromQueue u@1;"},
     {"from one profile to another", "u 1 ours -", "u 2 ours-too -", "UpdateInQueue u@2 from 1;"},
-    {"created anew", "u 1 ours -", "v 5 ours -", "RemoveAnywhere u@1;AddToQueue v@5;"},
-    {"created anew on a node", "u 1 ours n1", "v 1 ours n1", "RemoveAnywhere u@1;AddToCache v@1;"},
+    {"created again", "u 1 ours -", "v 5 ours -", "RemoveAnywhere u@1;AddToQueue v@5;"},
+    {"created again on a node", "u 1 ours n1", "v 1 ours n1", "RemoveAnywhere u@1;AddToCache v@1;"},
     // Deleted.
-    {"pending and ours, gone", "u 1 ours -", "gone u 2 ours -", "RemoveFromQueue u@2;"},
-    {"pending and theirs, gone", "u 1 theirs -", "gone u 2 theirs -", ""},
-    {"from a node, gone", "u 1 theirs n1", "gone u 2 theirs n1", "RemoveFromCache u@2;"},
-    {"pending, missed", "u 1 ours -", "missed u 1 ours -", "RemoveAnywhere u@1;"},
-    {"from a node, missed", "u 1 theirs n1", "missed u 1 theirs n1", "RemoveAnywhere u@1;"},
-    {"one that we never saw, gone", "u 1 ours -", "gone v 7 ours n1", "RemoveAnywhere u@1;"},
+    {"a pending pod of ours is deleted", "u 1 ours -", "gone u 2 ours -", "RemoveFromQueue u@2;"},
+    {"a pending pod of another scheduler is deleted", "u 1 theirs -", "gone u 2 theirs -", ""},
+    {"an assigned pod is deleted", "u 1 theirs n1", "gone u 2 theirs n1", "RemoveFromCache u@2;"},
+    {"the deletion of a pending pod was missed", "u 1 ours -", "missed u 1 ours -",
+     "RemoveAnywhere u@1;"},
+    {"the deletion of an assigned pod was missed", "u 1 theirs n1", "missed u 1 theirs n1",
+     "RemoveAnywhere u@1;"},
+    {"the deletion of a pod with an unknown uid", "u 1 ours -", "gone v 7 ours n1",
+     "RemoveAnywhere u@1;"},
 };
 
 constexpr RouteCase kNodeCases[] = {
-    {"new", "", "u 1 - -", "Added u@1;"},
+    {"added", "", "u 1 - -", "Added u@1;"},
     {"changed", "u 1 - -", "u 2 - -", "Modified u@2 from 1;"},
-    {"the same version again", "u 1 - -", "u 1 - -", ""},
-    {"created anew", "u 1 - -", "v 9 - -", "Deleted u@1;Added v@9;"},
-    {"gone", "u 1 - -", "gone u 2 - -", "Deleted u@2;"},
-    {"one that we never saw, gone", "u 1 - -", "gone v 7 - -", "Deleted u@1;"},
+    {"the same version", "u 1 - -", "u 1 - -", ""},
+    {"created again", "u 1 - -", "v 9 - -", "Deleted u@1;Added v@9;"},
+    {"deleted", "u 1 - -", "gone u 2 - -", "Deleted u@2;"},
+    {"the deletion of a node with an unknown uid", "u 1 - -", "gone v 7 - -", "Deleted u@1;"},
 };
 
 template <class Step>
@@ -74,9 +78,9 @@ std::string Describe(const Step& step, const ObjectBase& object, std::string_vie
 }
 
 std::string Describe(const PodStep& step) {
-  constexpr std::string_view kNames[] = {"AddToQueue",      "UpdateInQueue", "RemoveFromQueue",
-                                         "TakeFromQueue",   "AddToCache",    "UpdateInCache",
-                                         "RemoveFromCache", "RemoveAnywhere"};
+  constexpr std::string_view kNames[] = {"AddToQueue",           "UpdateInQueue", "RemoveFromQueue",
+                                         "RemoveBoundFromQueue", "AddToCache",    "UpdateInCache",
+                                         "RemoveFromCache",      "RemoveAnywhere"};
   return Describe(step, *step.pod, kNames[static_cast<size_t>(step.action)]);
 }
 
@@ -92,7 +96,7 @@ std::string Describe(const Route<Step>& route) {
   return text;
 }
 
-class ClusterEvent : public ::testing::Test {
+class ClusterEventTest : public ::testing::Test {
  protected:
   PodRef DecodePod(const std::string& json) {
     Result<PodRef> pod = decoder_.DecodePod(json);
@@ -139,17 +143,17 @@ class ClusterEvent : public ::testing::Test {
   Decoder decoder_{interner_};
 };
 
-TEST_F(ClusterEvent, RoutesPods) {
+TEST_F(ClusterEventTest, RoutesPods) {
   IdRefs refs(interner_);
   const Id profiles[] = {refs.Intern("ours"), refs.Intern("ours-too")};
   for (const RouteCase& c : kPodCases) {
-    EXPECT_EQ(Describe(ClassifyPodEvent(MakeEvent(c, true), profiles)), c.steps) << c.sentence;
+    EXPECT_EQ(Describe(ClassifyPodEvent(MakeEvent(c, true), profiles)), c.steps) << c.description;
   }
 }
 
-TEST_F(ClusterEvent, RoutesNodes) {
+TEST_F(ClusterEventTest, RoutesNodes) {
   for (const RouteCase& c : kNodeCases) {
-    EXPECT_EQ(Describe(ClassifyNodeEvent(MakeEvent(c, false))), c.steps) << c.sentence;
+    EXPECT_EQ(Describe(ClassifyNodeEvent(MakeEvent(c, false))), c.steps) << c.description;
   }
 }
 

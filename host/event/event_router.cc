@@ -23,7 +23,7 @@ QueueEvent NodeEvent(uint32_t action, NodeRef before, NodeRef after) {
           .after = std::move(after)};
 }
 
-// Calls `each` with one bit of `actions` after the other; all of UPDATE is one.
+// Calls `each` with every bit of `actions`, or once with BERTH_ACTION_UPDATE.
 template <class Each>
 void ForEachAction(uint32_t actions, Each each) {
   if (actions == BERTH_ACTION_UPDATE) return each(actions);
@@ -97,8 +97,8 @@ void EventRouter::OnNode(const WatchEvent& event) {
   }
 }
 
-// What took the place of another one unseen is another object: who waits hears that the one has
-// gone and the other has come, as of nodes and pods.
+// If an object was replaced by one with another uid and the deletion was missed, waiting pods get a
+// deletion and an addition, as for nodes and pods.
 void EventRouter::OnObject(const WatchEvent& event) {
   const auto* object = std::get_if<ObjectRef>(&event.object);
   BERTH_ASSERT(object != nullptr && *object != nullptr);
@@ -137,7 +137,7 @@ void EventRouter::RemoveObject(const ObjectRef& object) {
 // --- pods ---------------------------------------------------------------------------------------
 
 void EventRouter::OnPod(const WatchEvent& event) {
-  NoteOthers(event);
+  UpdateOthersPending(event);
   for (const PodStep& step : ClassifyPodEvent(event, routed_)) Apply(step);
 }
 
@@ -145,35 +145,35 @@ void EventRouter::Apply(const PodStep& step) {
   Status status;
   switch (step.action) {
     case PodAction::kAddToQueue:
-      if (Concerns(*step.pod)) queue_.Add(step.pod);
+      if (IsOursOrKnown(*step.pod)) queue_.Add(step.pod);
       break;
     case PodAction::kUpdateInQueue:
-      if (Concerns(*step.pod)) UpdateInQueue(step);
+      if (IsOursOrKnown(*step.pod)) UpdateInQueue(step);
       break;
-    case PodAction::kTakeFromQueue: TakeFromQueue(step.pod); break;
+    case PodAction::kRemoveBoundFromQueue: RemoveBoundFromQueue(step.pod); break;
     case PodAction::kRemoveFromQueue: RemoveFromQueue(step.pod); break;
     case PodAction::kAddToCache: status = AddToCache(step.pod); break;
     case PodAction::kUpdateInCache: status = UpdateInCache(step); break;
     case PodAction::kRemoveFromCache: status = RemoveFromCache(step.pod); break;
     case PodAction::kRemoveAnywhere:
       RemoveFromQueue(step.pod);
-      if (const PodRef placed = cache_.PodOf(step.pod->uid())) status = RemoveFromCache(placed);
+      if (const PodRef assigned = cache_.PodOf(step.pod->uid())) status = RemoveFromCache(assigned);
       break;
   }
   if (!status.ok()) options_.on_contradiction(status.message());
 }
 
-// The queue keeps what the cluster says of a pod in flight too: that is what is tried next. One
-// that is assumed and not there was bound, and this is how it was before.
+// Updates a pod in flight in the queue too, because the next attempt uses that version. A pod that
+// is assumed and not in the queue was bound already, and the event is older than the binding.
 void EventRouter::UpdateInQueue(const PodStep& step) {
   const std::string_view uid = step.pod->uid();
   const bool is_assumed = cache_.IsAssumed(uid);
   if (!is_assumed || queue_.Find(uid) != nullptr) queue_.Update(step.pod);
-  const bool now_going = step.pod->terminating() && !step.old->terminating();
-  if (now_going && is_assumed) options_.on_assumed_pod_going(uid);
+  const bool deletion_began = step.pod->terminating() && !step.old->terminating();
+  if (deletion_began && is_assumed) options_.on_assumed_pod_going(uid);
 }
 
-void EventRouter::TakeFromQueue(const PodRef& pod) {
+void EventRouter::RemoveBoundFromQueue(const PodRef& pod) {
   queue_.Remove(pod->uid(), pod->node_name());
   options_.on_pod_bound(pod->uid());
 }
@@ -183,8 +183,8 @@ void EventRouter::RemoveFromQueue(const PodRef& pod) {
   if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_going(pod->uid());
 }
 
-// What had been assumed may have been wrong: the pod is on another node, or has become smaller
-// since.
+// The assumption may have been wrong: the pod may be on another node, or have smaller requests by
+// now. That room is offered to waiting pods.
 Status EventRouter::AddToCache(const PodRef& pod) {
   const PodRef assumed = cache_.IsAssumed(pod->uid()) ? cache_.PodOf(pod->uid()) : nullptr;
   Status status = cache_.AddPod(pod);
@@ -217,7 +217,7 @@ void EventRouter::OnPlaceFreed(const PodRef& pod) {
                  [uid](const QueuedEntity& entity) { return !entity.Has(uid); });
 }
 
-void EventRouter::NoteOthers(const WatchEvent& event) {
+void EventRouter::UpdateOthersPending(const WatchEvent& event) {
   const auto* pod = std::get_if<PodRef>(&event.object);
   BERTH_ASSERT(pod != nullptr);
   const auto* previous = std::get_if<PodRef>(&event.previous);
@@ -236,7 +236,7 @@ bool EventRouter::IsOurs(const Pod& pod) const {
   return std::ranges::find(options_.profiles, name) != options_.profiles.end();
 }
 
-bool EventRouter::Concerns(const Pod& pod) const {
+bool EventRouter::IsOursOrKnown(const Pod& pod) const {
   return IsOurs(pod) || queue_.Find(pod.uid()) != nullptr || cache_.IsAssumed(pod.uid());
 }
 
@@ -250,23 +250,24 @@ void EventRouter::GiveUp(const PodRef& pod) {
   others_pending_.insert_or_assign(std::string(pod->uid()), pod);
 }
 
-// In the order in which they were made: so they would have come.
+// Adds the pods in the order of their creation, in which their events would have come.
 void EventRouter::SetProfiles(std::vector<Id> profiles) {
   options_.profiles = std::move(profiles);
-  std::vector<PodRef> coming, going;
+  std::vector<PodRef> joining, leaving;
   for (const auto& [uid, pod] : others_pending_) {
-    if (IsOurs(*pod)) coming.push_back(pod);
+    if (IsOurs(*pod)) joining.push_back(pod);
   }
   queue_.ForEach([&](const QueuedEntity& entity) {
     if (entity.place == QueuePlace::kInFlight) return;
     entity.ForEachPod([&](const PodRef& pod) {
-      if (!IsOurs(*pod)) going.push_back(pod);
+      if (!IsOurs(*pod)) leaving.push_back(pod);
     });
   });
-  for (const PodRef& pod : going) GiveUp(pod);
-  std::ranges::sort(
-      coming, {}, [](const PodRef& pod) { return std::tuple(pod->meta().created_ns, pod->Key()); });
-  for (const PodRef& pod : coming) {
+  for (const PodRef& pod : leaving) GiveUp(pod);
+  std::ranges::sort(joining, {}, [](const PodRef& pod) {
+    return std::tuple(pod->meta().created_ns, pod->Key());
+  });
+  for (const PodRef& pod : joining) {
     others_pending_.erase(others_pending_.find(pod->uid()));
     queue_.Add(pod);
   }

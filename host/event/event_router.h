@@ -1,5 +1,5 @@
-// Where every change of the cluster goes: to the cache, to the queue, and to the pods that wait for
-// such a change.
+// Applies every change of the cluster to the cache and the queue, and requeues the pods that wait
+// for such a change.
 //
 // kube-scheduler: pkg/scheduler/eventhandlers.go
 #ifndef BERTH_HOST_EVENT_EVENT_ROUTER_H_
@@ -24,22 +24,23 @@
 
 namespace berth::host {
 
-// Applies changes one by one: what a pod that waits is told of has happened already, except that a
-// node that goes is still there.
+// Applies changes one by one. The cache is updated before waiting pods get the event, except that a
+// deleted node is still in the cache during its event.
 //
 // Threading: the scheduling thread, between attempts.
-// Lifetime:  cache, objects and queue must outlive it.
+// Lifetime:  cache, objects and queue must outlive the router.
 class EventRouter {
  public:
   struct Options {
-    // schedulerName of each profile, as ids that live until others are set.
+    // The schedulerName of each profile, as ids that live until others are set.
     std::vector<Id> profiles;
-    // An assumed pod is being deleted, or is gone: its place may be given back, its binding will
-    // fail. Must be set.
+    // Called when an assumed pod is being deleted, or was deleted: its reservation may be released,
+    // because its binding will fail. Must be set.
     std::function<void(std::string_view uid)> on_assumed_pod_going;
-    // A pod of ours has a node: we have bound it, or somebody else has. Must be set.
+    // Called when a pod of one of the profiles was bound, by this scheduler or another one. Must be
+    // set.
     std::function<void(std::string_view uid)> on_pod_bound;
-    // What the cluster says contradicts what we know. Must be set.
+    // Called when an event contradicts the cache. Must be set.
     std::function<void(std::string_view message)> on_contradiction;
   };
 
@@ -47,29 +48,33 @@ class EventRouter {
   EventRouter(const EventRouter&) = delete;
   EventRouter& operator=(const EventRouter&) = delete;
 
-  // Starts watching nodes, pods and `kinds`: objects and nodes first, so that the first cycle finds
-  // what its pod may want. Later calls: those of `kinds` that are not watched yet.
+  // Starts watching nodes, pods and `kinds`. Other objects and nodes are watched before pods, so
+  // that the first cycle finds what its pod needs. Later calls start only the watches of `kinds`
+  // that do not exist yet.
   void StartWatches(Client& client, std::span<const std::string> kinds);
-  // Other profiles: pods that wait for one that has come enter the queue, those of one that has
-  // gone leave it, in flight when their attempt has ended (GiveUp). SetDraining() is then due.
+  // Replaces the profiles. Waiting pods of a new profile enter the queue, and those of a removed
+  // profile leave it; for pods in flight, the caller calls GiveUp() when their attempt has ended.
+  // The caller must then call SetDraining().
   void SetProfiles(std::vector<Id> profiles);
-  // Profiles that have gone and may have pods in flight, of which changes are told as before.
+  // Sets the removed profiles that may still have pods in flight. Changes of these pods are routed
+  // as before.
   void SetDraining(std::vector<Id> draining);
-  // A pod of the queue, without a node, is nobody's business any more.
+  // Removes a pod without a node that no profile is responsible for any more from the queue.
   void GiveUp(const PodRef& pod);
-  // No event is routed any more.
+  // Stops all watches. No event is routed afterwards.
   void StopWatches() { watches_.clear(); }
 
   void OnPod(const WatchEvent& event);
   void OnNode(const WatchEvent& event);
   void OnObject(const WatchEvent& event);
 
-  // An assumed pod was taken back: what its deletion would be to others, but not to itself.
+  // Applies the deletion of an assigned pod as an event to all other pods, after an assumed pod was
+  // forgotten.
   void OnPlaceFreed(const PodRef& pod);
 
-  // Everything that existed when the watches began has been seen.
+  // Returns whether every object that existed when the watches began was received.
   bool synced() const { return unsynced_ == 0; }
-  // Pods without a node that name another scheduler: nobody's business here.
+  // Returns the number of pods without a node that name another scheduler.
   size_t others_pending() const { return others_pending_.size(); }
 
  private:
@@ -79,27 +84,27 @@ class EventRouter {
   void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object);
   void RemoveObject(const ObjectRef& object);
   void Apply(const PodStep& step);
-  void TakeFromQueue(const PodRef& pod);
+  void RemoveBoundFromQueue(const PodRef& pod);
   void UpdateInQueue(const PodStep& step);
   void RemoveFromQueue(const PodRef& pod);
   Status AddToCache(const PodRef& pod);
   Status UpdateInCache(const PodStep& step);
   Status RemoveFromCache(const PodRef& pod);
-  void NoteOthers(const WatchEvent& event);
+  void UpdateOthersPending(const WatchEvent& event);
   bool IsOurs(const Pod& pod) const;
-  // Of a profile, or on its way with one that has gone.
-  bool Concerns(const Pod& pod) const;
+  // Returns whether the pod names a profile, or is still in the queue or assumed for a removed one.
+  bool IsOursOrKnown(const Pod& pod) const;
 
   Cache& cache_;
   ObjectStore& objects_;
   SchedulingQueue& queue_;
   Options options_;
-  std::vector<Id> routed_;                      // The profiles, and those that drain.
+  std::vector<Id> routed_;                      // The profiles and the draining ones.
   StringMap<PodRef> others_pending_;            // By uid.
   std::set<std::string, std::less<>> watched_;  // Kinds.
   size_t unsynced_ = 0;
   std::vector<std::unique_ptr<WatchSink>> sinks_;
-  std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Go before the sinks.
+  std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Destroyed before the sinks.
 };
 
 }  // namespace berth::host

@@ -22,10 +22,10 @@ using ::testing::IsEmpty;
 
 constexpr PluginId kPlugin = 3;
 
-// Wants to hear of everything, and helps nobody.
-class Listener final : public QueuePolicy {
+// Registers for every event and records them. Its hint always returns false.
+class RecordingPolicy final : public QueuePolicy {
  public:
-  Listener() {
+  RecordingPolicy() {
     interests_.push_back({.plugin = kPlugin,
                           .index = 0,
                           .resource = BERTH_RESOURCE_WILDCARD,
@@ -41,21 +41,21 @@ class Listener final : public QueuePolicy {
   std::span<const Interest> interests() const override { return interests_; }
   bool Hint(const Interest&, const berth_queued&, const berth_event& event) override {
     const QueueEvent named{.resource = event.resource, .action = event.actions};
-    heard_.push_back(EventLabel(named));
+    events_.push_back(EventLabel(named));
     if (event.before.kind == BERTH_KIND_POD) {
-      was_placed_ = static_cast<const berth_pod*>(event.before.object)->node_name != kNoId;
+      had_node_ = static_cast<const berth_pod*>(event.before.object)->node_name != kNoId;
     }
     return false;
   }
 
-  std::vector<std::string> Take() { return std::exchange(heard_, {}); }
-  // Whether the pod of the last event had a node before.
-  bool was_placed() const { return was_placed_; }
+  std::vector<std::string> Take() { return std::exchange(events_, {}); }
+  // Returns whether the pod of the last event had a node before.
+  bool had_node() const { return had_node_; }
 
  private:
   std::vector<Interest> interests_;
-  std::vector<std::string> heard_;
-  bool was_placed_ = false;
+  std::vector<std::string> events_;
+  bool had_node_ = false;
 };
 
 class FirstInFirstOut final : public QueueOrder {
@@ -65,23 +65,24 @@ class FirstInFirstOut final : public QueueOrder {
   bool Less(const berth_queued&, const berth_queued&) const override { return false; }
 };
 
-// Everything that happens is offered to one parked pod, "watcher".
+// One parked pod, "watcher", gets every event.
 class EventRouterTest : public ::testing::Test {
  protected:
   EventRouterTest()
       : cache_(objects_.interner()),
-        queue_(listener_, order_, [this] { return clock_.NowNs(); }, {}),
+        queue_(policy_, order_, [this] { return clock_.NowNs(); }, {}),
         profile_(objects_.interner().Intern("default-scheduler")),
         router_(
             cache_, store_, queue_,
             {.profiles = {profile_},
-             .on_assumed_pod_going = [this](std::string_view uid) { going_.emplace_back(uid); },
+             .on_assumed_pod_going = [this](std::string_view uid) { deleting_.emplace_back(uid); },
              .on_pod_bound = [this](std::string_view uid) { bound_.emplace_back(uid); },
-             .on_contradiction = [this](std::string_view text) { trouble_.emplace_back(text); }}) {
+             .on_contradiction =
+                 [this](std::string_view text) { inconsistencies_.emplace_back(text); }}) {
     queue_.Add(Pod({.name = "watcher"}));
     queue_.Pop();
     queue_.Return("uid-watcher", {.plugins = {kPlugin}, .pending = {}});
-    listener_.Take();
+    policy_.Take();
   }
   ~EventRouterTest() override { objects_.interner().Release(profile_); }
 
@@ -107,7 +108,7 @@ class EventRouterTest : public ::testing::Test {
     router_.OnPod({.type = WatchType::kModified, .object = pod, .previous = old});
     return pod;
   }
-  void Gone(const PodRef& pod, bool unknown = false) {
+  void Deleted(const PodRef& pod, bool unknown = false) {
     router_.OnPod({.type = WatchType::kDeleted,
                    .object = pod,
                    .previous = pod,
@@ -121,7 +122,7 @@ class EventRouterTest : public ::testing::Test {
     router_.OnNode({.type = WatchType::kModified, .object = node, .previous = old});
     return node;
   }
-  void Gone(const NodeRef& node) {
+  void Deleted(const NodeRef& node) {
     router_.OnNode({.type = WatchType::kDeleted, .object = node, .previous = node});
   }
   bool Queued(std::string_view uid) const { return queue_.Find(uid) != nullptr; }
@@ -129,31 +130,31 @@ class EventRouterTest : public ::testing::Test {
 
   TestClock clock_;
   TestObjects objects_;
-  Listener listener_;
+  RecordingPolicy policy_;
   FirstInFirstOut order_;
   Cache cache_;
   ObjectStore store_;
   SchedulingQueue queue_;
   Id profile_;
-  std::vector<std::string> going_;
+  std::vector<std::string> deleting_;
   std::vector<std::string> bound_;
-  std::vector<std::string> trouble_;
+  std::vector<std::string> inconsistencies_;
   uint64_t version_ = 0;
   EventRouter router_;
 };
 
 // ---- Pods ---------------------------------------------------------------------------------------
 
-TEST_F(EventRouterTest, APodWithoutANodeGoesToTheQueueAndWakesNobody) {
+TEST_F(EventRouterTest, APodWithoutANodeIsQueuedAndIsNoEvent) {
   const PodRef pod = Added(Pod({.name = "a"}));
   EXPECT_TRUE(Queued("uid-a"));
   EXPECT_FALSE(Cached("uid-a"));
-  Gone(pod);
+  Deleted(pod);
   EXPECT_FALSE(Queued("uid-a"));
-  EXPECT_THAT(listener_.Take(), IsEmpty());
+  EXPECT_THAT(policy_.Take(), IsEmpty());
 }
 
-TEST_F(EventRouterTest, APodOfAnotherSchedulerIsNobodysBusinessUntilItHasANode) {
+TEST_F(EventRouterTest, APodOfAnotherSchedulerIsIgnoredUntilItHasANode) {
   const PodRef pod = Added(Pod({.name = "a", .spec = R"("schedulerName":"other")"}));
   EXPECT_FALSE(Queued("uid-a"));
   EXPECT_EQ(router_.others_pending(), 1U);
@@ -161,40 +162,40 @@ TEST_F(EventRouterTest, APodOfAnotherSchedulerIsNobodysBusinessUntilItHasANode) 
       Changed(pod, Pod({.name = "a", .node = "n1", .spec = R"("schedulerName":"other")"}));
   EXPECT_TRUE(Cached("uid-a"));
   EXPECT_EQ(router_.others_pending(), 0U);
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd"));
-  Gone(bound);
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
+  Deleted(bound);
   EXPECT_FALSE(Cached("uid-a"));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodDelete"));
 }
 
-TEST_F(EventRouterTest, APodThatGetsANodeLeavesTheQueueForTheCache) {
+TEST_F(EventRouterTest, AnAssignedPodMovesFromTheQueueToTheCache) {
   const PodRef pod = Added(Pod({.name = "a"}));
   Changed(pod, Pod({.name = "a", .node = "n1"}));
   EXPECT_FALSE(Queued("uid-a"));
   EXPECT_TRUE(Cached("uid-a"));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
 }
 
-TEST_F(EventRouterTest, EachChangeOfAnAssignedPodIsAnEventOfItsOwn) {
+TEST_F(EventRouterTest, EachChangeOfAnAssignedPodIsAnEvent) {
   const PodRef pod = Added(Pod({.name = "a", .node = "n1", .requests = "\"cpu\":\"2\""}));
-  listener_.Take();
+  policy_.Take();
   const PodRef labelled = Changed(pod, Pod({.name = "a",
                                             .node = "n1",
                                             .requests = "\"cpu\":\"1\"",
                                             .meta = R"("labels":{"k":"v"})"}));
-  EXPECT_THAT(listener_.Take(),
+  EXPECT_THAT(policy_.Take(),
               ElementsAre("AssignedPodUpdatePodLabel", "AssignedPodUpdatePodScaleDown"));
   const PodRef same = Changed(labelled, Pod({.name = "a",
                                              .node = "n1",
                                              .requests = "\"cpu\":\"1\"",
                                              .meta = R"("labels":{"k":"v"})"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodUpdate"));
-  // The same version again says nothing.
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodUpdate"));
+  // The same version again is no event.
   Changed(same, same);
-  EXPECT_THAT(listener_.Take(), IsEmpty());
+  EXPECT_THAT(policy_.Take(), IsEmpty());
 }
 
-TEST_F(EventRouterTest, DeleteAndCreateUnderOneNameIsAnotherPod) {
+TEST_F(EventRouterTest, APodCreatedAgainUnderItsNameIsAnotherPod) {
   const PodRef old = Added(Pod({.name = "a"}));
   const PodRef now = objects_.PodFrom(
       R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"default",)"
@@ -204,69 +205,71 @@ TEST_F(EventRouterTest, DeleteAndCreateUnderOneNameIsAnotherPod) {
   EXPECT_TRUE(Queued("second"));
 }
 
-// A scheduler beside us, or we, put the pod where room was kept for it: no place has become free.
-TEST_F(EventRouterTest, APodThatGetsTheNodeItIsNominatedToFreesNothing) {
+// This or another scheduler bound the pod to the node that it is nominated to, so no room became
+// free.
+TEST_F(EventRouterTest, BindingToTheNominatedNodeRequeuesNoPod) {
   const PodRef there = Added(Pod({.name = "a", .status = R"("nominatedNodeName":"n1")"}));
   const PodRef elsewhere = Added(Pod({.name = "b", .status = R"("nominatedNodeName":"n1")"}));
   Changed(there, Pod({.name = "a", .node = "n1", .status = R"("nominatedNodeName":"n1")"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
   Changed(elsewhere, Pod({.name = "b", .node = "n2"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodDelete"));
   EXPECT_THAT(bound_, ElementsAre("uid-a", "uid-b"));
 }
 
-TEST_F(EventRouterTest, ADeletionThatWasMissedRemovesThePodFromWhereverItIs) {
+TEST_F(EventRouterTest, AMissedDeletionRemovesThePodFromQueueOrCache) {
   const PodRef pending = Added(Pod({.name = "a"}));
   Added(Pod({.name = "b", .node = "n1"}));
-  listener_.Take();
-  Gone(pending, true);
+  policy_.Take();
+  Deleted(pending, true);
   EXPECT_FALSE(Queued("uid-a"));
-  EXPECT_THAT(listener_.Take(), IsEmpty());
-  // Last seen pending, it has got a node since.
-  Gone(Pod({.name = "b"}), true);
+  EXPECT_THAT(policy_.Take(), IsEmpty());
+  // The pod was last seen pending and has been assigned since.
+  Deleted(Pod({.name = "b"}), true);
   EXPECT_FALSE(Cached("uid-b"));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodDelete"));
-  EXPECT_TRUE(listener_.was_placed());
-  // It may be nowhere.
-  Gone(Pod({.name = "c"}), true);
-  EXPECT_THAT(trouble_, IsEmpty());
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodDelete"));
+  EXPECT_TRUE(policy_.had_node());
+  // A pod that is in neither is ignored.
+  Deleted(Pod({.name = "c"}), true);
+  EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-// ---- Pods that we gave a node -------------------------------------------------------------------
+// ---- Assumed pods -------------------------------------------------------------------------------
 
-TEST_F(EventRouterTest, OnlyTheBeginningAndTheEndOfADeletionMatterToAnAssumedPod) {
+TEST_F(EventRouterTest, AnAssumedPodIsReportedWhenItsDeletionBeginsAndEnds) {
   Added(Node({.name = "n1"}));
   const PodRef pod = Added(Pod({.name = "a"}));
   ASSERT_EQ(queue_.Pop()->pod, pod);
   ASSERT_TRUE(cache_.AssumePod(Pod({.name = "a", .node = "n1"}), 0).ok());
 
   const PodRef labelled = Changed(pod, Pod({.name = "a", .meta = R"("labels":{"k":"v"})"}));
-  EXPECT_THAT(going_, IsEmpty());
-  EXPECT_EQ(queue_.Find("uid-a")->pod, labelled);  // What is tried next if this binding fails.
+  EXPECT_THAT(deleting_, IsEmpty());
+  EXPECT_EQ(queue_.Find("uid-a")->pod,
+            labelled);  // Used by the next attempt if this binding fails.
   const PodRef ending = Changed(
       labelled, Pod({.name = "a", .meta = R"("deletionTimestamp":"2026-01-10T08:00:00Z")"}));
-  EXPECT_THAT(going_, ElementsAre("uid-a"));
+  EXPECT_THAT(deleting_, ElementsAre("uid-a"));
   Changed(ending, Pod({.name = "a", .meta = R"("deletionTimestamp":"2026-01-10T08:00:00Z")"}));
-  EXPECT_THAT(going_, ElementsAre("uid-a"));
-  Gone(ending);
-  EXPECT_THAT(going_, ElementsAre("uid-a", "uid-a"));
+  EXPECT_THAT(deleting_, ElementsAre("uid-a"));
+  Deleted(ending);
+  EXPECT_THAT(deleting_, ElementsAre("uid-a", "uid-a"));
 }
 
-TEST_F(EventRouterTest, TheClustersWordConfirmsAnAssumedPod) {
+TEST_F(EventRouterTest, AnAssignedPodEventConfirmsAnAssumedPod) {
   Added(Node({.name = "n1"}));
   const PodRef pod = Added(Pod({.name = "a"}));
   queue_.Pop();
   ASSERT_TRUE(cache_.AssumePod(Pod({.name = "a", .node = "n1"}), 0).ok());
-  listener_.Take();
+  policy_.Take();
   Changed(pod, Pod({.name = "a", .node = "n1"}));
   EXPECT_FALSE(cache_.IsAssumed("uid-a"));
   EXPECT_TRUE(Cached("uid-a"));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd"));
-  EXPECT_THAT(going_, IsEmpty());
-  EXPECT_THAT(trouble_, IsEmpty());
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
+  EXPECT_THAT(deleting_, IsEmpty());
+  EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-TEST_F(EventRouterTest, WhatWasAssumedWronglyIsToldToOthers) {
+TEST_F(EventRouterTest, AWrongAssumptionIsAnEventForOtherPods) {
   Added(Node({.name = "n1"}));
   Added(Node({.name = "n2"}));
   const PodRef smaller = Added(Pod({.name = "a", .requests = R"("cpu":"2")"}));
@@ -276,15 +279,15 @@ TEST_F(EventRouterTest, WhatWasAssumedWronglyIsToldToOthers) {
     queue_.Pop();
     ASSERT_TRUE(cache_.AssumePod(Pod(pod), 0).ok());
   }
-  listener_.Take();
+  policy_.Take();
   Changed(smaller, Pod({.name = "a", .node = "n1", .requests = R"("cpu":"1")"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodUpdatePodScaleDown"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodUpdatePodScaleDown"));
   Changed(elsewhere, Pod({.name = "b", .node = "n2"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd", "AssignedPodDelete"));
 }
 
-// The answer to a binding may come before older changes of the pod.
-TEST_F(EventRouterTest, OldNewsOfAPodThatWasBoundDoesNotBringItBack) {
+// The response to a binding may arrive before older events of the pod.
+TEST_F(EventRouterTest, AnOldEventDoesNotQueueABoundPodAgain) {
   Added(Node({.name = "n1"}));
   const PodRef pod = Added(Pod({.name = "a"}));
   queue_.Pop();
@@ -295,46 +298,46 @@ TEST_F(EventRouterTest, OldNewsOfAPodThatWasBoundDoesNotBringItBack) {
   Changed(labelled, Pod({.name = "a", .node = "n1"}));
   EXPECT_FALSE(Queued("uid-a"));
   EXPECT_FALSE(cache_.IsAssumed("uid-a"));
-  EXPECT_THAT(trouble_, IsEmpty());
+  EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-TEST_F(EventRouterTest, AFreedPlaceIsTheDeletionOfAPodToAllButItself) {
+TEST_F(EventRouterTest, OnPlaceFreedIsADeletionForAllOtherPods) {
   const PodRef watcher = Pod({.name = "watcher", .node = "n1"});
   router_.OnPlaceFreed(watcher);
-  EXPECT_THAT(listener_.Take(), IsEmpty());
+  EXPECT_THAT(policy_.Take(), IsEmpty());
   router_.OnPlaceFreed(Pod({.name = "a", .node = "n1"}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("AssignedPodDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodDelete"));
 }
 
-TEST_F(EventRouterTest, WhatContradictsTheCacheIsReported) {
+TEST_F(EventRouterTest, ReportsAnEventThatContradictsTheCache) {
   const PodRef pod = Added(Pod({.name = "a", .node = "n1"}));
-  EXPECT_THAT(trouble_, IsEmpty());
-  Gone(pod);
-  Gone(pod);
-  EXPECT_EQ(trouble_.size(), 1U);
+  EXPECT_THAT(inconsistencies_, IsEmpty());
+  Deleted(pod);
+  Deleted(pod);
+  EXPECT_EQ(inconsistencies_.size(), 1U);
 }
 
 // ---- Nodes and other objects --------------------------------------------------------------------
 
-TEST_F(EventRouterTest, NodesComeChangeAndGo) {
+TEST_F(EventRouterTest, NodesAreAddedChangedAndDeleted) {
   const NodeRef node = Added(Node({.name = "n1"}));
   EXPECT_EQ(cache_.table().node_count(), 1U);
-  EXPECT_THAT(listener_.Take(), ElementsAre("NodeAdd"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("NodeAdd"));
   const NodeRef cordoned = Changed(node, Node({.name = "n1", .spec = R"("unschedulable":true)"}));
-  EXPECT_THAT(listener_.Take(), IsEmpty());
+  EXPECT_THAT(policy_.Take(), IsEmpty());
   const NodeRef other = Changed(
       cordoned, Node({.name = "n1", .allocatable = "\"cpu\":\"8\"", .labels = "\"zone\":\"a\""}));
-  EXPECT_THAT(listener_.Take(), ElementsAre("NodeUpdateNodeAllocatable", "NodeUpdateNodeLabel",
-                                            "NodeUpdateNodeTaint"));
-  // A heartbeat.
+  EXPECT_THAT(policy_.Take(), ElementsAre("NodeUpdateNodeAllocatable", "NodeUpdateNodeLabel",
+                                          "NodeUpdateNodeTaint"));
+  // A heartbeat is no event.
   Changed(other, Node({.name = "n1", .allocatable = "\"cpu\":\"8\"", .labels = "\"zone\":\"a\""}));
-  EXPECT_THAT(listener_.Take(), IsEmpty());
-  Gone(other);
+  EXPECT_THAT(policy_.Take(), IsEmpty());
+  Deleted(other);
   EXPECT_EQ(cache_.table().node_count(), 0U);
-  EXPECT_THAT(listener_.Take(), ElementsAre("NodeDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("NodeDelete"));
 }
 
-TEST_F(EventRouterTest, OtherObjectsAreKeptAndTold) {
+TEST_F(EventRouterTest, OtherObjectsAreStoredAndAreEvents) {
   const ObjectRef claim = Claim("c");
   router_.OnObject({.type = WatchType::kAdded, .object = claim, .previous = ObjectRef()});
   EXPECT_EQ(store_.Get("v1/PersistentVolumeClaim", "default", "c"), claim);
@@ -344,26 +347,24 @@ TEST_F(EventRouterTest, OtherObjectsAreKeptAndTold) {
   router_.OnObject({.type = WatchType::kModified, .object = now, .previous = now});
   router_.OnObject({.type = WatchType::kDeleted, .object = now, .previous = now});
   EXPECT_EQ(store_.size(), 0U);
-  EXPECT_THAT(listener_.Take(),
-              ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimUpdate",
-                          "PersistentVolumeClaimDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimUpdate",
+                                          "PersistentVolumeClaimDelete"));
 }
 
-// The watch was lost meanwhile: who waits for a claim to come, or to go, must hear of both.
-TEST_F(EventRouterTest, AnObjectThatWasReplacedUnseenGoesAndComes) {
+// The watch was lost meanwhile: pods that wait for either event must get both.
+TEST_F(EventRouterTest, AnObjectReplacedWhileUnwatchedIsDeletedAndAdded) {
   const ObjectRef first = Claim("c", "uid-1");
   router_.OnObject({.type = WatchType::kAdded, .object = first, .previous = ObjectRef()});
   const ObjectRef second = Claim("c", "uid-2");
   router_.OnObject({.type = WatchType::kModified, .object = second, .previous = first});
   EXPECT_EQ(store_.Get("v1/PersistentVolumeClaim", "default", "c"), second);
-  EXPECT_THAT(listener_.Take(),
-              ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimDelete",
-                          "PersistentVolumeClaimAdd"));
-  // A third one has come and gone.
+  EXPECT_THAT(policy_.Take(), ElementsAre("PersistentVolumeClaimAdd", "PersistentVolumeClaimDelete",
+                                          "PersistentVolumeClaimAdd"));
+  // A third object was added and deleted while unwatched.
   const ObjectRef third = Claim("c", "uid-3");
   router_.OnObject({.type = WatchType::kDeleted, .object = third, .previous = second});
   EXPECT_EQ(store_.size(), 0U);
-  EXPECT_THAT(listener_.Take(), ElementsAre("PersistentVolumeClaimDelete"));
+  EXPECT_THAT(policy_.Take(), ElementsAre("PersistentVolumeClaimDelete"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void ThreadWaker::Wake() {
 }
 
 bool ThreadWaker::Wait(int64_t timeout_ns) {
-  // A time-out as long as the clock's range would overflow it.
+  // Limits the timeout: a very long one would overflow the clock.
   constexpr int64_t kLongest = int64_t{24} * 3600 * 1'000'000'000;
   if (timeout_ns > kLongest) timeout_ns = kLongest;
   std::unique_lock lock(mutex_);
@@ -38,7 +38,7 @@ void Inbox::Push(Task task) {
 }
 
 size_t Inbox::Drain() {
-  BERTH_ASSERT_MSG(!is_draining_, "a task must not drain the inbox that it came through");
+  BERTH_ASSERT_MSG(!is_draining_, "a task must not drain the inbox that runs it");
   {
     const std::lock_guard lock(mutex_);
     tasks_.swap(draining_);
@@ -48,7 +48,7 @@ size_t Inbox::Drain() {
   const size_t count = draining_.size();
   for (Task& task : draining_) {
     task();
-    task = nullptr;  // What it holds is not needed until the last one is through.
+    task = nullptr;  // Release what the task holds before the next task runs.
   }
   draining_.clear();
   is_draining_ = false;

@@ -1,5 +1,5 @@
-// The one door to the scheduling thread: whatever happens on other threads is put in here and
-// carried out over there, one after the other.
+// The inbox of the scheduling thread: other threads push tasks, and the scheduling thread runs them
+// one after the other.
 #ifndef BERTH_HOST_EVENT_INBOX_H_
 #define BERTH_HOST_EVENT_INBOX_H_
 
@@ -19,20 +19,20 @@ class Waker {
  public:
   virtual ~Waker() = default;
 
-  // Called:    when something came into an inbox that was empty.
+  // Called:    when a task is pushed into an empty inbox.
   // Threading: any.
   // Must not:  block, nor drain the inbox.
   virtual void Wake() = 0;
 };
 
-// Sleep for a thread whose work comes from an inbox. A Wake() while nobody waits is kept for the
-// next Wait(), so that nothing is slept through.
+// Lets a thread sleep whose work comes from an inbox. A Wake() while the thread does not wait is
+// kept for the next Wait(), so that no wake-up is lost.
 class ThreadWaker final : public Waker {
  public:
   void Wake() override;
 
-  // Returns true when woken, at once if that was since the last Wait(); false after `timeout_ns`,
-  // or at once if that is not positive.
+  // Waits for Wake(). Returns true when woken, immediately if Wake() was called since the last
+  // Wait(). Returns false after `timeout_ns`, immediately if it is not positive.
   // Threading: one thread.
   bool Wait(int64_t timeout_ns);
 
@@ -42,28 +42,30 @@ class ThreadWaker final : public Waker {
   bool woken_ = false;
 };
 
-// Many threads push, one drains. Tasks are carried out in the order of the pushes, each once; those
-// that nobody drains are dropped with the inbox.
-// Lifetime: what the tasks refer to must live until they are drained or the inbox is gone.
+// A queue of tasks that many threads push and one thread, the owner, drains. Each task runs once,
+// in the order of the pushes. Tasks that were not drained are dropped with the inbox.
+// Lifetime: objects that the tasks refer to must live until the tasks are drained or the inbox is
+// destroyed.
 class Inbox {
  public:
   using Task = std::function<void()>;
 
-  // `waker`: null where the owner needs none, as in a simulation. Otherwise it outlives the inbox.
+  // `waker` is null if the owner does not sleep, as in a simulation. Otherwise it must outlive the
+  // inbox.
   explicit Inbox(Waker* waker) : waker_(waker) {}
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Threading: any. The task must not be empty.
+  // Adds a task, which must not be empty. Threading: any.
   void Push(Task task);
 
-  // Carries out what is there now and returns how many tasks that was. What they push waits for the
-  // next call, so that a busy sender cannot keep the owner from its own work.
+  // Runs the tasks that are in the inbox now and returns their number. Tasks that they push wait
+  // for the next call, so that a busy sender cannot keep the owner from its other work.
   // Threading: the owner's thread.
   // Must not: be called from within a task.
   size_t Drain();
 
-  // Tasks that wait. Threading: any.
+  // Returns the number of waiting tasks. Threading: any.
   size_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
@@ -71,13 +73,13 @@ class Inbox {
   std::mutex mutex_;
   std::vector<Task> tasks_;
   std::atomic<size_t> size_{0};
-  std::vector<Task> draining_;  // Of the owner's thread. Keeps its capacity.
+  std::vector<Task> draining_;  // Used by the owner's thread only. Keeps its capacity.
   bool is_draining_ = false;
 };
 
-// A callback that may be called on any thread and carries out `answer` on the inbox's: for the
-// answers of a Client. An empty one stays empty.
-// Lifetime: the inbox outlives it.
+// Returns a callback that may be called on any thread and runs `answer` on the inbox's thread: for
+// the responses of a Client. Returns an empty function if `answer` is empty.
+// Lifetime: the inbox must outlive the callback.
 template <class R>
 std::function<void(R)> OnInbox(Inbox& inbox, std::function<void(R)> answer) {
   if (!answer) return nullptr;

@@ -23,7 +23,7 @@ class CountingWaker final : public Waker {
   int count = 0;
 };
 
-TEST(Inbox, DrainsInTheOrderOfThePushes) {
+TEST(Inbox, DrainsInPushOrder) {
   Inbox inbox(nullptr);
   std::vector<int> seen;
   for (int i = 0; i < 3; ++i) inbox.Push([&seen, i] { seen.push_back(i); });
@@ -34,7 +34,7 @@ TEST(Inbox, DrainsInTheOrderOfThePushes) {
   EXPECT_EQ(inbox.Drain(), 0u);
 }
 
-TEST(Inbox, LeavesToTheNextDrainWhatATaskPushes) {
+TEST(Inbox, RunsPushedTasksInTheNextDrain) {
   Inbox inbox(nullptr);
   std::vector<std::string> seen;
   inbox.Push([&] {
@@ -48,7 +48,7 @@ TEST(Inbox, LeavesToTheNextDrainWhatATaskPushes) {
   EXPECT_THAT(seen, ElementsAre("first", "second"));
 }
 
-TEST(Inbox, WakesOnceUntilItIsDrained) {
+TEST(Inbox, WakesOncePerDrain) {
   CountingWaker waker;
   Inbox inbox(&waker);
   inbox.Push([] {});
@@ -60,7 +60,7 @@ TEST(Inbox, WakesOnceUntilItIsDrained) {
   EXPECT_EQ(waker.count, 2);
 }
 
-TEST(Inbox, DropsATaskAsSoonAsItIsThrough) {
+TEST(Inbox, ReleasesATaskAsSoonAsItHasRun) {
   Inbox inbox(nullptr);
   auto held = std::make_shared<int>(0);
   inbox.Push([held] {});
@@ -70,7 +70,7 @@ TEST(Inbox, DropsATaskAsSoonAsItIsThrough) {
   EXPECT_EQ(uses_later, 1);
 }
 
-TEST(Inbox, DropsWhatNobodyDrained) {
+TEST(Inbox, DropsTasksThatWereNotDrained) {
   auto held = std::make_shared<int>(0);
   {
     Inbox inbox(nullptr);
@@ -80,13 +80,13 @@ TEST(Inbox, DropsWhatNobodyDrained) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-TEST(InboxDeathTest, RefusesToBeDrainedByATask) {
+TEST(InboxDeathTest, ATaskMustNotDrain) {
   Inbox inbox(nullptr);
   inbox.Push([&inbox] { inbox.Drain(); });
   EXPECT_DEATH(inbox.Drain(), "must not drain");
 }
 
-TEST(OnInbox, BringsTheAnswerToTheOwner) {
+TEST(OnInbox, RunsTheCallbackOnTheOwner) {
   Inbox inbox(nullptr);
   std::vector<std::string> answers;
   const auto relayed =
@@ -97,19 +97,19 @@ TEST(OnInbox, BringsTheAnswerToTheOwner) {
   EXPECT_THAT(answers, ElementsAre("NotFound: gone"));
 }
 
-TEST(OnInbox, KeepsNothingWhereNobodyWantsToKnow) {
+TEST(OnInbox, ReturnsAnEmptyFunctionForAnEmptyCallback) {
   Inbox inbox(nullptr);
   EXPECT_FALSE(OnInbox<Status>(inbox, nullptr));
 }
 
-TEST(ThreadWaker, TimesOutWhenNobodyWakes) {
+TEST(ThreadWaker, TimesOutWithoutAWake) {
   ThreadWaker waker;
   EXPECT_FALSE(waker.Wait(1 * kMillisecond));
   EXPECT_FALSE(waker.Wait(0));
   EXPECT_FALSE(waker.Wait(-1));
 }
 
-TEST(ThreadWaker, KeepsAWakeForTheNextWaitAndOnlyThat) {
+TEST(ThreadWaker, KeepsAWakeForTheNextWaitOnly) {
   ThreadWaker waker;
   waker.Wake();
   waker.Wake();

@@ -10,8 +10,8 @@
 namespace berth::host {
 namespace {
 
-// Many senders, one owner that sleeps whenever there is nothing: each task runs once, those of one
-// sender in its order, and no wake-up is lost (the test would not end).
+// Many senders push to one owner that sleeps whenever the inbox is empty. Each task runs once, the
+// tasks of one sender run in order, and no wake-up is lost (otherwise the test would not end).
 TEST(InboxThreads, DeliversEachTaskOnceAndInOrderPerSender) {
   constexpr uint32_t kSenders = 4;
   constexpr uint32_t kTasks = 20'000;

@@ -17,7 +17,8 @@ TimerQueue::Id TimerQueue::Start(int64_t at_ns, std::function<void()> fire) {
 bool TimerQueue::Cancel(Id timer) {
   const auto found = at_.find(timer);
   if (found == at_.end()) return false;
-  // The callback may hold the last reference to what cancels further timers: it goes last.
+  // Destroy the callback last: its captures may hold the last reference to an object that cancels
+  // further timers.
   const auto node = timers_.extract(Key(found->second, timer));
   at_.erase(found);
   return true;
@@ -29,7 +30,7 @@ size_t TimerQueue::RunDue(int64_t now_ns) {
   auto next = timers_.begin();
   while (next != timers_.end() && next->first.first <= now_ns) {
     const Key key = next->first;
-    if (key.second > last) {  // Started by one of these.
+    if (key.second > last) {  // Started by a callback of this call.
       ++next;
       continue;
     }
@@ -37,7 +38,7 @@ size_t TimerQueue::RunDue(int64_t now_ns) {
     at_.erase(key.second);
     node.mapped()();
     ++fired;
-    // Whatever the callback started or cancelled: what is left lies behind this one.
+    // The callback may have started or cancelled timers: continue after this timer's key.
     next = timers_.upper_bound(key);
   }
   return fired;

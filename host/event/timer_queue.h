@@ -1,4 +1,4 @@
-// What is to be done later, on the scheduling thread.
+// Timers of the scheduling thread.
 #ifndef BERTH_HOST_EVENT_TIMER_QUEUE_H_
 #define BERTH_HOST_EVENT_TIMER_QUEUE_H_
 
@@ -12,21 +12,22 @@
 
 namespace berth::host {
 
-// Timers on a clock that somebody else reads.
+// A queue of callbacks by time. The caller reads the clock.
 // Threading: the scheduling thread.
 class TimerQueue {
  public:
-  using Id = uint64_t;  // Never 0; never given out twice.
+  using Id = uint64_t;  // Never 0; never reused.
 
-  // Calls `fire` once when the time has come. Timers of one moment fire in the order of Start().
+  // Starts a timer that calls `fire` once, when `at_ns` has been reached. Timers of the same time
+  // fire in the order of Start().
   Id Start(int64_t at_ns, std::function<void()> fire);
-  // False: it has fired, was cancelled, or never was.
+  // Cancels the timer. Returns false if it has fired, was cancelled before, or never existed.
   bool Cancel(Id timer);
 
-  // Fires what is due at `now_ns`, and returns how many that were. What a timer starts waits for
-  // the next call; what it cancels does not fire.
+  // Fires the timers that are due at `now_ns`, and returns their number. A timer started by a
+  // callback waits for the next call; a timer cancelled by a callback does not fire.
   size_t RunDue(int64_t now_ns);
-  // When the next one is due.
+  // Returns when the next timer is due; none if there is no timer.
   std::optional<int64_t> NextNs() const;
   size_t size() const { return timers_.size(); }
 

@@ -29,7 +29,7 @@ class TimerQueueTest : public ::testing::Test {
   std::vector<std::string> fired_;
 };
 
-TEST_F(TimerQueueTest, FiresInTheOrderOfTimeThenOfTheStart) {
+TEST_F(TimerQueueTest, FiresByTimeThenInStartOrder) {
   Start(20, "late");
   Start(10, "first");
   Start(10, "second");
@@ -38,14 +38,14 @@ TEST_F(TimerQueueTest, FiresInTheOrderOfTimeThenOfTheStart) {
   EXPECT_EQ(timers_.size(), 0U);
 }
 
-TEST_F(TimerQueueTest, FiresNeverTooEarlyAndOnce) {
+TEST_F(TimerQueueTest, FiresOnceAndNotTooEarly) {
   Start(10, "a");
   EXPECT_THAT(RunDue(9), IsEmpty());
   EXPECT_THAT(RunDue(10), ElementsAre("a"));
   EXPECT_THAT(RunDue(11), IsEmpty());
 }
 
-TEST_F(TimerQueueTest, SaysWhenTheNextOneIsDue) {
+TEST_F(TimerQueueTest, ReturnsWhenTheNextTimerIsDue) {
   EXPECT_EQ(timers_.NextNs(), std::nullopt);
   Start(30, "b");
   const auto first = Start(20, "a");
@@ -56,14 +56,14 @@ TEST_F(TimerQueueTest, SaysWhenTheNextOneIsDue) {
   EXPECT_EQ(timers_.NextNs(), std::nullopt);
 }
 
-TEST_F(TimerQueueTest, IdsAreNeverZeroNorGivenOutTwice) {
+TEST_F(TimerQueueTest, IdsAreNeverZeroAndNeverReused) {
   const auto first = Start(1, "a");
   EXPECT_NE(first, 0U);
   EXPECT_TRUE(timers_.Cancel(first));
   EXPECT_NE(Start(1, "b"), first);
 }
 
-TEST_F(TimerQueueTest, CancelSaysWhetherItWasInTime) {
+TEST_F(TimerQueueTest, CancelReturnsWhetherTheTimerWasPending) {
   const auto timer = Start(10, "a");
   EXPECT_FALSE(timers_.Cancel(0));
   EXPECT_FALSE(timers_.Cancel(timer + 1));
@@ -75,7 +75,7 @@ TEST_F(TimerQueueTest, CancelSaysWhetherItWasInTime) {
   EXPECT_FALSE(timers_.Cancel(fired));
 }
 
-TEST_F(TimerQueueTest, WhatATimerStartsWaitsForTheNextRun) {
+TEST_F(TimerQueueTest, ATimerStartedByACallbackWaitsForTheNextRun) {
   timers_.Start(10, [this] {
     fired_.push_back("a");
     Start(5, "due already");
@@ -86,7 +86,7 @@ TEST_F(TimerQueueTest, WhatATimerStartsWaitsForTheNextRun) {
   EXPECT_THAT(RunDue(10), ElementsAre("due already", "due now"));
 }
 
-TEST_F(TimerQueueTest, WhatATimerStartsDoesNotHoldBackWhatStandsBehindIt) {
+TEST_F(TimerQueueTest, ATimerStartedByACallbackDoesNotDelayLaterTimers) {
   timers_.Start(10, [this] {
     fired_.push_back("a");
     Start(11, "new");
@@ -96,7 +96,7 @@ TEST_F(TimerQueueTest, WhatATimerStartsDoesNotHoldBackWhatStandsBehindIt) {
   EXPECT_THAT(RunDue(12), ElementsAre("new"));
 }
 
-TEST_F(TimerQueueTest, WhatATimerCancelsDoesNotFire) {
+TEST_F(TimerQueueTest, ATimerCancelledByACallbackDoesNotFire) {
   TimerQueue::Id next = 0;
   TimerQueue::Id self = 0;
   self = timers_.Start(10, [&] {
@@ -109,8 +109,8 @@ TEST_F(TimerQueueTest, WhatATimerCancelsDoesNotFire) {
   EXPECT_THAT(RunDue(10), ElementsAre("a", "c"));
 }
 
-// What a callback holds may cancel timers when it goes.
-TEST_F(TimerQueueTest, ACallbackMayHoldTheLastReferenceToAnOwnerOfTimers) {
+// Destroying a callback may cancel other timers.
+TEST_F(TimerQueueTest, DestroyingACallbackMayCancelTimers) {
   struct Owner {
     TimerQueue& timers;
     TimerQueue::Id timer = 0;
