@@ -259,7 +259,7 @@ class LibraryCheck {
   }
 
  private:
-  const PluginNote& note() const { return source_.judged.note; }
+  const PluginNote& note() const { return source_.checked.note; }
 
   Status Ask(const NotedPlugin& plugin) {
     const auto args = args_.find(plugin.name);
@@ -307,7 +307,7 @@ int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   const auto source = store->Prepare(flags.library, {});
   if (!source.ok() && IsBadInput(source.error())) return Fail(env, source.error().ToStatus());
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
-  const auto args = ParseArgs(flags.args, source->judged.note);
+  const auto args = ParseArgs(flags.args, source->checked.note);
   if (!args.ok()) return Fail(env, args.status());
   LibraryCheck check(*source, *args, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);

@@ -19,7 +19,7 @@ constexpr uint16_t kHostMachine = EM_AARCH64;
 #error "the plugin boundary is 64-bit little-endian; name this machine's ELF number here"
 #endif
 
-// Longer than any name that a compiler writes; keeps hostile symbol tables from costing time.
+// Longer than any name that a compiler emits. Limits the time spent on malicious symbol tables.
 constexpr uint64_t kMaxNameBytes = 1u << 16;
 
 std::string MachineName(uint16_t machine) {
@@ -49,8 +49,8 @@ uint64_t AlignUp(uint64_t value, uint64_t alignment) {
 
 }  // namespace
 
-// Reads one file into an ElfImage, table by table. Every offset and count in the file is foreign:
-// bytes are only reached through Slice() and Read().
+// Reads one file into an ElfImage, table by table. Offsets and counts in the file are not trusted:
+// bytes are accessed only through Slice() and Read().
 class ElfReader {
  public:
   explicit ElfReader(std::span<const std::byte> file) : file_(file) {}
@@ -81,7 +81,7 @@ class ElfReader {
     return value;
   }
 
-  // Element `index` of a table that Slice() gave.
+  // Returns element `index` of a table that Slice() returned.
   template <class T>
   static T Element(Bytes table, uint64_t index) {
     T value;
@@ -101,8 +101,8 @@ class ElfReader {
   std::optional<LoadError> AddSymbol(const Elf64_Sym& symbol, ElfImage* image);
   void ReadSections(ElfImage* image);
 
-  // The bytes of the file that lie at an address of the loaded library, to the end of their
-  // segment.
+  // Returns the bytes of the file that are mapped at `address` of the loaded library, up to the end
+  // of their segment.
   std::optional<Bytes> AtAddress(uint64_t address) const;
   std::optional<std::string_view> Name(uint64_t offset) const;
   std::optional<uint64_t> CountByHash() const;
@@ -115,8 +115,8 @@ class ElfReader {
   std::optional<Elf64_Phdr> dynamic_;
   Bytes names_;
   Bytes symbols_;
-  std::optional<uint64_t> hash_;      // Address of DT_HASH.
-  std::optional<uint64_t> gnu_hash_;  // Address of DT_GNU_HASH.
+  std::optional<uint64_t> hash_;      // The address of DT_HASH.
+  std::optional<uint64_t> gnu_hash_;  // The address of DT_GNU_HASH.
 };
 
 std::optional<LoadError> ElfReader::ReadHeader() {
@@ -285,7 +285,7 @@ std::optional<uint64_t> ElfReader::CountByGnuHash() const {
   return std::nullopt;
 }
 
-// For a library without a hash table, in which the dynamic linker finds nothing.
+// Counts the symbols of a library without a hash table, in which the dynamic linker finds none.
 std::optional<uint64_t> ElfReader::CountBySections() const {
   for (uint64_t i = 0; i < header_.e_shnum; ++i) {
     const std::optional<Elf64_Shdr> section =
@@ -300,12 +300,14 @@ std::optional<LoadError> ElfReader::ReadSymbols(ElfImage* image) {
   uint64_t count = 0;
   if (hash_.has_value()) {
     const std::optional<uint64_t> found = CountByHash();
-    if (!found.has_value()) return Bad("the hash table within a segment", "its end outside");
+    if (!found.has_value())
+      return Bad("the hash table within a segment", "a table that ends outside");
     count = *found;
   }
   if (gnu_hash_.has_value()) {
     const std::optional<uint64_t> found = CountByGnuHash();
-    if (!found.has_value()) return Bad("the GNU hash table within a segment", "its end outside");
+    if (!found.has_value())
+      return Bad("the GNU hash table within a segment", "a table that ends outside");
     count = std::max(count, *found);
   }
   if (!hash_.has_value() && !gnu_hash_.has_value()) count = CountBySections().value_or(0);
@@ -338,7 +340,7 @@ std::optional<LoadError> ElfReader::AddSymbol(const Elf64_Sym& symbol, ElfImage*
   return std::nullopt;
 }
 
-// Section headers may be stripped or cut off; whatever is wrong with them ends the search.
+// Section headers may be stripped or truncated; the search ends at the first invalid one.
 void ElfReader::ReadSections(ElfImage* image) {
   for (uint64_t i = 0; i < header_.e_shnum; ++i) {
     if (header_.e_shoff > file_.size()) return;
@@ -359,8 +361,8 @@ LoadResult<ElfImage> ElfImage::Parse(std::span<const std::byte> file) {
 
 namespace {
 
-// A note: sizes of name and descriptor, type; the name; the descriptor; each padded to the
-// alignment.
+// Collects the matching notes of an area. A note consists of the sizes of name and descriptor, the
+// type, the name and the descriptor; the last two are padded to the alignment.
 void CollectNotes(std::span<const std::byte> area, uint64_t alignment, std::string_view name,
                   uint32_t type, std::vector<std::span<const std::byte>>* found) {
   const uint64_t unit = alignment == 8 ? 8 : 4;
@@ -373,7 +375,7 @@ void CollectNotes(std::span<const std::byte> area, uint64_t alignment, std::stri
     if (text_at > area.size() || header.n_descsz > area.size() - text_at) return;
     const std::string_view note_name(reinterpret_cast<const char*>(area.data() + name_at),
                                      header.n_namesz);
-    // The size of the name counts its terminating zero.
+    // The size of the name includes its terminating zero.
     const bool same_name = note_name.size() == name.size() + 1 && note_name.starts_with(name) &&
                            note_name.back() == '\0';
     if (same_name && header.n_type == type) {

@@ -1,4 +1,4 @@
-// What an ELF shared object says of itself, read from its bytes alone: no code of it runs.
+// Parses an ELF shared object from its bytes, without running any of its code.
 #ifndef BERTH_HOST_LOADER_ELF_IMAGE_H_
 #define BERTH_HOST_LOADER_ELF_IMAGE_H_
 
@@ -12,36 +12,37 @@
 
 namespace berth::host {
 
-// A symbol that the library defines and that others can find.
+// A symbol that the library defines and that other libraries can find.
 struct ElfSymbol {
   std::string_view name;
-  bool is_data = false;  // An object, not a function nor thread-local nor resolved by code.
-  uint64_t size = 0;     // bytes
+  bool is_data = false;  // An object: not a function, not thread-local, not an indirect function.
+  uint64_t size = 0;     // In bytes.
 };
 
 // The parts of a 64-bit little-endian shared object for this machine that loading depends on, as
-// the dynamic linker would find them. Bytes that contradict themselves are an error; no read ever
-// leaves them, whatever they say.
+// the dynamic linker would find them. Inconsistent bytes are an error; no read ever leaves the
+// given bytes, whatever they contain.
 // Format: System V ABI, chapters 4 and 5; DT_GNU_HASH as in glibc's elf/dl-lookup.c.
-// Lifetime: everything borrows from the bytes that Parse() was given.
+// Lifetime: everything refers to the bytes that were passed to Parse().
 class ElfImage {
  public:
-  // Errors: kNotElf, kWrongMachine, kNotSharedObject, kBadElf; `path` is left to the caller.
+  // Errors: kNotElf, kWrongMachine, kNotSharedObject, kBadElf; the caller sets `path`.
   static LoadResult<ElfImage> Parse(std::span<const std::byte> file);
 
-  // DT_NEEDED: the libraries that it wants loaded with it.
+  // Returns the DT_NEEDED entries: the libraries that are loaded with this one.
   std::span<const std::string_view> needed() const { return needed_; }
-  // DT_RPATH and DT_RUNPATH, one element per directory.
+  // Returns the directories of DT_RPATH and DT_RUNPATH, one element per directory.
   std::span<const std::string_view> run_paths() const { return run_paths_; }
-  // In the order of its symbol table.
+  // Returns the exported symbols in the order of the symbol table.
   std::span<const ElfSymbol> exports() const { return exports_; }
-  // Names that must come from elsewhere.
+  // Returns the names of the symbols that other libraries must define.
   std::span<const std::string_view> imports() const { return imports_; }
-  // STB_GNU_UNIQUE symbols: one definition for the whole process, in spite of RTLD_LOCAL.
+  // Returns the number of STB_GNU_UNIQUE symbols, which have one definition for the whole process,
+  // in spite of RTLD_LOCAL.
   uint64_t unique_symbols() const { return unique_symbols_; }
 
-  // The descriptors of all notes with this name and type: those in PT_NOTE segments, or, when there
-  // are none, those in note sections.
+  // Returns the descriptors of all notes with this name and type: those in PT_NOTE segments or, if
+  // there are none, those in note sections.
   std::vector<std::span<const std::byte>> FindNotes(std::string_view name, uint32_t type) const;
 
  private:

@@ -29,8 +29,8 @@ struct TestSymbol {
   uint16_t section = 1;
 };
 
-// Writes a small shared object: one PT_LOAD over the whole file at address kBase, so that addresses
-// and offsets differ.
+// Builds a small shared object. Its one PT_LOAD maps the whole file at address kBase, so that
+// addresses and offsets differ.
 class ElfBuilder {
  public:
   static constexpr uint64_t kBase = 0x10000;
@@ -113,7 +113,7 @@ class ElfBuilder {
       for (uint32_t i = 0; i < 1 + count; ++i) Append(uint32_t{0});
       return;
     }
-    // One bucket that starts at symbol 1; an empty bloom filter of one word.
+    // The table has one bucket that starts at symbol 1, and an empty bloom filter of one word.
     for (const uint32_t word : {1u, 1u, 1u, 0u, 0u, 0u, count > 1 ? 1u : 0u}) Append(word);
     for (uint32_t i = 1; i < count; ++i) Append(i + 1 == count ? 3u : 2u);
   }
@@ -210,7 +210,7 @@ std::vector<std::string_view> NamesOf(std::span<const ElfSymbol> symbols) {
 
 class ElfHashTest : public ::testing::TestWithParam<bool> {};
 
-TEST_P(ElfHashTest, LeadsToEverySymbol) {
+TEST_P(ElfHashTest, FindsEverySymbol) {
   ElfBuilder builder = TypicalLibrary();
   builder.gnu_hash = GetParam();
   const std::vector<std::byte> bytes = builder.Build();
@@ -224,7 +224,7 @@ TEST_P(ElfHashTest, LeadsToEverySymbol) {
   EXPECT_EQ(image->unique_symbols(), 1u);
 }
 
-TEST_P(ElfHashTest, MayBeEmpty) {
+TEST_P(ElfHashTest, AcceptsAnEmptyTable) {
   ElfBuilder builder;
   builder.gnu_hash = GetParam();
   const std::vector<std::byte> bytes = builder.Build();
@@ -265,7 +265,7 @@ TEST(ElfImage, FindsNotesByNameAndType) {
   }
 }
 
-TEST(ElfImage, FindsTheNoteThroughEitherTable) {
+TEST(ElfImage, FindsTheNoteInSegmentsOrSections) {
   for (const bool in_segment : {false, true}) {
     for (const bool in_section : {false, true}) {
       ElfBuilder builder = TypicalLibrary();
@@ -277,7 +277,7 @@ TEST(ElfImage, FindsTheNoteThroughEitherTable) {
   }
 }
 
-TEST(ElfImage, NeedsNoSectionHeaders) {
+TEST(ElfImage, WorksWithoutSectionHeaders) {
   std::vector<std::byte> bytes = TypicalLibrary().Build();
   const uint64_t nowhere = ~uint64_t{0};
   std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_shoff), &nowhere, sizeof(nowhere));
@@ -300,7 +300,7 @@ LoadErrorCode CodeOf(const std::vector<std::byte>& bytes) {
   return image.ok() ? LoadErrorCode::kNotFound : image.error().code;
 }
 
-TEST(ElfImage, RefusesWhatIsNotForThisProcess) {
+TEST(ElfImage, RejectsFilesThatThisProcessCannotLoad) {
   EXPECT_EQ(CodeOf({}), LoadErrorCode::kNotElf);
   EXPECT_EQ(CodeOf(WithField<uint8_t>(0, 'x')), LoadErrorCode::kNotElf);
   EXPECT_EQ(CodeOf(WithField<uint8_t>(EI_CLASS, ELFCLASS32)), LoadErrorCode::kWrongMachine);
@@ -320,8 +320,8 @@ TEST(ElfImage, RefusesWhatIsNotForThisProcess) {
   EXPECT_EQ(CodeOf(executable.Build()), LoadErrorCode::kNotSharedObject);
 }
 
-// Exact copies on the heap, so that AddressSanitizer sees a read of one byte too many.
-TEST(ElfImage, RefusesEveryPrefix) {
+// Uses exact copies on the heap, so that AddressSanitizer detects a read of one byte too many.
+TEST(ElfImage, RejectsEveryPrefix) {
   for (const bool gnu_hash : {false, true}) {
     ElfBuilder builder = TypicalLibrary();
     builder.gnu_hash = gnu_hash;
@@ -334,7 +334,7 @@ TEST(ElfImage, RefusesEveryPrefix) {
   }
 }
 
-TEST(ElfImage, SurvivesEveryChangedByte) {
+TEST(ElfImage, HandlesEveryChangedByte) {
   constexpr std::array kValues = {std::byte{0x00}, std::byte{0x01}, std::byte{0x7f},
                                   std::byte{0x80}, std::byte{0xff}};
   for (const bool gnu_hash : {false, true}) {

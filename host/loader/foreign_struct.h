@@ -1,5 +1,5 @@
-// Reading the structs that a plugin fills in: sizes and strides are its own, and may be smaller or
-// larger than those of this host's header.
+// Reads structs that a plugin fills in. Their sizes and strides are set by the plugin and may be
+// smaller or larger than those of this host's header.
 #ifndef BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
 #define BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
 
@@ -12,14 +12,15 @@
 
 #include <berth/abi.h>
 
-// The size of struct `T` in the first version of the ABI, of which `last` was the last member: what
-// every plugin has.
+// The size of struct `T` in the first version of the ABI, in which `last` was the last member.
+// Every plugin has at least these members.
 #define BERTH_FIRST_SIZE(T, last) \
   static_cast<uint32_t>(offsetof(T, last) + sizeof(static_cast<T*>(nullptr)->last))
 
 namespace berth::host {
 
-// A copy of the struct at `from`, of which `size` bytes are there: extended with zeros, or cut off.
+// Returns a copy of the struct at `from`, which has `size` bytes: extended with zeros, or
+// truncated.
 template <class T>
 T CopyStruct(const void* from, uint32_t size) {
   T copy{};
@@ -33,8 +34,9 @@ inline uint32_t StructSize(const void* from) {
   return size;
 }
 
-// What is wrong with an array that a plugin gives us, or nothing. Its elements are structs with
-// 8-byte members, at least `first_size` bytes long, and at most `max_count` of them.
+// Returns what is wrong with an array of a plugin; nothing if it is valid. Its elements must be
+// structs with 8-byte members, at least `first_size` bytes long, and there may be at most
+// `max_count` of them.
 inline std::optional<std::string> ArrayFault(const berth_array& array, uint32_t first_size,
                                              uint32_t max_count) {
   if (array.count == 0) return std::nullopt;

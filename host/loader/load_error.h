@@ -1,5 +1,5 @@
-// Why a library, a plugin in it, or an instance of that plugin was refused. Every refusal has a
-// code of its own, and says which file, which plugin, what was expected and what was found.
+// The error for a library, a plugin in it, or a plugin instance that was refused. Every cause has
+// its own code, and the error names the file, the plugin, what was expected and what was found.
 #ifndef BERTH_HOST_LOADER_LOAD_ERROR_H_
 #define BERTH_HOST_LOADER_LOAD_ERROR_H_
 
@@ -17,49 +17,50 @@
 
 namespace berth::host {
 
-// In the order in which they are looked for. Up to kDlopenFailed no code of the library has run.
+// Codes are in the order in which the causes are checked. Errors up to kDlopenFailed are found
+// before any code of the library has run.
 enum class LoadErrorCode : uint8_t {
-  // The file.
+  // Errors of the file.
   kNotFound,
   kNotARegularFile,
-  kWrongOwner,        // The file or a directory above it belongs to another than root or us.
-  kWritableByOthers,  // The file or a directory above it can be changed by its group or by all.
+  kWrongOwner,        // The owner of the file or of a directory above it is not trusted.
+  kWritableByOthers,  // The file or a directory above it is writable by its group or by others.
   kUnreadable,
   kTooLarge,
-  kPinMismatch,  // Its sha256 is not the one that the configuration pins.
-  // What it says of itself.
+  kPinMismatch,  // The sha256 differs from the one in the configuration.
+  // Errors of the ELF file and its note.
   kNotElf,
   kWrongMachine,
   kNotSharedObject,
-  kBadElf,  // An ELF file that contradicts itself or ends too early.
+  kBadElf,  // An inconsistent or truncated ELF file.
   kNoNote,
   kBadNote,
   kAbiMajor,
-  kHostTooOld,  // Its min_host_minor is above ours.
+  kHostTooOld,  // The plugin's min_host_minor is above this host's ABI minor version.
   kSanitizerRuntime,
   kOriginRunPath,
   kRelativeRunPath,
-  kExports,  // Not exactly the entry.
-  // Loading it.
+  kExports,  // The exported symbols are not exactly the entry.
+  // Errors while loading.
   kCopyFailed,  // The private copy could not be made.
   kDlopenFailed,
   kEntryMagic,
   kEntrySize,
-  kEntryFunction,  // A function of the entry is missing, or lies in another library.
-  kBadInfo,        // A berth_plugin_info lacks something.
+  kEntryFunction,  // A function of the entry is missing, or belongs to another library.
+  kBadInfo,        // A berth_plugin_info lacks a required member.
   kNoteDiffersFromEntry,
   kUnknownPoint,
-  // Choosing a plugin.
+  // Errors when choosing a plugin.
   kDuplicatePlugin,
   kUnknownPlugin,
-  // Making an instance.
+  // Errors when creating an instance.
   kMissingService,
   kInitFailed,
   kBadArguments,
   kCreateFailed,
-  kBadInstance,   // The berth_plugin lacks something.
-  kMissingPoint,  // Declared, but get_point gives NULL.
-  kBadPoint,      // The struct of an extension point lacks something.
+  kBadInstance,   // The berth_plugin lacks a required member.
+  kMissingPoint,  // The point is declared, but get_point returns NULL.
+  kBadPoint,      // The struct of an extension point lacks a required member.
   kUnknownColumn,
   kColumnType,
   kBadSlot,
@@ -67,25 +68,26 @@ enum class LoadErrorCode : uint8_t {
 };
 inline constexpr uint8_t kLoadErrorCodes = static_cast<uint8_t>(LoadErrorCode::kTooManyReasons) + 1;
 
-// "writable-by-others" and the like: stable, for scripts, metrics and documentation.
+// Returns the name of the code, such as "writable-by-others". Names are stable, for scripts,
+// metrics and documentation.
 std::string_view LoadErrorName(LoadErrorCode code);
 
 struct LoadError {
   LoadErrorCode code = LoadErrorCode::kNotFound;
-  std::string path;      // The library, as the caller named it; empty when no file is involved.
-  std::string plugin;    // Empty when the whole library is refused.
-  std::string expected;  // "a file of at most 1048576 bytes"
-  std::string found;     // "more"
-  std::vector<ArgumentError> argument_errors;  // Of kBadArguments.
+  std::string path;      // The library, as named by the caller; empty if no file is involved.
+  std::string plugin;    // Empty if the whole library is refused.
+  std::string expected;  // What was expected: "a file of at most 1048576 bytes".
+  std::string found;     // What was found: "a larger file".
+  std::vector<ArgumentError> argument_errors;  // For kBadArguments.
 
-  // `path: plugin "name": expected ..., found ... [code]`, in one line.
+  // Returns one line: `path: plugin "name": expected ..., found ... [code]`.
   std::string ToString() const;
-  // The same as a Status, for a caller that only reports it.
+  // Returns a Status with ToString() as its message, for callers that only report the error.
   Status ToStatus() const;
 };
 
-// A T, or the LoadError that says why there is none: Result<T> with a structured error.
-// Must not: value(), * and -> on an error, or error() on a value; this is an assertion.
+// A T, or the LoadError that is the reason why there is none: a Result<T> with a structured error.
+// Must not: call value(), * or -> on an error, or error() on a value; both fail an assertion.
 template <class T>
 class [[nodiscard]] LoadResult {
   static_assert(!std::is_reference_v<T>, "borrow with a pointer or a span");

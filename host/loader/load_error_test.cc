@@ -40,7 +40,7 @@ TEST(LoadError, ListsEveryArgumentError) {
             "[bad-arguments]");
 }
 
-TEST(LoadError, BecomesAStatusThatSaysTheSame) {
+TEST(LoadError, ToStatusKeepsTheMessage) {
   const LoadError error{LoadErrorCode::kUnknownPlugin, "", "X", "a plugin", "none", {}};
   EXPECT_EQ(error.ToStatus().code(), ErrorCode::kNotFound);
   EXPECT_EQ(error.ToStatus().message(), error.ToString());
@@ -56,7 +56,7 @@ TEST(LoadResult, HoldsEitherAValueOrAnError) {
   EXPECT_EQ(error.error().code, LoadErrorCode::kNoNote);
 }
 
-TEST(LoadResultDeathTest, EndsTheProcessWhenTheWrongSideIsRead) {
+TEST(LoadResultDeathTest, FailsAnAssertionWhenTheWrongAlternativeIsRead) {
   const LoadResult<std::string> value(std::string("v"));
   EXPECT_DEATH((void)value.error(), "assertion failed");
   const LoadResult<std::string> error(LoadError{LoadErrorCode::kNoNote, "", "", "a", "b", {}});

@@ -19,8 +19,8 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::
     error.code = LoadErrorCode::kDuplicatePlugin;
     error.path = path;
     error.plugin = info.name;
-    error.expected = "one library with this plugin";
-    error.found = "another in " + other->second.library->path();
+    error.expected = "a plugin name that no other library has";
+    error.found = "the name also in " + other->second.library->path();
     return error;
   }
   for (const PluginInfo& info : library->infos())
@@ -69,7 +69,7 @@ LoadResult<PluginCatalog::Plugin> PluginCatalog::Find(std::string_view name) con
   for (const auto& [known, plugin] : plugins_) {
     error.found.append(error.found.empty() ? "only " : ", ").append(known);
   }
-  if (error.found.empty()) error.found = "no plugins at all";
+  if (error.found.empty()) error.found = "no plugins";
   return error;
 }
 

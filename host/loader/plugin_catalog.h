@@ -1,4 +1,4 @@
-// The plugins that one generation of the configuration can choose from.
+// The plugins that are available to one generation of the configuration.
 #ifndef BERTH_HOST_LOADER_PLUGIN_CATALOG_H_
 #define BERTH_HOST_LOADER_PLUGIN_CATALOG_H_
 
@@ -14,38 +14,39 @@
 
 namespace berth::host {
 
-// Finds plugins by name among the libraries that were added. A name belongs to one library: a
-// second one is refused, naming both files. A library with the content of one that is there
-// already, under another path or the same, adds nothing and is no error.
+// Finds plugins by name among the libraries that were added. A plugin name belongs to one library:
+// a second library with that name is refused with an error that names both files. Adding a library
+// whose content was added before, under the same or another path, does nothing and is no error.
 // Threading: one thread at a time.
-// Lifetime: `store` outlives the catalog.
+// Lifetime: `store` must outlive the catalog.
 class PluginCatalog {
  public:
   struct Plugin {
     std::shared_ptr<PluginLibrary> library;
-    const PluginInfo* info = nullptr;  // Lifetime: the library's.
+    const PluginInfo* info = nullptr;  // Owned by the library.
   };
 
   explicit PluginCatalog(LibraryStore& store) : store_(store) {}
   PluginCatalog(const PluginCatalog&) = delete;
   PluginCatalog& operator=(const PluginCatalog&) = delete;
 
-  // Errors: those of LibraryStore::Load, kDuplicatePlugin. After an error the catalog is as before.
+  // Adds the plugins of the library. After an error the catalog is unchanged.
+  // Errors: those of LibraryStore::Load, kDuplicatePlugin.
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path,
                                                         const LoadOptions& options);
 
-  // Adds every lib*.so in `directory`, sorted by name. Files without the note are somebody else's
-  // and passed over; one that cannot be loaded is an error in the list and keeps no other from
-  // being added.
-  // Errors (of the whole): kNotFound, kUnreadable.
+  // Adds every lib*.so in `directory`, sorted by name. Files without the Berth note are not plugins
+  // and are skipped. A library that cannot be loaded is an error in the returned list and does not
+  // prevent the others from being added.
+  // Errors of the directory itself: kNotFound, kUnreadable.
   using Found = LoadResult<std::shared_ptr<PluginLibrary>>;
   LoadResult<std::vector<Found>> AddDirectory(const std::string& directory,
                                               const LoadOptions& options);
 
-  // Errors: kUnknownPlugin; `found` lists the names that there are.
+  // Returns the plugin of this name. Errors: kUnknownPlugin; `found` lists the existing names.
   LoadResult<Plugin> Find(std::string_view name) const;
 
-  // All plugins by name.
+  // Returns all plugins by name.
   const std::map<std::string, Plugin, std::less<>>& plugins() const { return plugins_; }
 
  private:
@@ -53,7 +54,7 @@ class PluginCatalog {
   std::map<std::string, Plugin, std::less<>> plugins_;
 };
 
-// Whether a file of this name in a directory of plugins is taken for one: lib*.so.
+// Returns whether AddDirectory() treats a file of this name as a plugin library: lib*.so.
 bool IsLibraryName(std::string_view name);
 
 }  // namespace berth::host

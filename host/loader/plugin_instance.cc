@@ -19,7 +19,7 @@ std::string_view TypeName(uint32_t type) {
     case BERTH_TYPE_ID: return "ID";
     case BERTH_TYPE_U8: return "U8";
     case BERTH_TYPE_ARRAY: return "ARRAY";
-    default: return "no type of column";
+    default: return "an unknown column type";
   }
 }
 
@@ -39,13 +39,13 @@ std::optional<LoadError> CheckServices(const InstanceOptions& options, const Plu
     const void* service = nullptr;
     const berth_code code = options.host->get_service(options.host, id.c_str(), &service);
     if (code == BERTH_SUCCESS && service != nullptr) continue;
-    return Refuse(options, LoadErrorCode::kMissingService, "the host's service " + id,
+    return Refuse(options, LoadErrorCode::kMissingService, "a host with the service " + id,
                   std::string(CodeName(code)));
   }
   return std::nullopt;
 }
 
-// What create() said, when it gave no instance that we may use.
+// Returns the error for a create() that returned no usable instance.
 LoadError CreateError(const InstanceOptions& options, berth_code code, const StatusSink& sink) {
   if (!sink.argument_errors().empty()) {
     LoadError error = Refuse(options, LoadErrorCode::kBadArguments, "valid arguments",
@@ -59,7 +59,7 @@ LoadError CreateError(const InstanceOptions& options, berth_code code, const Sta
   if (!reasons.empty()) found.append(": ").append(reasons);
   const LoadErrorCode kind =
       code == BERTH_BAD_ARGUMENT ? LoadErrorCode::kBadArguments : LoadErrorCode::kCreateFailed;
-  return Refuse(options, kind, "an instance from create", std::move(found));
+  return Refuse(options, kind, "create() to return an instance", std::move(found));
 }
 
 }  // namespace
@@ -147,14 +147,14 @@ std::optional<LoadError> PluginInstance::CopyPoints() {
 std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_type_of) {
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_column_request, reserved);
   if (const auto fault = ArrayFault(raw_->columns, kFirstSize, kMaxColumns)) {
-    return Refusal(LoadErrorCode::kBadInstance, "a sound array of columns", *fault);
+    return Refusal(LoadErrorCode::kBadInstance, "a valid array of columns", *fault);
   }
   for (uint32_t i = 0; i < raw_->columns.count; ++i) {
     const auto* from = BERTH_AT(berth_column_request, raw_->columns, i);
     const std::string which = "column " + std::to_string(i);
     if (from->struct_size < kFirstSize || from->name == nullptr) {
       return Refusal(LoadErrorCode::kBadInstance, which + " with a name",
-                     from->struct_size < kFirstSize ? "too small a struct" : "NULL");
+                     from->struct_size < kFirstSize ? "a struct that is too small" : "NULL");
     }
     ColumnRequest column{from->name, from->type, (from->flags & BERTH_COLUMN_OPTIONAL) != 0};
     const uint32_t type = column_type_of(column.name);
@@ -173,7 +173,7 @@ std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_
 std::optional<LoadError> PluginInstance::CopySlots() {
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_slot, destroy);
   if (const auto fault = ArrayFault(raw_->slots, kFirstSize, kMaxSlots)) {
-    return Refusal(LoadErrorCode::kBadSlot, "a sound array of slots", *fault);
+    return Refusal(LoadErrorCode::kBadSlot, "a valid array of slots", *fault);
   }
   for (uint32_t i = 0; i < raw_->slots.count; ++i) {
     const void* from = BERTH_AT(char, raw_->slots, i);
@@ -211,7 +211,7 @@ std::optional<LoadError> PluginInstance::CopyReasons() {
                    std::to_string(raw_->reasons.count));
   }
   if (const auto fault = ArrayFault(raw_->reasons, sizeof(berth_str), kMaxReasons)) {
-    return Refusal(LoadErrorCode::kBadInstance, "a sound array of reasons", *fault);
+    return Refusal(LoadErrorCode::kBadInstance, "a valid array of reasons", *fault);
   }
   for (uint32_t i = 0; i < raw_->reasons.count; ++i) {
     reasons_.emplace_back(Text(*BERTH_AT(berth_str, raw_->reasons, i)));

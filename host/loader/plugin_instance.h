@@ -1,4 +1,4 @@
-// One plugin, created for one profile.
+// An instance of one plugin, created for one profile.
 #ifndef BERTH_HOST_LOADER_PLUGIN_INSTANCE_H_
 #define BERTH_HOST_LOADER_PLUGIN_INSTANCE_H_
 
@@ -19,59 +19,62 @@
 
 namespace berth::host {
 
-inline constexpr uint32_t kMaxReasons = 64;         // The bits of a reason mask.
-inline constexpr uint32_t kMaxSlotAlign = 64;       // bytes
-inline constexpr uint32_t kMaxSlotSize = 1u << 24;  // bytes
+inline constexpr uint32_t kMaxReasons = 64;         // The number of bits of a reason mask.
+inline constexpr uint32_t kMaxSlotAlign = 64;       // In bytes.
+inline constexpr uint32_t kMaxSlotSize = 1u << 24;  // In bytes.
 
 struct ColumnRequest {
   std::string name;
   uint32_t type = 0;      // BERTH_TYPE_*
-  bool optional = false;  // The plugin works without it.
+  bool optional = false;  // The plugin also works without the column.
 };
 
-// The type of the column of this name, BERTH_TYPE_*; 0 when there is none.
+// Returns the type of the column of this name, BERTH_TYPE_*; 0 if there is no such column.
 using ColumnTypeOf = std::function<uint32_t(std::string_view name)>;
 
 struct InstanceOptions {
   std::shared_ptr<PluginLibrary> library;
-  std::string plugin;                 // "NodeResourcesFit"
-  std::string profile;                // The profile that it works for.
-  const berth_host* host = nullptr;   // Lifetime: outlives the instance.
-  const berth_value* args = nullptr;  // Lifetime: until Create() returns.
+  std::string plugin;                 // The plugin's name: "NodeResourcesFit".
+  std::string profile;                // The profile that the instance belongs to.
+  const berth_host* host = nullptr;   // Must outlive the instance.
+  const berth_value* args = nullptr;  // Must live until Create() returns.
   ColumnTypeOf column_type_of;
 };
 
-// Owns a berth_plugin: created and checked once, then read-only, then quiesced and destroyed. What
-// the plugin handed over is copied, so that no call site asks for sizes or lifetimes.
+// Owns a berth_plugin, which is created and checked once, then only read, then quiesced and
+// destroyed. All data from the plugin is copied, so that callers need not check sizes or lifetimes.
 // Threading: Create(), Quiesce() and the destructor are [load]; all else may be read by any thread.
 class PluginInstance {
  public:
-  // Errors: kUnknownPlugin, and kMissingService to kTooManyReasons. What was created is destroyed.
+  // Creates the instance. After an error, whatever was created is destroyed.
+  // Errors: kUnknownPlugin, and kMissingService to kTooManyReasons.
   static LoadResult<std::unique_ptr<PluginInstance>> Create(const InstanceOptions& options);
 
   PluginInstance(const PluginInstance&) = delete;
   PluginInstance& operator=(const PluginInstance&) = delete;
   ~PluginInstance();
 
-  // Stops the plugin's threads and timers; after it returns the plugin calls nobody. Idempotent.
+  // Stops the plugin's threads and timers; after it returns, the plugin makes no more calls.
+  // Idempotent.
   void Quiesce();
 
   const std::string& name() const { return info_->name; }
   const std::string& profile() const { return profile_; }
   const PluginInfo& info() const { return *info_; }
   const PluginLibrary& library() const { return *library_; }
-  // The first argument of every function of its points.
+  // Returns the first argument of every function of the instance's extension points.
   void* self() const { return raw_->self; }
 
-  // In the order in which blocks carry them.
+  // Returns the requested columns, in the order in which blocks carry them.
   std::span<const ColumnRequest> columns() const { return columns_; }
-  // In the order of berth_cycle.slots; size and align are usable as they are, and `construct`,
-  // `clone` and `destroy` keep their meaning of NULL.
+  // Returns the slots in the order of berth_cycle.slots. Their size and alignment are valid;
+  // `construct`, `clone` and `destroy` may be NULL, with the meaning of berth_slot.
   std::span<const berth_slot> slots() const { return slots_; }
-  // The constant part of the reason table: entry i is bit i.
+  // Returns the constant part of the reason table: entry i is bit i.
   std::span<const std::string> reasons() const { return reasons_; }
 
-  // The extension points; null where the plugin has none. Lifetime: this object's.
+  // Return the extension points; null if the plugin does not implement the point. Lifetime: that of
+  // this object.
   const berth_pre_enqueue* pre_enqueue() const { return Get(points_.pre_enqueue); }
   const berth_enqueue_extensions* enqueue_extensions() const {
     return Get(points_.enqueue_extensions);
@@ -112,7 +115,8 @@ class PluginInstance {
   PluginPoints points_;
   std::vector<ColumnRequest> columns_;
   std::vector<berth_slot> slots_;
-  std::vector<std::unique_ptr<std::string>> slot_types_;  // What slots_[i].type_id points at.
+  std::vector<std::unique_ptr<std::string>>
+      slot_types_;  // The strings that slots_[i].type_id points to.
   std::vector<std::string> reasons_;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kEntrySymbol = "berth_entry_v1";
 constexpr std::string_view kEntryStem = "berth_entry_v";
-constexpr uint64_t kMaxPlugins = 1024;  // Per library; more is garbage, not a count.
+constexpr uint64_t kMaxPlugins = 1024;  // Per library; a larger count is considered invalid.
 
 LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
   LoadError error;
@@ -33,7 +33,7 @@ LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
   return error;
 }
 
-// ---- Before any code runs ----
+// ---- Checks before any code runs ----
 
 LoadResult<PluginNote> ReadNote(const ElfImage& image) {
   const auto notes = image.FindNotes(BERTH_NOTE_NAME, BERTH_NOTE_TYPE);
@@ -46,7 +46,7 @@ LoadResult<PluginNote> ReadNote(const ElfImage& image) {
   }
   const auto bytes = notes.front();
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // The zeros that fill the note up to its alignment may be counted in.
+  // The descriptor may include the zeros that pad the note to its alignment.
   while (text.ends_with('\0')) text.remove_suffix(1);
   return ParsePluginNote(text);
 }
@@ -68,7 +68,7 @@ std::optional<LoadError> CheckVersion(const PluginNote& note) {
 
 bool IsSanitizerLibrary(std::string_view needed) {
   std::string_view name = needed.substr(needed.rfind('/') + 1);
-  // GCC's runtimes, and Clang's with -shared-libsan: libasan.so.8, libclang_rt.asan-x86_64.so.
+  // Runtimes of GCC, and of Clang with -shared-libsan: libasan.so.8, libclang_rt.asan-x86_64.so.
   constexpr std::array<std::string_view, 2> kPrefixes = {"libclang_rt.", "lib"};
   for (const std::string_view stem : kPrefixes) {
     if (!name.starts_with(stem)) continue;
@@ -81,16 +81,17 @@ bool IsSanitizerLibrary(std::string_view needed) {
   return std::find(kRuntimes.begin(), kRuntimes.end(), name) != kRuntimes.end();
 }
 
-// Clang leaves the runtime's functions to the executable.
+// Clang links the sanitizer runtime into the executable, so a library imports its functions.
 bool IsSanitizerFunction(std::string_view import) {
   return import == "__asan_init" || import == "__tsan_init" || import == "__msan_init" ||
          import == "__hwasan_init" || import.starts_with("__ubsan_handle_");
 }
 
-// The initialisation of such a runtime ends a process that was not started with it, so it is
-// refused by name; a host that was built with the same one has it already.
+// Refuses a library that needs a sanitizer runtime: the runtime's initialisation ends a process
+// that was not started with it. A host that was built with the same sanitizer has the runtime
+// already.
 std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
-  constexpr const char* kExpected = "a library without a sanitizer's runtime";
+  constexpr const char* kExpected = "a library without a sanitizer runtime";
   for (const std::string_view needed : image.needed()) {
     if (!IsSanitizerLibrary(needed)) continue;
     void* present = ::dlopen(std::string(needed).c_str(), RTLD_LAZY | RTLD_NOLOAD);
@@ -108,8 +109,8 @@ std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
   return std::nullopt;
 }
 
-// The library is loaded from a private copy, so what is relative to its place leads nowhere; what
-// is relative to our working directory leads anywhere.
+// The library is loaded from a private copy, so paths relative to its own location do not work, and
+// paths relative to the working directory are unsafe.
 std::optional<LoadError> CheckRunPaths(const ElfImage& image) {
   const auto names_origin = [](std::string_view path) { return path.find('$') != path.npos; };
   for (const std::string_view path : image.run_paths()) {
@@ -167,8 +168,8 @@ std::optional<LoadError> CheckExports(const ElfImage& image) {
 
 // ---- Loading ----
 
-// A constructor that sets the floating-point mode (linked in by -ffast-math) would change the
-// results of everybody's arithmetic on this thread and on those started later.
+// Restores the floating-point mode. A constructor that sets it (linked in by -ffast-math) would
+// change the results of all arithmetic on this thread and on threads started later.
 class FloatingPointGuard {
  public:
   FloatingPointGuard() : control_(Control()) { std::fegetenv(&saved_); }
@@ -195,7 +196,7 @@ class FloatingPointGuard {
 
 std::string DlopenText(const std::string& load_path) {
   const char* text = ::dlerror();
-  std::string_view view = text == nullptr ? "no reason given" : text;
+  std::string_view view = text == nullptr ? "dlopen failed without a message" : text;
   const std::string prefix = load_path + ": ";
   if (view.starts_with(prefix)) view.remove_prefix(prefix.size());
   return std::string(view);
@@ -237,7 +238,8 @@ std::optional<LoadError> CheckEntry(const berth_entry& entry) {
   for (const Function& function : functions) {
     if (function.address == nullptr || LibraryOf(function.address) == library) continue;
     return Error(LoadErrorCode::kEntryFunction,
-                 std::string(function.name) + " to lie in this library", "one elsewhere");
+                 std::string(function.name) + " to be a function of this library",
+                 "a function of another library");
   }
   return std::nullopt;
 }
@@ -293,10 +295,10 @@ LoadResult<std::vector<PluginInfo>> CopyInfos(const berth_entry& entry) {
   return infos;
 }
 
-// ---- Note against entry ----
+// ---- Comparison of note and entry ----
 
 LoadError Differs(const std::string& field, const std::string& note, const std::string& entry) {
-  return Error(LoadErrorCode::kNoteDiffersFromEntry, field + " " + note + ", as the note says",
+  return Error(LoadErrorCode::kNoteDiffersFromEntry, field + " " + note + ", as in the note",
                entry + " in the entry");
 }
 
@@ -342,8 +344,8 @@ std::optional<LoadError> CompareWithNote(const PluginNote& note, const berth_ent
   return std::nullopt;
 }
 
-// A plugin built against a newer header may offer points that we do not know yet. One built against
-// ours or an older one has misspelled them.
+// A plugin built against a newer header may have points that this host does not know. In a plugin
+// built against this header or an older one, an unknown point is a spelling mistake.
 std::optional<LoadError> CheckPoints(const berth_entry& entry,
                                      const std::vector<PluginInfo>& infos) {
   if (entry.abi_minor > BERTH_ABI_MINOR) return std::nullopt;
@@ -363,7 +365,7 @@ std::optional<LoadError> CheckPoints(const berth_entry& entry,
 
 }  // namespace
 
-LoadResult<JudgedLibrary> JudgeLibrary(std::span<const std::byte> file) {
+LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file) {
   const LoadResult<ElfImage> image = ElfImage::Parse(file);
   if (!image.ok()) return image.error();
   LoadResult<PluginNote> note = ReadNote(*image);
@@ -372,13 +374,13 @@ LoadResult<JudgedLibrary> JudgeLibrary(std::span<const std::byte> file) {
   if (auto error = CheckSanitizers(*image)) return *std::move(error);
   if (auto error = CheckRunPaths(*image)) return *std::move(error);
   if (auto error = CheckExports(*image)) return *std::move(error);
-  JudgedLibrary judged{*std::move(note), {}};
+  CheckedLibrary checked{*std::move(note), {}};
   if (image->unique_symbols() > 0) {
-    judged.warnings.push_back(
+    checked.warnings.push_back(
         std::to_string(image->unique_symbols()) +
         " unique symbols, which all libraries of the process share: build with -fno-gnu-unique");
   }
-  return judged;
+  return checked;
 }
 
 struct PluginLibrary::Mapping {
@@ -404,7 +406,7 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
   auto mapping = std::make_unique<Mapping>();
   {
     const FloatingPointGuard guard;
-    // Boost.DLL names the portable modes; RTLD_NODELETE is passed through as it is.
+    // Boost.DLL has names for the portable modes only; RTLD_NODELETE is passed through unchanged.
     constexpr auto kMode = static_cast<boost::dll::load_mode::type>(
         boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | RTLD_NODELETE);
     boost::dll::fs::error_code code;
@@ -414,20 +416,21 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
                           DlopenText(source.load_path)));
     }
     if (guard.Changed()) {
-      source.judged.warnings.push_back(
-          "it changes the floating-point mode when it is loaded, which was undone: link without "
+      source.checked.warnings.push_back(
+          "the library changes the floating-point mode when it is loaded; the change was undone. "
+          "Link without "
           "-ffast-math");
     }
   }
-  // The symbol table has it, but its hash table may not lead there.
+  // The symbol is in the symbol table, but the hash table may not lead to it.
   if (!mapping->object.has(kEntrySymbol)) {
-    return refuse(Error(LoadErrorCode::kEntryMagic, "berth_entry_v1 to be found", "no symbol"));
+    return refuse(Error(LoadErrorCode::kEntryMagic, "the symbol berth_entry_v1", "no such symbol"));
   }
   const berth_entry* entry = &mapping->object.get<const berth_entry>(kEntrySymbol);
   if (auto error = CheckEntry(*entry)) return refuse(*std::move(error));
   LoadResult<std::vector<PluginInfo>> infos = CopyInfos(*entry);
   if (!infos.ok()) return refuse(std::move(infos).error());
-  if (auto error = CompareWithNote(source.judged.note, *entry, *infos)) {
+  if (auto error = CompareWithNote(source.checked.note, *entry, *infos)) {
     return refuse(*std::move(error));
   }
   if (auto error = CheckPoints(*entry, *infos)) return refuse(*std::move(error));
@@ -441,9 +444,9 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
   description.built_with_asserts = (entry->build_flags & BERTH_BUILD_ASSERTS) != 0;
   description.built_with_sanitizer = (entry->build_flags & BERTH_BUILD_SANITIZED) != 0;
   description.plugins = *std::move(infos);
-  description.warnings = std::move(source.judged.warnings);
+  description.warnings = std::move(source.checked.warnings);
   return std::shared_ptr<PluginLibrary>(new PluginLibrary(
-      std::move(mapping), entry, std::move(source.judged.note), std::move(description)));
+      std::move(mapping), entry, std::move(source.checked.note), std::move(description)));
 }
 
 const PluginInfo* PluginLibrary::Find(std::string_view plugin) const {

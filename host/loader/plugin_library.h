@@ -1,4 +1,4 @@
-// A plugin library that was judged and loaded.
+// A plugin library: its checks, its description, and the loaded library.
 #ifndef BERTH_HOST_LOADER_PLUGIN_LIBRARY_H_
 #define BERTH_HOST_LOADER_PLUGIN_LIBRARY_H_
 
@@ -19,7 +19,7 @@
 
 namespace berth::host {
 
-// berth_plugin_info, owned.
+// A copy of a berth_plugin_info.
 struct PluginInfo {
   std::string name;
   std::string version;
@@ -29,43 +29,44 @@ struct PluginInfo {
   std::vector<std::string> kinds;
   std::vector<std::string> fields;
   std::vector<std::string> pod_fields;
-  std::string args_schema;  // "{}" when it takes no arguments.
+  std::string args_schema;  // "{}" if the plugin takes no arguments.
   bool blocks_in_bind = false;
 };
 
-// Everything that can be said of a library without an instance.
+// Everything that is known about a library without creating an instance.
 struct LibraryDescription {
-  std::string path;    // As the file was found: absolute, without symbolic links.
-  std::string digest;  // SHA-256 of its content, 64 lower-case hexadecimal digits.
+  std::string path;    // The path of the file: absolute, without symbolic links.
+  std::string digest;  // The SHA-256 of its content: 64 lower-case hexadecimal digits.
   uint16_t abi_major = 0;
   uint16_t abi_minor = 0;
   uint16_t min_host_minor = 0;
   bool built_with_asserts = false;
   bool built_with_sanitizer = false;
   std::vector<PluginInfo> plugins;
-  std::vector<std::string> warnings;  // What is unwise and was not refused.
+  std::vector<std::string> warnings;  // Problems that are no reason to refuse the library.
 };
 
-// What the library says of itself, checked before any of its code runs: the ELF file, its note,
-// what it exports, what it wants loaded with it.
-// Errors: kNotElf to kExports; `path` is left to the caller.
-struct JudgedLibrary {
+// The result of CheckLibrary().
+struct CheckedLibrary {
   PluginNote note;
   std::vector<std::string> warnings;
 };
-LoadResult<JudgedLibrary> JudgeLibrary(std::span<const std::byte> file);
+// Checks a library before any of its code runs: the ELF file, its note, its exports, and the
+// libraries that it needs.
+// Errors: kNotElf to kExports; the caller sets `path`.
+LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file);
 
-// A library in this process. It is never unmapped: a plugin's threads and thread-local destructors
-// cannot be trusted to be gone (RTLD_NODELETE).
-// Threading: Init() is [load], all else may be read by any thread.
+// A library that is loaded into this process. It is never unmapped (RTLD_NODELETE), because a
+// plugin's threads and thread-local destructors may still be running.
+// Threading: Init() and Keep() are [load]; every other method may be called by any thread.
 class PluginLibrary {
  public:
-  // What is about to be loaded.
+  // A library that was checked and copied, and can be loaded.
   struct Source {
-    std::string path;       // Where it came from, for messages.
-    std::string digest;     // Of its content.
-    std::string load_path;  // The private copy.
-    JudgedLibrary judged;
+    std::string path;       // The original path, for messages.
+    std::string digest;     // The SHA-256 of the content.
+    std::string load_path;  // The path of the private copy.
+    CheckedLibrary checked;
   };
 
   // Loads the copy and compares its entry with its note. The library's constructors run here.
@@ -74,26 +75,28 @@ class PluginLibrary {
 
   PluginLibrary(const PluginLibrary&) = delete;
   PluginLibrary& operator=(const PluginLibrary&) = delete;
-  // Calls the library's deinit if Init() succeeded. No instance is left: each holds the library.
+  // Calls the library's deinit if Init() succeeded. No instance exists any more, because each holds
+  // a reference to the library.
   ~PluginLibrary();
 
   const std::string& path() const { return description_.path; }
   const std::string& digest() const { return description_.digest; }
   const PluginNote& note() const { return note_; }
-  // Lifetime: the process'.
+  // Lifetime: the rest of the process.
   const berth_entry& entry() const { return *entry_; }
   std::span<const PluginInfo> infos() const { return description_.plugins; }
   const LibraryDescription& description() const { return description_; }
 
-  // Null when the library has no such plugin. Lifetime: this object's.
+  // Returns the plugin's information; null if the library has no such plugin. Lifetime: that of
+  // this object.
   const PluginInfo* Find(std::string_view plugin) const;
 
-  // Keeps what its code may still point at when no instance is left, for as long as this object
-  // lives. Threading: [load].
+  // Keeps an object that the library's code may refer to after its last instance is gone, for as
+  // long as this object lives. Threading: [load].
   void Keep(std::shared_ptr<const void> kept) { kept_.push_back(std::move(kept)); }
 
-  // Calls the library's init, once: before the first instance is made, and again only after it
-  // failed. `host` and what it gives is valid until init returns.
+  // Calls the library's init before the first instance is created. A later call does nothing,
+  // unless init failed. `host` and everything obtained from it must be valid until init returns.
   // Errors: kInitFailed.
   std::optional<LoadError> Init(const berth_host* host);
 

@@ -15,7 +15,7 @@ namespace dom = simdjson::dom;
 LoadError Bad(std::string_view pointer, std::string_view expected, std::string_view found) {
   LoadError error;
   error.code = LoadErrorCode::kBadNote;
-  error.expected.append("in the note, at \"").append(pointer).append("\", ").append(expected);
+  error.expected.append(expected).append(" at \"").append(pointer).append("\" in the note");
   error.found = found;
   return error;
 }
@@ -31,7 +31,7 @@ std::string_view KindName(dom::element value) {
   }
 }
 
-// The member `key`, or the error that it is missing.
+// Reads the member `key`, or returns the error that it is missing.
 std::optional<LoadError> GetMember(dom::object object, const std::string& pointer, const char* key,
                                    dom::element* value) {
   if (object.at_key(key).get(*value) == simdjson::SUCCESS) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<LoadError> ReadPoints(dom::element value, const std::string& point
     std::string point;
     if (auto error = ReadText(element, here, &point)) return error;
     if (std::find(points->begin(), points->end(), point) != points->end()) {
-      return Bad(here, "each point once", point + " again");
+      return Bad(here, "unique points", "\"" + point + "\" twice");
     }
     points->push_back(std::move(point));
   }
@@ -115,7 +115,7 @@ std::optional<LoadError> ReadPlugins(dom::object object, PluginNote* note) {
     if (auto error = ReadPlugin(element, pointer, &plugin)) return error;
     for (const NotedPlugin& other : note->plugins) {
       if (other.name != plugin.name) continue;
-      return Bad(pointer + "/name", "each plugin once", plugin.name + " again");
+      return Bad(pointer + "/name", "unique plugin names", "\"" + plugin.name + "\" twice");
     }
     note->plugins.push_back(std::move(plugin));
   }

@@ -1,5 +1,5 @@
-// The note in a plugin library (see BERTH_NOTE in <berth/abi.h>): what it holds, before it is
-// loaded.
+// The ELF note in a plugin library (see BERTH_NOTE in <berth/abi.h>), which is read before the
+// library is loaded.
 #ifndef BERTH_HOST_LOADER_PLUGIN_NOTE_H_
 #define BERTH_HOST_LOADER_PLUGIN_NOTE_H_
 
@@ -15,22 +15,20 @@ namespace berth::host {
 struct NotedPlugin {
   std::string name;
   std::string version;
-  std::vector<std::string> points;  // "berth.filter/1", in the note's order.
+  std::vector<std::string> points;  // "berth.filter/1", in the order of the note.
 };
 
 struct PluginNote {
   uint16_t abi_major = 0;
   uint16_t abi_minor = 0;
   uint16_t min_host_minor = 0;
-  std::vector<NotedPlugin> plugins;  // At least one; none when the major version is not ours.
+  std::vector<NotedPlugin> plugins;  // At least one; empty for another major version of the ABI.
 };
 
 inline constexpr uint64_t kMaxNoteBytes = uint64_t{1} << 20;
 
-// Reads the note's JSON. Members that this host does not know are passed over, so that notes may
-// grow.
-// Errors: kBadNote; `found` begins with the JSON pointer of what is wrong; `path` is left to the
-// caller.
+// Parses the note's JSON. Members that this host does not know are ignored, so that notes may grow.
+// Errors: kBadNote; `expected` contains the JSON pointer of the error; the caller sets `path`.
 LoadResult<PluginNote> ParsePluginNote(std::string_view json);
 
 }  // namespace berth::host

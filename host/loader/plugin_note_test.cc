@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(ParsePluginNote, ReadsWhatTheHeaderDescribes) {
+TEST(ParsePluginNote, ReadsACompleteNote) {
   const LoadResult<PluginNote> note = ParsePluginNote(
       R"({"abi":[1,2],"minHostMinor":3,"plugins":[
           {"name":"A","version":"1.0.0","points":["berth.filter/1","berth.score/1"]},
@@ -27,13 +27,13 @@ TEST(ParsePluginNote, ReadsWhatTheHeaderDescribes) {
   EXPECT_TRUE(note->plugins[1].points.empty());
 }
 
-TEST(ParsePluginNote, PassesOverWhatItDoesNotKnow) {
+TEST(ParsePluginNote, IgnoresUnknownMembers) {
   EXPECT_TRUE(ParsePluginNote(R"({"new":{"a":[]},"abi":[1,0],"minHostMinor":0,"plugins":[
       {"name":"A","version":"1","points":[],"more":true}]})")
                   .ok());
 }
 
-TEST(ParsePluginNote, ReadsNothingButTheVersionOfAnotherMajor) {
+TEST(ParsePluginNote, ReadsOnlyTheVersionsOfAnotherMajorVersion) {
   const LoadResult<PluginNote> note =
       ParsePluginNote(R"({"abi":[2,0],"minHostMinor":0,"extensions":"another form"})");
   ASSERT_TRUE(note.ok()) << note.error().ToString();
@@ -48,7 +48,7 @@ struct BadNote {
 
 class BadNoteTest : public ::testing::TestWithParam<BadNote> {};
 
-TEST_P(BadNoteTest, IsRefusedWithTheJsonPointer) {
+TEST_P(BadNoteTest, IsAnErrorWithTheJsonPointer) {
   const LoadResult<PluginNote> note = ParsePluginNote(GetParam().json);
   ASSERT_FALSE(note.ok());
   EXPECT_EQ(note.error().code, LoadErrorCode::kBadNote);
@@ -61,36 +61,40 @@ TEST_P(BadNoteTest, IsRefusedWithTheJsonPointer) {
 INSTANTIATE_TEST_SUITE_P(
     PluginNote, BadNoteTest,
     ::testing::Values(
-        BadNote{"", "at \"\", JSON text"}, BadNote{"{", "at \"\", JSON text"},
-        BadNote{"[]", "at \"\", an object, found an array"},
-        BadNote{"{}", "at \"/abi\", a value, found nothing"},
-        BadNote{NOTE("1", "0", "[]"), "at \"/abi\", an array, found a number"},
-        BadNote{NOTE("[1]", "0", "[]"), "at \"/abi\", [major, minor], found 1 elements"},
+        BadNote{"", "JSON text at \"\" in the note"}, BadNote{"{", "JSON text at \"\" in the note"},
+        BadNote{"[]", "an object at \"\" in the note, found an array"},
+        BadNote{"{}", "a value at \"/abi\" in the note, found nothing"},
+        BadNote{NOTE("1", "0", "[]"), "an array at \"/abi\" in the note, found a number"},
+        BadNote{NOTE("[1]", "0", "[]"), "[major, minor] at \"/abi\" in the note, found 1 elements"},
         BadNote{NOTE("[1,0,0]", "0", "[]"), "found 3 elements"},
-        BadNote{NOTE("[-1,0]", "0", "[]"), "at \"/abi/0\", an integer from 0 to 65535"},
+        BadNote{NOTE("[-1,0]", "0", "[]"), "an integer from 0 to 65535 at \"/abi/0\" in the note"},
         BadNote{NOTE("[1,65536]", "0", "[]"),
-                "at \"/abi/1\", an integer from 0 to 65535, found 65536"},
-        BadNote{NOTE("[1,0]", "1.5", "[]"), "at \"/minHostMinor\", an integer"},
+                "an integer from 0 to 65535 at \"/abi/1\" in the note, found 65536"},
+        BadNote{NOTE("[1,0]", "1.5", "[]"),
+                "an integer from 0 to 65535 at \"/minHostMinor\" in the note"},
         BadNote{NOTE("[1,0]", "null", "[]"),
-                "at \"/minHostMinor\", an integer from 0 to 65535, found null"},
-        BadNote{NOTE("[1,0]", "0", "{}"), "at \"/plugins\", an array, found an object"},
-        BadNote{NOTE("[1,0]", "0", "[]"), "at \"/plugins\", at least one plugin, found none"},
-        BadNote{NOTE("[1,0]", "0", "[true]"), "at \"/plugins/0\", an object, found a boolean"},
-        BadNote{NOTE("[1,0]", "0", "[{}]"), "at \"/plugins/0/name\", a value, found nothing"},
+                "an integer from 0 to 65535 at \"/minHostMinor\" in the note, found null"},
+        BadNote{NOTE("[1,0]", "0", "{}"), "an array at \"/plugins\" in the note, found an object"},
+        BadNote{NOTE("[1,0]", "0", "[]"),
+                "at least one plugin at \"/plugins\" in the note, found none"},
+        BadNote{NOTE("[1,0]", "0", "[true]"),
+                "an object at \"/plugins/0\" in the note, found a boolean"},
+        BadNote{NOTE("[1,0]", "0", "[{}]"),
+                "a value at \"/plugins/0/name\" in the note, found nothing"},
         BadNote{NOTE("[1,0]", "0", "[{\"name\":\"\"}]"),
-                "at \"/plugins/0/name\", a string that is not empty"},
+                "a string that is not empty at \"/plugins/0/name\" in the note"},
         BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":1}]"),
-                "at \"/plugins/0/version\", a string, found a number"},
+                "a string at \"/plugins/0/version\" in the note, found a number"},
         BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":\"x\"}]"),
-                "at \"/plugins/0/points\", an array, found a string"},
+                "an array at \"/plugins/0/points\" in the note, found a string"},
         BadNote{NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":[\"x\",\"x\"]}]"),
-                "at \"/plugins/0/points/1\", each point once, found x again"},
+                "unique points at \"/plugins/0/points/1\" in the note, found \"x\" twice"},
         BadNote{NOTE("[1,0]", "0",
                      "[{\"name\":\"A\",\"version\":\"1\",\"points\":[]},"
                      "{\"name\":\"A\",\"version\":\"1\",\"points\":[]}]"),
-                "at \"/plugins/1/name\", each plugin once, found A again"}));
+                "unique plugin names at \"/plugins/1/name\" in the note, found \"A\" twice"}));
 
-TEST(ParsePluginNote, RefusesTextThatIsTooLong) {
+TEST(ParsePluginNote, RejectsTextThatIsTooLong) {
   std::string json = NOTE("[1,0]", "0", "[{\"name\":\"A\",\"version\":\"1\",\"points\":[]}]");
   json.append(kMaxNoteBytes - json.size(), ' ');
   EXPECT_TRUE(ParsePluginNote(json).ok());

@@ -27,9 +27,9 @@ Fault Require(bool fulfilled, const char* expected) {
   return Bad(expected, "NULL");
 }
 
-// Copies the struct at `from`, which has `first_size` bytes at least.
+// Copies the struct at `from`, which must have at least `first_size` bytes.
 template <class T>
-Fault Take(const void* from, uint32_t first_size, std::optional<T>* to) {
+Fault CopyStructAt(const void* from, uint32_t first_size, std::optional<T>* to) {
   const uint32_t size = StructSize(from);
   if (size < first_size) {
     return Bad("a struct of at least " + std::to_string(first_size) + " bytes",
@@ -40,29 +40,30 @@ Fault Take(const void* from, uint32_t first_size, std::optional<T>* to) {
   return std::nullopt;
 }
 
-// Copies what `*dependence` points at and points it there.
-Fault TakeDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
+// Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy.
+Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
   if (*dependence == nullptr) return std::nullopt;
-  if (auto fault = Take(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to)) return fault;
+  if (auto fault = CopyStructAt(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to))
+    return fault;
   *dependence = &**to;
   return std::nullopt;
 }
 
 Fault CopyPreEnqueue(const void* from, PluginPoints* points) {
   auto& point = points->pre_enqueue;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
     return fault;
   return Require(point->pre_enqueue != nullptr, "pre_enqueue to be set");
 }
 
 Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
   auto& point = points->enqueue_extensions;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
     return fault;
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_event_interest, reserved);
   const berth_array given = point->interests;
   if (const auto found = ArrayFault(given, kFirstSize, kMaxInterests)) {
-    return Bad("a sound array of interests", *found);
+    return Bad("a valid array of interests", *found);
   }
   points->interests.clear();
   for (uint32_t i = 0; i < given.count; ++i) {
@@ -86,13 +87,15 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
 
 Fault CopyQueueSort(const void* from, PluginPoints* points) {
   auto& point = points->queue_sort;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
+    return fault;
   return Require(point->key != nullptr || point->less != nullptr, "key or less to be set");
 }
 
 Fault CopyPreFilter(const void* from, PluginPoints* points) {
   auto& point = points->pre_filter;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point))
+    return fault;
   if (auto fault = Require(point->pre_filter != nullptr, "pre_filter to be set")) return fault;
   return Require((point->add_pod == nullptr) == (point->remove_pod == nullptr),
                  "add_pod and remove_pod both to be set, or neither");
@@ -100,27 +103,29 @@ Fault CopyPreFilter(const void* from, PluginPoints* points) {
 
 Fault CopyFilter(const void* from, PluginPoints* points) {
   auto& point = points->filter;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_filter, filter), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter), &point)) return fault;
   if (auto fault = Require(point->filter != nullptr, "filter to be set")) return fault;
-  return TakeDependence(&point->dependence, &points->filter_dependence);
+  return CopyDependence(&point->dependence, &points->filter_dependence);
 }
 
 Fault CopyPostFilter(const void* from, PluginPoints* points) {
   auto& point = points->post_filter;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
     return fault;
   return Require(point->post_filter != nullptr, "post_filter to be set");
 }
 
 Fault CopyPreScore(const void* from, PluginPoints* points) {
   auto& point = points->pre_score;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point))
+    return fault;
   return Require(point->pre_score != nullptr, "pre_score to be set");
 }
 
 Fault CopyScore(const void* from, PluginPoints* points) {
   auto& point = points->score;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_score, normalize), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point))
+    return fault;
   if (auto fault = Require(point->score != nullptr, "score to be set")) return fault;
   if (point->normalize_mode > BERTH_NORMALIZE_CUSTOM) {
     return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_CUSTOM),
@@ -129,43 +134,47 @@ Fault CopyScore(const void* from, PluginPoints* points) {
   if (point->normalize_mode == BERTH_NORMALIZE_CUSTOM) {
     if (auto fault = Require(point->normalize != nullptr, "normalize to be set")) return fault;
   }
-  return TakeDependence(&point->dependence, &points->score_dependence);
+  return CopyDependence(&point->dependence, &points->score_dependence);
 }
 
 Fault CopyReserve(const void* from, PluginPoints* points) {
   auto& point = points->reserve;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point))
+    return fault;
   return Require(point->reserve != nullptr && point->unreserve != nullptr,
                  "reserve and unreserve to be set");
 }
 
 Fault CopyPermit(const void* from, PluginPoints* points) {
   auto& point = points->permit;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
   return Require(point->permit != nullptr, "permit to be set");
 }
 
 Fault CopyPreBind(const void* from, PluginPoints* points) {
   auto& point = points->pre_bind;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point))
+    return fault;
   return Require(point->pre_bind != nullptr, "pre_bind to be set");
 }
 
 Fault CopyBind(const void* from, PluginPoints* points) {
   auto& point = points->bind;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
   return Require(point->bind != nullptr, "bind to be set");
 }
 
 Fault CopyPostBind(const void* from, PluginPoints* points) {
   auto& point = points->post_bind;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point))
+    return fault;
   return Require(point->post_bind != nullptr, "post_bind to be set");
 }
 
 Fault CopyChanges(const void* from, PluginPoints* points) {
   auto& point = points->changes;
-  if (auto fault = Take(from, BERTH_FIRST_SIZE(berth_changes, change), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_changes, change), &point))
+    return fault;
   return Require(point->change != nullptr, "change to be set");
 }
 

@@ -1,4 +1,4 @@
-// The structs of one instance's extension points, in the host's own memory.
+// Copies of the extension point structs of one instance, in the host's own memory.
 #ifndef BERTH_HOST_LOADER_PLUGIN_POINTS_H_
 #define BERTH_HOST_LOADER_PLUGIN_POINTS_H_
 
@@ -15,13 +15,13 @@
 
 namespace berth::host {
 
-// True for the id of an extension point that this host calls.
+// Returns true for the id of an extension point that this host calls.
 bool IsKnownPoint(std::string_view id);
 
-// Copies, so that nobody who calls a point asks for its size: a struct from an older plugin is
-// extended with zeros, one from a newer plugin cut off, and `struct_size` is ours. What a struct
-// points at (dependence, interests) is copied too.
-// Must not: move or be copied; structs point into it.
+// Copies of the structs, so that callers of a point need not check its size: a struct from an older
+// plugin is extended with zeros, one from a newer plugin is truncated, and `struct_size` is the
+// host's. The data that a struct points to (dependence, interests) is copied too.
+// Must not: be moved or copied; structs point into this object.
 struct PluginPoints {
   PluginPoints() = default;
   PluginPoints(const PluginPoints&) = delete;
@@ -48,9 +48,9 @@ struct PluginPoints {
   std::vector<std::unique_ptr<std::string>> interest_kinds;
 };
 
-// Asks `plugin` for the point `id` and fills in the member of `points` that it belongs to. An id
-// that this host does not know is passed over.
-// Errors: kMissingPoint, kBadPoint; `path` and `plugin` are left to the caller.
+// Gets the point `id` from `plugin` and copies it into the corresponding member of `points`.
+// Ignores an id that this host does not know.
+// Errors: kMissingPoint, kBadPoint; the caller sets `path` and `plugin`.
 std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string& id,
                                    PluginPoints* points);
 

@@ -16,7 +16,7 @@
 #include "host/loader/trusted_file.h"
 
 #ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U  // Linux 6.3; the header here is older.
+#define MFD_EXEC 0x0010U  // Since Linux 6.3; missing in older headers.
 #endif
 
 namespace berth::host {
@@ -31,7 +31,7 @@ LoadError CopyError(const std::string& path, std::string_view what, int code) {
   return error;
 }
 
-// Writes all, or gives the errno.
+// Writes all bytes. Returns 0 or the errno.
 int WriteAll(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -56,7 +56,7 @@ class DirectoryCopies final : public PrivateCopies {
                                 std::span<const std::byte> bytes) override {
     const std::string name = digest + ".so";
     const std::string path = path_ + "/" + name;
-    // A copy whose library was refused after it was loaded.
+    // Remove an earlier copy of a library that was refused after it was loaded.
     ::unlinkat(directory_.get(), name.c_str(), 0);
     const FileDescriptor file(::openat(directory_.get(), name.c_str(),
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));
@@ -82,7 +82,7 @@ class DirectoryCopies final : public PrivateCopies {
 
 class MemoryCopies final : public PrivateCopies {
  public:
-  // What is left in the map may be mapped, so its descriptor is not closed.
+  // The remaining files may be mapped, so their descriptors stay open.
   ~MemoryCopies() override {
     for (auto& [path, file] : files_) file.Release();
   }
@@ -91,7 +91,7 @@ class MemoryCopies final : public PrivateCopies {
                                 std::span<const std::byte> bytes) override {
     const std::string label = "berth-" + digest.substr(0, 16);
     FileDescriptor file(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
-    if (!file.ok() && errno == EINVAL) {  // A kernel that does not know MFD_EXEC.
+    if (!file.ok() && errno == EINVAL) {  // The kernel is older than MFD_EXEC.
       file = FileDescriptor(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     }
     if (!file.ok()) return CopyError(label, "create a memory file that may be executed", errno);

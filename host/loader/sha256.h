@@ -7,7 +7,7 @@
 
 namespace berth::host {
 
-// The SHA-256 of `bytes` (FIPS 180-4) as 64 lower-case hexadecimal digits.
+// Returns the SHA-256 of `bytes` (FIPS 180-4) as 64 lower-case hexadecimal digits.
 std::string Sha256Hex(std::span<const std::byte> bytes);
 
 }  // namespace berth::host

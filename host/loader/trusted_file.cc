@@ -19,7 +19,7 @@
 namespace berth::host {
 namespace {
 
-constexpr uint32_t kMaxLinks = 40;  // As the kernel: path_resolution(7).
+constexpr uint32_t kMaxLinks = 40;  // The kernel's limit: path_resolution(7).
 
 std::string ErrnoText(int code) { return std::generic_category().message(code); }
 
@@ -32,17 +32,17 @@ std::string ModeText(mode_t mode) {
 }
 
 // Follows a path from the root. Each step opens one name in the directory that is already open, so
-// what was judged is what is used, whatever is renamed meanwhile.
+// that what was checked is what is used, even if files are renamed meanwhile.
 class PathWalk {
  public:
   PathWalk(const std::string& path, const TrustOptions& options) : path_(path), options_(options) {}
 
-  // Opens the directory that holds the last name, and judges the way there.
+  // Opens the directory that holds the last name, and checks every directory on the way.
   std::optional<LoadError> ToParent();
 
   const FileDescriptor& directory() const { return directory_; }
-  // The last name: neither a link, nor ".." . Empty when the path ends in a directory already
-  // walked.
+  // Returns the last name, which is neither a link nor "..". Empty if the path ends in a directory
+  // that was already entered.
   const std::string& name() const { return name_; }
   std::string Resolved() const;
 
@@ -61,7 +61,7 @@ class PathWalk {
 
   const std::string& path_;
   const TrustOptions& options_;
-  std::vector<std::string> pending_;  // Names still to be walked, the next one last.
+  std::vector<std::string> pending_;  // The names still to be walked; the next one is last.
   std::vector<std::string> walked_;
   FileDescriptor directory_;
   std::string name_;
@@ -185,9 +185,9 @@ LoadResult<std::vector<std::byte>> ReadOpenFile(const FileDescriptor& file, cons
                                                 uint64_t size, uint64_t max_bytes) {
   const LoadError too_large =
       walk.Error(LoadErrorCode::kTooLarge,
-                 "a file of at most " + std::to_string(max_bytes) + " bytes", "more");
+                 "a file of at most " + std::to_string(max_bytes) + " bytes", "a larger file");
   if (size > max_bytes) return too_large;
-  std::vector<std::byte> bytes(size + 1);  // One more, so that the end shows without growing.
+  std::vector<std::byte> bytes(size + 1);  // One byte more, to detect the end of the file.
   uint64_t used = 0;
   while (true) {
     if (used == bytes.size()) bytes.resize(bytes.size() * 2);
@@ -210,7 +210,7 @@ LoadResult<TrustedFile> ReadTrustedFile(const std::string& path, const TrustOpti
   const LoadError not_regular =
       walk.Error(LoadErrorCode::kNotARegularFile, "a regular file", "another kind of file");
   if (walk.name().empty()) return not_regular;
-  // Looked at before it is opened: opening a device or a pipe may do something.
+  // Check the type before opening the file: opening a device or a pipe may have side effects.
   struct stat status {};
   const char* name = walk.name().c_str();
   if (::fstatat(walk.directory().get(), name, &status, AT_SYMLINK_NOFOLLOW) != 0) {

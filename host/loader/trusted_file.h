@@ -1,4 +1,4 @@
-// Reads a file that is to become code of this process, if only root and we could have written it.
+// Reads a library file, if only trusted users could have written it.
 #ifndef BERTH_HOST_LOADER_TRUSTED_FILE_H_
 #define BERTH_HOST_LOADER_TRUSTED_FILE_H_
 
@@ -13,9 +13,10 @@
 namespace berth::host {
 
 struct TrustOptions {
-  // Users who may own the file and the directories above it, beside root and the effective user.
+  // User ids that may own the file and the directories above it, besides root and the effective
+  // user.
   std::vector<uint32_t> owners;
-  // False: owners and modes are not looked at. For an author's own build tree only.
+  // False disables the checks of owners and modes. Only for a plugin author's own build tree.
   bool check_owner = true;
   uint64_t max_bytes = uint64_t{256} << 20;
 };
@@ -26,13 +27,13 @@ struct TrustedFile {
 };
 
 // Walks `path` from the root, one directory at a time and by descriptor, and reads the file at its
-// end once. A symbolic link is followed when a trusted user owns it. Every directory passed, and
-// the file, must have a trusted owner and must not be writable by group or others; a directory of
-// root's with the sticky bit, such as /tmp, may be.
+// end once. A symbolic link is followed if a trusted user owns it. The file and every directory on
+// the way must have a trusted owner and must not be writable by group or others, except for
+// directories of root with the sticky bit, such as /tmp.
 // Errors: kNotFound, kNotARegularFile, kWrongOwner, kWritableByOthers, kUnreadable, kTooLarge.
 LoadResult<TrustedFile> ReadTrustedFile(const std::string& path, const TrustOptions& options);
 
-// The same walk to a directory. Returns its path without symbolic links.
+// Walks `path` by the same rules to a directory. Returns its path without symbolic links.
 LoadResult<std::string> ResolveTrustedDirectory(const std::string& path,
                                                 const TrustOptions& options);
 

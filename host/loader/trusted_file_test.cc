@@ -46,7 +46,7 @@ class ReadTrustedFileTest : public ::testing::Test {
   std::string directory_;
 };
 
-TEST_F(ReadTrustedFileTest, GivesTheContentAndTheResolvedPath) {
+TEST_F(ReadTrustedFileTest, ReturnsTheContentAndTheResolvedPath) {
   MakeDirectory("sub");
   Link("../file", "sub/relative");
   Link(At("sub"), "absolute");
@@ -65,12 +65,12 @@ TEST_F(ReadTrustedFileTest, ReadsAnEmptyFile) {
   EXPECT_TRUE(file->bytes.empty());
 }
 
-TEST_F(ReadTrustedFileTest, TakesRelativePathsFromTheWorkingDirectory) {
+TEST_F(ReadTrustedFileTest, ResolvesRelativePathsFromTheWorkingDirectory) {
   const std::string relative = std::filesystem::proximate(At("file")).string();
   EXPECT_EQ(Text(ReadTrustedFile(relative, {})), "content");
 }
 
-TEST_F(ReadTrustedFileTest, SaysWhatIsMissing) {
+TEST_F(ReadTrustedFileTest, ReportsAMissingFile) {
   Link("nowhere", "dangling");
   for (const char* name : {"absent", "absent/file", "file/below", "dangling"}) {
     const LoadResult<TrustedFile> file = ReadTrustedFile(At(name), {});
@@ -81,13 +81,13 @@ TEST_F(ReadTrustedFileTest, SaysWhatIsMissing) {
   EXPECT_EQ(ReadTrustedFile("", {}).error().code, LoadErrorCode::kNotFound);
 }
 
-TEST_F(ReadTrustedFileTest, GivesUpOnLinksInACircle) {
+TEST_F(ReadTrustedFileTest, RejectsALoopOfLinks) {
   Link("b", "a");
   Link("a", "b");
   EXPECT_EQ(ReadTrustedFile(At("a"), {}).error().code, LoadErrorCode::kUnreadable);
 }
 
-TEST_F(ReadTrustedFileTest, RefusesWhatIsNotARegularFile) {
+TEST_F(ReadTrustedFileTest, RejectsAFileThatIsNotRegular) {
   MakeDirectory("sub");
   ASSERT_EQ(::mkfifo(At("pipe").c_str(), 0600), 0);
   for (const std::string& path :
@@ -98,7 +98,7 @@ TEST_F(ReadTrustedFileTest, RefusesWhatIsNotARegularFile) {
   }
 }
 
-TEST_F(ReadTrustedFileTest, RefusesAFileThatOthersMayWrite) {
+TEST_F(ReadTrustedFileTest, RejectsAFileThatOthersCanWrite) {
   for (const mode_t mode : {0664u, 0646u, 0777u}) {
     ASSERT_EQ(::chmod(At("file").c_str(), mode), 0);
     const LoadResult<TrustedFile> file = ReadTrustedFile(At("file"), {});
@@ -111,24 +111,24 @@ TEST_F(ReadTrustedFileTest, RefusesAFileThatOthersMayWrite) {
                         " to be writable by its owner alone (chmod go-w), found mode 0664"));
 }
 
-TEST_F(ReadTrustedFileTest, RefusesADirectoryThatOthersMayWrite) {
+TEST_F(ReadTrustedFileTest, RejectsADirectoryThatOthersCanWrite) {
   MakeDirectory("sub");
   WriteFile("sub/file", "content");
   ASSERT_EQ(::chmod(At("sub").c_str(), 0775), 0);
   EXPECT_THAT(Text(ReadTrustedFile(At("sub/file"), {})),
               HasSubstr("directory " + At("sub") + " to be writable by its owner alone"));
-  // Also when the path only passes through it.
+  // The rule also applies to a directory that the path only passes through.
   EXPECT_FALSE(ReadTrustedFile(At("sub/../file"), {}).ok());
 }
 
-TEST_F(ReadTrustedFileTest, TrustsTheStickyBitOnRootsDirectoriesAlone) {
+TEST_F(ReadTrustedFileTest, AcceptsTheStickyBitOnlyOnDirectoriesOfRoot) {
   MakeDirectory("sub");
   WriteFile("sub/file", "content");
   ASSERT_EQ(::chmod(At("sub").c_str(), 01777), 0);
   EXPECT_EQ(ReadTrustedFile(At("sub/file"), {}).ok(), ::geteuid() == 0);
 }
 
-TEST_F(ReadTrustedFileTest, LooksAtNoOwnerOrModeWhenTold) {
+TEST_F(ReadTrustedFileTest, SkipsTheChecksWhenCheckOwnerIsFalse) {
   ASSERT_EQ(::chmod(At("file").c_str(), 0666), 0);
   TrustOptions options;
   options.check_owner = false;
@@ -136,7 +136,7 @@ TEST_F(ReadTrustedFileTest, LooksAtNoOwnerOrModeWhenTold) {
 }
 
 TEST_F(ReadTrustedFileTest, TrustsTheNamedOwners) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a file";
   ASSERT_EQ(::chown(At("file").c_str(), 65534, 65534), 0);
   EXPECT_THAT(Text(ReadTrustedFile(At("file"), {})), HasSubstr("found user 65534 [wrong-owner]"));
   TrustOptions options;
@@ -144,8 +144,8 @@ TEST_F(ReadTrustedFileTest, TrustsTheNamedOwners) {
   EXPECT_EQ(Text(ReadTrustedFile(At("file"), options)), "content");
 }
 
-TEST_F(ReadTrustedFileTest, FollowsNoLinkOfAStranger) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+TEST_F(ReadTrustedFileTest, RejectsALinkOfAnUntrustedOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a link";
   Link("file", "link");
   EXPECT_EQ(Text(ReadTrustedFile(At("link"), {})), "content");
   ASSERT_EQ(::lchown(At("link").c_str(), 65534, 65534), 0);
@@ -160,7 +160,7 @@ TEST_F(ReadTrustedFileTest, ReadsUpToTheLimit) {
   EXPECT_EQ(ReadTrustedFile(At("file"), options).error().code, LoadErrorCode::kTooLarge);
 }
 
-TEST_F(ReadTrustedFileTest, ResolvesDirectoriesByTheSameRules) {
+TEST_F(ReadTrustedFileTest, ResolveTrustedDirectoryAppliesTheSameRules) {
   MakeDirectory("sub");
   Link("sub", "link");
   EXPECT_EQ(*ResolveTrustedDirectory(At("link"), {}), At("sub"));

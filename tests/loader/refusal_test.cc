@@ -219,7 +219,7 @@ TEST_F(RefusalTest, NoCreate) {
 
 TEST_F(RefusalTest, CreateInAnotherLibrary) {
   ExpectRefusedAfterLoading(Variant("create_elsewhere"), LoadErrorCode::kEntryFunction,
-                            "expected create to lie in this library");
+                            "expected create to be a function of this library");
 }
 
 TEST_F(RefusalTest, BadInfo) {
@@ -229,7 +229,7 @@ TEST_F(RefusalTest, BadInfo) {
 TEST_F(RefusalTest, NoteDiffersFromEntry) {
   ExpectRefusedAfterLoading(
       Variant("note_differs"), LoadErrorCode::kNoteDiffersFromEntry,
-      "plugins[0].name test.Variant, as the note says, found test.Impostor in the entry");
+      "plugins[0].name test.Variant, as in the note, found test.Impostor in the entry");
 }
 
 TEST_F(RefusalTest, UnknownPoint) {
@@ -263,8 +263,7 @@ TEST_F(RefusalTest, DuplicatePluginNamesBothFiles) {
 
 TEST_F(RefusalTest, UnknownPluginListsTheKnownOnes) {
   PluginCatalog catalog(store());
-  EXPECT_THAT(catalog.Find("test.Variant").error().ToString(),
-              HasSubstr("found no plugins at all"));
+  EXPECT_THAT(catalog.Find("test.Variant").error().ToString(), HasSubstr("found no plugins"));
   ASSERT_TRUE(catalog.AddLibrary(Variant("good"), {}).ok());
   ASSERT_TRUE(catalog.AddLibrary(Variant("other"), {}).ok());
   const auto plugin = catalog.Find("test.Varient");
