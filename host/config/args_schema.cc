@@ -62,8 +62,8 @@ class Checker {
       : args_(args), context_(std::move(context)), plugin_(plugin), errors_(errors) {}
 
   void Check(const Json& schema, const Json& value, const std::string& pointer) {
-    if (const Json* words = Find(schema, "enum"); words != nullptr && words->is_array()) {
-      CheckEnum(*words, value, pointer);
+    if (const Json* allowed_values = Find(schema, "enum"); allowed_values != nullptr && allowed_values->is_array()) {
+      CheckEnum(*allowed_values, value, pointer);
       return;
     }
     if (const auto type = TypeOf(schema); type.has_value() && !HasType(value, *type)) {
@@ -80,13 +80,13 @@ class Checker {
   }
 
  private:
-  void CheckEnum(const Json& words, const Json& value, const std::string& pointer) {
-    if (std::ranges::find(words, value) != words.end()) return;
+  void CheckEnum(const Json& allowed_values, const Json& value, const std::string& pointer) {
+    if (std::ranges::find(allowed_values, value) != allowed_values.end()) return;
     std::vector<std::string> names;
     std::vector<std::string> quoted;
-    for (const Json& word : words) {
-      quoted.push_back(Describe(word));
-      if (word.is_string()) names.push_back(word.get<std::string>());
+    for (const Json& allowed : allowed_values) {
+      quoted.push_back(Describe(allowed));
+      if (allowed.is_string()) names.push_back(allowed.get<std::string>());
     }
     std::string found = Describe(value);
     if (value.is_string()) found += DidYouMean(value.get_ref<const std::string&>(), names);
@@ -152,13 +152,13 @@ class Checker {
       } else if (others != nullptr && others->is_object()) {
         Check(*others, value, below);
       } else if (others != nullptr && *others == false) {
-        SayUnknown(key, below, known);
+        ReportUnknown(key, below, known);
       }
     }
     CheckRequired(schema, table, pointer);
   }
 
-  void SayUnknown(const std::string& key, const std::string& pointer,
+  void ReportUnknown(const std::string& key, const std::string& pointer,
                   const std::vector<std::string>& known) {
     const std::string suggestion = DidYouMean(key, known);
     std::string expected = "no arguments";
@@ -230,9 +230,9 @@ Json WithDefaults(const Json& schema, const Json& args) {
   const Json* properties = FindTable(schema, "properties");
   if (properties == nullptr) return whole;
   for (const auto& [key, property] : properties->items()) {
-    const auto said = whole.find(key);
-    if (said != whole.end()) {
-      if (said->is_object()) *said = WithDefaults(property, *said);
+    const auto given = whole.find(key);
+    if (given != whole.end()) {
+      if (given->is_object()) *given = WithDefaults(property, *given);
     } else if (const Json* value = Find(property, "default")) {
       whole[key] = *value;
     }

@@ -61,10 +61,10 @@ Status ConfigErrors::ToStatus() const {
       return a.error->place.line < b.error->place.line;
     return a.error->place.column < b.error->place.column;
   });
-  std::set<std::string> said;
+  std::set<std::string> reported;
   std::string all;
   for (const Line& line : lines) {
-    const auto [text, is_new] = said.insert(line.error->ToString());
+    const auto [text, is_new] = reported.insert(line.error->ToString());
     if (!is_new) continue;
     if (!all.empty()) all += '\n';
     all += *text;

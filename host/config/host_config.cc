@@ -20,11 +20,11 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
 
 // What there is in KubeSchedulerConfiguration, and not here.
-struct Absent {
+struct UnsupportedKey {
   std::string_view key;
   std::string_view why;
 };
-constexpr std::array<Absent, 11> kAbsent = {
+constexpr std::array<UnsupportedKey, 11> kUnsupportedKeys = {
     {{"apiVersion", "the file of Berth has no versions"},
      {"kind", "the file of Berth has one kind"},
      {"leaderElection", "this version elects no leader"},
@@ -65,7 +65,7 @@ class Reader {
     config.log_level = ReadLevel(reader);
     if (const ConfigValue* table = reader.Table("deadlines")) ReadDeadlines(*table, config);
     if (const ConfigValue* table = reader.Table("quarantine")) ReadQuarantine(*table, config);
-    RefuseAbsent(reader);
+    RejectUnsupportedKeys(reader);
     reader.End();
     return config;
   }
@@ -80,12 +80,12 @@ class Reader {
     const int64_t least = initial.has_value() ? initial->value : 1;
     const int64_t most = max.has_value() ? max->value : 10;
     if (least <= most) return;
-    const bool says_max = max.has_value();
-    reader.Expected(says_max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds",
-                    says_max ? max->place : initial->place,
-                    says_max ? "at least podInitialBackoffSeconds, " + std::to_string(least)
+    const bool has_max = max.has_value();
+    reader.Expected(has_max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds",
+                    has_max ? max->place : initial->place,
+                    has_max ? "at least podInitialBackoffSeconds, " + std::to_string(least)
                              : "at most podMaxBackoffSeconds, " + std::to_string(most),
-                    std::to_string(says_max ? most : least));
+                    std::to_string(has_max ? most : least));
   }
 
   std::optional<uint32_t> ReadLevel(TableReader& reader) {
@@ -128,18 +128,18 @@ class Reader {
   }
 
   // Nothing is taken and then left undone.
-  static void RefuseAbsent(TableReader& reader) {
-    RefuseUnless(reader, "parallelism", 1, "this version decides on one thread");
-    RefuseUnless(reader, "percentageOfNodesToScore", 100, "every node is looked at");
-    for (const Absent& absent : kAbsent) {
-      const ConfigValue* value = reader.AnyUnsuggested(absent.key);
+  static void RejectUnsupportedKeys(TableReader& reader) {
+    RejectUnless(reader, "parallelism", 1, "this version decides on one thread");
+    RejectUnless(reader, "percentageOfNodesToScore", 100, "every node is looked at");
+    for (const UnsupportedKey& unsupported : kUnsupportedKeys) {
+      const ConfigValue* value = reader.AnyUnsuggested(unsupported.key);
       if (value == nullptr) continue;
-      reader.Expected(absent.key, value->place, std::string("nothing, for ").append(absent.why),
+      reader.Expected(unsupported.key, value->place, std::string("nothing, for ").append(unsupported.why),
                       value->Describe());
     }
   }
 
-  static void RefuseUnless(TableReader& reader, std::string_view key, int64_t only,
+  static void RejectUnless(TableReader& reader, std::string_view key, int64_t only,
                            std::string_view why) {
     const ConfigValue* value = reader.Any(key);
     if (value == nullptr) return;

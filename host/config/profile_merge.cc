@@ -113,19 +113,19 @@ class Sorter {
         const auto found = index.find((*other)->value);
         if (found == index.end() || found->second == self) continue;
         const bool is_before = other == &entry.before;
-        wishes_.push_back({&entry, &**other, is_before, is_before ? self : found->second,
+        constraints_.push_back({&entry, &**other, is_before, is_before ? self : found->second,
                            is_before ? found->second : self});
       }
     }
   }
 
   void Sort() {
-    if (std::ranges::all_of(wishes_, [](const Wish& w) { return w.first < w.second; })) return;
+    if (std::ranges::all_of(constraints_, [](const Constraint& w) { return w.first < w.second; })) return;
     std::vector<std::vector<size_t>> behind(plugins_.size());
     waits_for_.assign(plugins_.size(), 0);
-    for (const Wish& wish : wishes_) {
-      behind[wish.first].push_back(wish.second);
-      ++waits_for_[wish.second];
+    for (const Constraint& constraint : constraints_) {
+      behind[constraint.first].push_back(constraint.second);
+      ++waits_for_[constraint.second];
     }
     std::set<size_t> ready;
     for (size_t i = 0; i < plugins_.size(); ++i) {
@@ -139,14 +139,14 @@ class Sorter {
         if (--waits_for_[other] == 0) ready.insert(other);
       }
     }
-    if (order.size() < plugins_.size()) return SayCircles();
+    if (order.size() < plugins_.size()) return ReportCycles();
     Plugins sorted;
     for (const size_t i : order) sorted.push_back(std::move(plugins_[i]));
     plugins_ = std::move(sorted);
   }
 
  private:
-  struct Wish {
+  struct Constraint {
     const ProfilePlugin* entry;
     const Placed<std::string>* other;
     bool is_before;
@@ -156,46 +156,46 @@ class Sorter {
     const char* key() const { return is_before ? "before" : "after"; }
     std::string ToString() const { return entry->name.value + " " + key() + " " + other->value; }
   };
-  using Circle = std::vector<const Wish*>;
+  using Cycle = std::vector<const Constraint*>;
 
   // Everything that still waits waits for something that does: going back ends in a circle.
-  void SayCircles() {
-    std::vector<const Wish*> reason(plugins_.size(), nullptr);
-    for (const Wish& wish : wishes_) {
-      const bool waits = waits_for_[wish.first] > 0;
-      if (waits && reason[wish.second] == nullptr) reason[wish.second] = &wish;
+  void ReportCycles() {
+    std::vector<const Constraint*> reason(plugins_.size(), nullptr);
+    for (const Constraint& constraint : constraints_) {
+      const bool waits = waits_for_[constraint.first] > 0;
+      if (waits && reason[constraint.second] == nullptr) reason[constraint.second] = &constraint;
     }
-    std::vector<size_t> way_of(plugins_.size(), plugins_.size());
+    std::vector<size_t> visited_from(plugins_.size(), plugins_.size());
     for (size_t start = 0; start < plugins_.size(); ++start) {
-      Circle way;
+      Cycle path;
       size_t at = start;
-      while (waits_for_[at] > 0 && way_of[at] == plugins_.size()) {
-        way_of[at] = start;
-        way.push_back(reason[at]);
+      while (waits_for_[at] > 0 && visited_from[at] == plugins_.size()) {
+        visited_from[at] = start;
+        path.push_back(reason[at]);
         at = reason[at]->first;
       }
-      if (way.empty() || way_of[at] != start) continue;
-      way.erase(way.begin(),
-                std::ranges::find_if(way, [at](const Wish* wish) { return wish->second == at; }));
-      SayCircle(std::move(way));
+      if (path.empty() || visited_from[at] != start) continue;
+      path.erase(path.begin(),
+                std::ranges::find_if(path, [at](const Constraint* constraint) { return constraint->second == at; }));
+      ReportCycle(std::move(path));
     }
   }
 
   // As it is read: from the first wish of the file on, each going on where the last one ended.
-  void SayCircle(Circle circle) {
-    std::rotate(circle.begin(), std::ranges::min_element(circle), circle.end());
-    const Wish& first = *circle.front();
-    if (first.is_before) std::reverse(circle.begin() + 1, circle.end());
-    std::vector<std::string> wishes;
-    for (const Wish* wish : circle) wishes.push_back(wish->ToString());
+  void ReportCycle(Cycle cycle) {
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
+    const Constraint& first = *cycle.front();
+    if (first.is_before) std::reverse(cycle.begin() + 1, cycle.end());
+    std::vector<std::string> constraints;
+    for (const Constraint* constraint : cycle) constraints.push_back(constraint->ToString());
     errors_.Expected(first.other->place, PluginContext(first.entry->name.value) + first.key(),
                      "an order that all `before` and `after` of this file allow",
-                     "a circle: " + Join(wishes, ", "));
+                     "a circle: " + Join(constraints, ", "));
   }
 
   Plugins& plugins_;
   ConfigErrors& errors_;
-  std::vector<Wish> wishes_;       // In the order of the file.
+  std::vector<Constraint> constraints_;       // In the order of the file.
   std::vector<size_t> waits_for_;  // How many that are to stand before it are not placed yet.
 };
 

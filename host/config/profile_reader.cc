@@ -27,13 +27,13 @@ class Reader {
  public:
   Reader(const ProfileFiles& files, ConfigErrors& errors) : files_(files), errors_(errors) {}
 
-  // `said` is where the profile is named: nowhere for the first one.
+  // `named_at` is where the profile is named: nowhere for the first one.
   std::optional<Profile> Read(const std::string& name, const std::string& path,
-                              const ConfigPlace& said) {
-    if (!CanBeRead(path, said)) return std::nullopt;
+                              const ConfigPlace& named_at) {
+    if (!CanBeRead(path, named_at)) return std::nullopt;
     Result<std::string> text = path.empty() ? Status::NotFound("") : files_.read(path);
     if (!text.ok()) {
-      SayMissing(name, path, said, text.status().message());
+      ReportMissing(name, path, named_at, text.status().message());
       return std::nullopt;
     }
     const std::optional<ConfigValue> root = ParseToml(*text, path, errors_);
@@ -45,28 +45,28 @@ class Reader {
   }
 
  private:
-  bool CanBeRead(const std::string& path, const ConfigPlace& said) {
+  bool CanBeRead(const std::string& path, const ConfigPlace& named_at) {
     if (std::ranges::find(trail_, path) != trail_.end()) {
-      errors_.Expected(said, "extends", "a profile that does not extend this one", Circle(path));
+      errors_.Expected(named_at, "extends", "a profile that does not extend this one", Cycle(path));
       return false;
     }
     if (trail_.size() <= kMaxExtends) return true;
-    errors_.Expected(said, "extends",
+    errors_.Expected(named_at, "extends",
                      "at most " + std::to_string(kMaxExtends) + " profiles, one extending the next",
                      "more");
     return false;
   }
 
   // "a.toml, which extends b.toml, which extends a.toml"
-  std::string Circle(const std::string& path) const {
-    std::string circle = path;
+  std::string Cycle(const std::string& path) const {
+    std::string cycle = path;
     for (auto file = std::ranges::find(trail_, path) + 1; file != trail_.end(); ++file) {
-      circle += ", which extends " + *file;
+      cycle += ", which extends " + *file;
     }
-    return circle + ", which extends " + path;
+    return cycle + ", which extends " + path;
   }
 
-  void SayMissing(const std::string& name, const std::string& path, const ConfigPlace& said,
+  void ReportMissing(const std::string& name, const std::string& path, const ConfigPlace& named_at,
                   std::string_view why) {
     std::string expected = "a profile";
     std::string found = "none at " + path + ": " + std::string(why);
@@ -83,7 +83,7 @@ class Reader {
     if (trail_.empty()) {
       errors_.Expected({}, "profile " + name, expected, found);
     } else {
-      errors_.Expected(said, "extends", expected, found);
+      errors_.Expected(named_at, "extends", expected, found);
     }
   }
 

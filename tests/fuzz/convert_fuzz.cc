@@ -6,7 +6,7 @@
 // Links: host/config/toml_document.cc host/config/toml_limits.cc
 // Links: host/config/convert/convert_profile.cc host/config/convert/document.cc
 // Links: host/config/convert/document_places.cc host/config/convert/kube_config.cc
-// Links: host/config/convert/kube_plan.cc host/config/convert/kube_rest.cc
+// Links: host/config/convert/kube_plan.cc host/config/convert/kube_ignored_keys.cc
 // Links: host/config/convert/upstream_plugins.cc
 #include <cstddef>
 #include <cstdint>

@@ -41,25 +41,25 @@ class Converter {
     CheckCounts();
     for (const std::string_view point : kKubePoints) {
       for (const KubePlan::Use& use : plan_.At(point))
-        runs_[std::string(point)].push_back(use.plugin);
+        plugins_at_[std::string(point)].push_back(use.plugin);
     }
-    KeepWhatIsNeeded();
-    DropUnserved();
+    AddRequiredPoints();
+    DropUnimplemented();
     MakeNames();
     converted_.profile.scheduler_name = source_.scheduler_name;
     for (const std::string& name : names_) converted_.profile.plugins.push_back(MakePlugin(name));
-    for (const auto& [point, names] : runs_) AddOrder(point, names);
+    for (const auto& [point, names] : plugins_at_) AddOrder(point, names);
     CheckArguments();
-    WarnOfAbsent();
+    WarnOfUnavailable();
     return std::move(converted_);
   }
 
  private:
-  bool IsHere(std::string_view name) const { return known_.find(name) != known_.end(); }
+  bool IsAvailable(std::string_view name) const { return known_.find(name) != known_.end(); }
 
   // Neither here nor upstream's: its points are known to nobody.
-  bool IsForeign(std::string_view name) const {
-    return !IsHere(name) && FindUpstreamPlugin(name) == nullptr;
+  bool IsUnknown(std::string_view name) const {
+    return !IsAvailable(name) && FindUpstreamPlugin(name) == nullptr;
   }
 
   // Where the file names the plugin first; nullptr: nowhere.
@@ -86,7 +86,7 @@ class Converter {
   void CheckCounts() {
     const bool may_be_more = std::ranges::any_of(
         plan_.multi_point,
-        [this](const KubePluginEntry& entry) { return IsForeign(entry.name.value); });
+        [this](const KubePluginEntry& entry) { return IsUnknown(entry.name.value); });
     Names sorts;
     for (const KubePlan::Use& use : plan_.At("QueueSort")) sorts.push_back(use.plugin);
     if (sorts.size() > 1 || (sorts.empty() && !may_be_more)) {
@@ -100,16 +100,16 @@ class Converter {
   }
 
   // `names` run at `point`, and need what they do at `before` for it.
-  void Keep(const std::string& before, const std::string& point, const Names& names) {
-    Names& there = runs_[before];
+  void AddRequired(const std::string& before, const std::string& point, const Names& names) {
+    Names& plugins = plugins_at_[before];
     for (const std::string& name : names) {
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
-      const auto here = known_.find(name);
-      if (upstream == nullptr || here == known_.end() || !Has(here->second.points, before)) {
+      const auto available = known_.find(name);
+      if (upstream == nullptr || available == known_.end() || !Has(available->second.points, before)) {
         continue;
       }
-      if (Has(there, name)) continue;
-      there.push_back(name);
+      if (Has(plugins, name)) continue;
+      plugins.push_back(name);
       if (!upstream->RunsAt(before)) continue;
       std::string text = before;
       text.append(" of ").append(Quoted(name)).append(" stays: its ");
@@ -119,22 +119,22 @@ class Converter {
     }
   }
 
-  void KeepWhatIsNeeded() {
-    Names filters = runs_["Filter"];
+  void AddRequiredPoints() {
+    Names filters = plugins_at_["Filter"];
     std::erase_if(filters, [](const std::string& name) {
       return std::ranges::find(kNeedPreFilter, name) == kNeedPreFilter.end();
     });
-    Keep("PreFilter", "Filter", filters);
-    Keep("PreScore", "Score", runs_["Score"]);
+    AddRequired("PreFilter", "Filter", filters);
+    AddRequired("PreScore", "Score", plugins_at_["Score"]);
   }
 
   // What upstream's plugin does at a point where the one that is here does nothing.
-  void DropUnserved() {
-    for (auto& each : runs_) {
+  void DropUnimplemented() {
+    for (auto& each : plugins_at_) {
       const std::string& point = each.first;
       std::erase_if(each.second, [this, &point](const std::string& name) {
-        const auto here = known_.find(name);
-        if (here == known_.end() || Has(here->second.points, point)) return false;
+        const auto available = known_.find(name);
+        if (available == known_.end() || Has(available->second.points, point)) return false;
         const KubePluginEntry* entry = EntryOf(name);
         warnings_.Add(entry != nullptr ? entry->name.place : source_.place,
                       entry != nullptr ? entry->path : source_.path + ".plugins",
@@ -148,7 +148,7 @@ class Converter {
   void MakeNames() {
     for (const KubePluginEntry& entry : plan_.multi_point) AddNew(names_, entry.name.value);
     for (const std::string_view point : kKubePoints) {
-      for (const std::string& name : runs_[std::string(point)]) AddNew(names_, name);
+      for (const std::string& name : plugins_at_[std::string(point)]) AddNew(names_, name);
     }
     for (const KubePluginArgs& args : source_.args) AddNew(names_, args.name.value);
   }
@@ -157,14 +157,14 @@ class Converter {
   Names RunsOf(const std::string& name) {
     Names points;
     for (const std::string_view point : kKubePoints) {
-      if (Has(runs_[std::string(point)], name)) points.emplace_back(point);
+      if (Has(plugins_at_[std::string(point)], name)) points.emplace_back(point);
     }
     return points;
   }
 
   size_t CountPoints(const std::string& name) const {
-    if (const auto here = known_.find(name); here != known_.end()) {
-      return static_cast<size_t>(std::ranges::count_if(here->second.points, [](const auto& point) {
+    if (const auto available = known_.find(name); available != known_.end()) {
+      return static_cast<size_t>(std::ranges::count_if(available->second.points, [](const auto& point) {
         return std::ranges::find(kKubePoints, point) != kKubePoints.end();
       }));
     }
@@ -175,9 +175,9 @@ class Converter {
   ProfilePlugin MakePlugin(const std::string& name) {
     ProfilePlugin plugin;
     plugin.name.value = name;
-    if (!IsHere(name)) converted_.absent.insert(name);
+    if (!IsAvailable(name)) converted_.absent.insert(name);
     const Names points = RunsOf(name);
-    const bool points_unknown = IsForeign(name) && IsOfMultiPoint(name);
+    const bool points_unknown = IsUnknown(name) && IsOfMultiPoint(name);
     if (points.empty() && !points_unknown) plugin.enabled = Placed<bool>{false, {}};
     if (!points.empty() && !points_unknown && points.size() != CountPoints(name)) {
       plugin.points.emplace();
@@ -212,38 +212,38 @@ class Converter {
     converted_.profile.order.push_back(std::move(order));
   }
 
-  static std::string AbsenceOf(const std::string& name) {
+  static std::string UnavailableText(const std::string& name) {
     if (FindUpstreamPlugin(name) == nullptr) return "there is no plugin " + Quoted(name) + " here";
     return "plugin " + Quoted(name) + " is not here yet";
   }
 
   void CheckArguments() {
     for (const KubePluginArgs& args : source_.args) {
-      const auto here = known_.find(args.name.value);
-      if (here == known_.end()) {
+      const auto available = known_.find(args.name.value);
+      if (available == known_.end()) {
         warnings_.Add(args.name.place, args.path,
-                      AbsenceOf(args.name.value) +
+                      UnavailableText(args.name.value) +
                           ": its arguments stand unchecked, as a comment in the profile");
         continue;
       }
-      CheckArgs(here->second.args_schema, args.args, args.path + ".", args.name.place, errors_);
+      CheckArgs(available->second.args_schema, args.args, args.path + ".", args.name.place, errors_);
     }
   }
 
-  void WarnOfAbsent() {
+  void WarnOfUnavailable() {
     Names defaults;
     for (const ProfilePlugin& plugin : converted_.profile.plugins) {
       const std::string& name = plugin.name.value;
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
       // It runs at points alone that this version does not have.
-      const bool runs_elsewhere = upstream != nullptr && upstream->points.empty();
-      if (IsHere(name) || (!plugin.is_enabled() && !runs_elsewhere)) continue;
+      const bool has_no_point = upstream != nullptr && upstream->points.empty();
+      if (IsAvailable(name) || (!plugin.is_enabled() && !has_no_point)) continue;
       const KubePluginEntry* entry = EntryOf(name);
       if (entry == nullptr) {
-        if (runs_elsewhere) continue;
+        if (has_no_point) continue;
         defaults.push_back(name);
       } else {
-        WarnOfAbsent(*entry);
+        WarnOfUnavailable(*entry);
       }
     }
     if (!defaults.empty()) {
@@ -256,9 +256,9 @@ class Converter {
     WarnIfNoneIsLeft("Bind", "binds");
   }
 
-  void WarnOfAbsent(const KubePluginEntry& entry) {
+  void WarnOfUnavailable(const KubePluginEntry& entry) {
     const std::string& name = entry.name.value;
-    const std::string text = AbsenceOf(name);
+    const std::string text = UnavailableText(name);
     if (FindUpstreamPlugin(name) == nullptr) {
       Names names;
       for (const auto& [known, plugin] : known_) names.push_back(known);
@@ -274,8 +274,8 @@ class Converter {
   }
 
   void WarnIfNoneIsLeft(const std::string& point, const std::string& what) {
-    const Names& names = runs_[point];
-    const bool any = std::ranges::any_of(names, [this](const auto& name) { return IsHere(name); });
+    const Names& names = plugins_at_[point];
+    const bool any = std::ranges::any_of(names, [this](const auto& name) { return IsAvailable(name); });
     if (any) return;
     converted_.is_usable = false;
     warnings_.Add(source_.place, source_.path + ".plugins",
@@ -287,7 +287,7 @@ class Converter {
   ConfigErrors& errors_;
   ConfigErrors& warnings_;
   KubePlan plan_;
-  std::map<std::string, Names> runs_;  // By point, which is the order of [order] too.
+  std::map<std::string, Names> plugins_at_;  // By point, which is the order of [order] too.
   Names names_;                        // In the profile's order.
   ConvertedProfile converted_;
 };
@@ -306,18 +306,18 @@ void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& know
     const KubePluginArgs* args = profile.FindArgs(plugin);
     return args == nullptr ? ProfileArgs() : args->args;
   };
-  ConfigErrors said;
+  ConfigErrors ignored;
   const KubeSchedulerProfile& first = config.profiles.front();
-  const KubePlan first_plan = MakeKubePlan(first, known, said);
-  const KubePlan::Use* wanted = QueueSortOf(first_plan);
+  const KubePlan first_plan = MakeKubePlan(first, known, ignored);
+  const KubePlan::Use* expected = QueueSortOf(first_plan);
   for (const KubeSchedulerProfile& profile : std::span(config.profiles).subspan(1)) {
-    const KubePlan plan = MakeKubePlan(profile, known, said);
+    const KubePlan plan = MakeKubePlan(profile, known, ignored);
     const KubePlan::Use* found = QueueSortOf(plan);
-    if (found == nullptr || wanted == nullptr) continue;
+    if (found == nullptr || expected == nullptr) continue;
     const std::string as_first = ", as in " + first.path + ", for all profiles share a queue";
-    if (found->plugin != wanted->plugin) {
+    if (found->plugin != expected->plugin) {
       errors.Expected(profile.place, profile.path + ".plugins.queueSort",
-                      Quoted(wanted->plugin) + as_first, Quoted(found->plugin));
+                      Quoted(expected->plugin) + as_first, Quoted(found->plugin));
     } else if (args_of(profile, found->plugin) != args_of(first, found->plugin)) {
       errors.Expected(profile.place, profile.path + ".pluginConfig",
                       "the arguments of " + Quoted(found->plugin) + as_first, "others");

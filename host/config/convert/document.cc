@@ -94,7 +94,7 @@ class Converter {
 };
 
 // Takes "line N, column M: " from the beginning of `message`.
-ConfigPlace TakePlace(std::string_view& message, const std::string& file) {
+ConfigPlace ParsePlace(std::string_view& message, const std::string& file) {
   ConfigPlace place{file, 0, 0};
   constexpr std::string_view kLine = "line ";
   constexpr std::string_view kColumn = ", column ";
@@ -165,7 +165,7 @@ std::optional<Parsed> ParseYaml(std::string_view text, const std::string& file,
   if (!documents.ok()) {
     const Status status = documents.status();
     std::string_view message = status.message();
-    const ConfigPlace place = TakePlace(message, file);
+    const ConfigPlace place = ParsePlace(message, file);
     errors.AddAlone(place, "not YAML: " + std::string(message));
     return std::nullopt;
   }
@@ -186,8 +186,8 @@ std::optional<Parsed> Parse(std::string_view text, const std::string& file, Conf
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || text[begin] != '{') return ParseYaml(text, file, errors);
   if (FindSyntaxError(text).has_value()) {
-    ConfigErrors unsaid;
-    auto parsed = ParseYaml(text, file, unsaid);
+    ConfigErrors ignored;
+    auto parsed = ParseYaml(text, file, ignored);
     if (parsed.has_value()) return parsed;
   }
   return ParseJson(text, file, errors);

@@ -125,7 +125,7 @@ struct Cursor {
   const char* at;
   const char* end;
   uint32_t line = 1;
-  bool just_broken = false;  // The last character read ended a line.
+  bool after_line_end = false;  // The last character read ended a line.
 };
 
 class CursorIterator {
@@ -140,8 +140,8 @@ class CursorIterator {
 
   reference operator*() const { return *cursor_->at; }
   CursorIterator& operator++() {
-    cursor_->just_broken = *cursor_->at == '\n';
-    cursor_->line += cursor_->just_broken ? 1 : 0;
+    cursor_->after_line_end = *cursor_->at == '\n';
+    cursor_->line += cursor_->after_line_end ? 1 : 0;
     ++cursor_->at;
     return *this;
   }
@@ -184,7 +184,7 @@ class JsonHandler {
 
  private:
   // A number ends where another character follows, which was read to see that.
-  bool Number() { return Value(cursor_.line - (cursor_.just_broken ? 1 : 0)); }
+  bool Number() { return Value(cursor_.line - (cursor_.after_line_end ? 1 : 0)); }
   bool Value(uint32_t line) {
     tracker_.Value(line);
     return true;

@@ -6,7 +6,7 @@
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/document.h"
-#include "host/config/convert/kube_rest.h"
+#include "host/config/convert/kube_ignored_keys.h"
 #include "host/config/convert/upstream_plugins.h"
 #include "host/config/profile_reader.h"
 #include "host/config/table_reader.h"
@@ -92,7 +92,7 @@ class Reader {
     }
     ReadPercentage(reader);
     ReadBackoffs(reader);
-    ReadKubeRest(reader, errors_, warnings_);
+    ReadIgnoredKeys(reader, errors_, warnings_);
   }
 
   void ReadPercentage(TableReader& reader) {
@@ -289,14 +289,14 @@ class Reader {
     for (const auto& [key, expected] :
          {std::pair<std::string_view, std::string_view>("apiVersion", kApiVersion),
           std::pair<std::string_view, std::string_view>("kind", kind)}) {
-      const ConfigValue* said = table.Find(key);
-      if (said == nullptr) continue;
+      const ConfigValue* given = table.Find(key);
+      if (given == nullptr) continue;
       // Arguments of a third party may mean something of their own by it.
-      const bool is_theirs = FindUpstreamPlugin(plugin.value) == nullptr;
-      if (is_theirs && said->text != expected) continue;
-      if (said->text != expected) {
-        reader.Expected("args." + std::string(key), said->place, Quoted(expected),
-                        said->Describe());
+      const bool is_third_party = FindUpstreamPlugin(plugin.value) == nullptr;
+      if (is_third_party && given->text != expected) continue;
+      if (given->text != expected) {
+        reader.Expected("args." + std::string(key), given->place, Quoted(expected),
+                        given->Describe());
       }
       const std::string_view left_out = key;
       std::erase_if(plain.members, [left_out](const ConfigMember& m) { return m.key == left_out; });
@@ -305,8 +305,8 @@ class Reader {
   }
 
   void CheckNames(KubeSchedulerConfig& config) {
-    const bool is_said = !config.profiles.front().scheduler_name.place.file.empty();
-    if (config.profiles.size() == 1 && !is_said) {
+    const bool is_given = !config.profiles.front().scheduler_name.place.file.empty();
+    if (config.profiles.size() == 1 && !is_given) {
       config.profiles.front().scheduler_name.value = kDefaultSchedulerName;
       return;
     }

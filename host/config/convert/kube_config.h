@@ -63,7 +63,7 @@ struct KubeSchedulerConfig {
 
 // Reads the text of a file, YAML or JSON. `file` is what messages call it.
 // Errors: in `errors`: unknown keys, wrong types and values, names that are missing or there twice:
-//         of what is converted everything that upstream refuses, of the rest what ReadKubeRest
+//         of what is converted everything that upstream refuses, of the rest what ReadIgnoredKeys
 //         says. Nothing is returned where the file could not be read as a
 //         KubeSchedulerConfiguration v1 at all.
 // Warnings: in `warnings`: what has no meaning here, each by its path, with the reason.

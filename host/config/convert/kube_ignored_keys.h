@@ -1,7 +1,7 @@
 // What a KubeSchedulerConfiguration says and Berth has no use for: read as strictly as the rest, so
 // that nobody is told less than upstream would tell, then left out.
-#ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_REST_H_
-#define BERTH_HOST_CONFIG_CONVERT_KUBE_REST_H_
+#ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
+#define BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 
 #include "host/config/config_errors.h"
 #include "host/config/table_reader.h"
@@ -14,8 +14,8 @@ namespace berth::host {
 //         weight, a second one that binds. How times, locks, bursts and managed resources go
 //         together is not looked at.
 // Warnings: in `warnings`: each of these by its path, extenders one by one: "extenders[0]".
-void ReadKubeRest(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings);
+void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings);
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CONFIG_CONVERT_KUBE_REST_H_
+#endif  // BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_

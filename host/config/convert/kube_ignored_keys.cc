@@ -1,4 +1,4 @@
-#include "host/config/convert/kube_rest.h"
+#include "host/config/convert/kube_ignored_keys.h"
 
 #include <array>
 #include <cstddef>
@@ -56,11 +56,11 @@ constexpr std::array<Key, 8> kTlsConfig = {{{"insecure", Type::kBool},
 constexpr std::array<Key, 2> kManagedResource = {
     {{"name", Type::kText}, {"ignoredByScheduler", Type::kBool}}};
 
-struct Meaningless {
+struct IgnoredKey {
   Key key;
   std::string_view why;
 };
-constexpr std::array<Meaningless, 3> kTopLevel = {
+constexpr std::array<IgnoredKey, 3> kTopLevel = {
     {{{"enableProfiling", Type::kBool}, "this version serves no profiles of itself"},
      {{"enableContentionProfiling", Type::kBool}, "this version serves no profiles of itself"},
      {{"delayCacheUntilActive", Type::kBool}, "this version elects no leader"}}};
@@ -90,7 +90,7 @@ bool IsFalse(const ConfigValue* value) {
   return value != nullptr && value->kind == ConfigValue::Kind::kBool && !value->boolean;
 }
 
-bool IsSaid(const ConfigValue& table, std::string_view key) {
+bool IsSet(const ConfigValue& table, std::string_view key) {
   const ConfigValue* value = table.Find(key);
   return value != nullptr && !value->text.empty();
 }
@@ -112,7 +112,7 @@ class Reader {
     if (const ConfigValue* extenders = reader.Array("extenders", "extenders")) {
       ReadExtenders(*extenders);
     }
-    for (const Meaningless& each : kTopLevel) {
+    for (const IgnoredKey& each : kTopLevel) {
       const ConfigValue* value = reader.Any(each.key.name);
       if (value == nullptr || IsFalse(value)) continue;
       CheckType(*value, std::string(each.key.name), each.key.type);
@@ -158,7 +158,7 @@ class Reader {
         }
       }
       CheckWeight(extender, path);
-      if (IsSaid(extender, "bindVerb") && ++binders == 2) {
+      if (IsSet(extender, "bindVerb") && ++binders == 2) {
         errors_.Expected(extender.Find("bindVerb")->place, path + ".bindVerb",
                          "one extender that binds", "another one");
       }
@@ -167,7 +167,7 @@ class Reader {
   }
 
   void CheckWeight(const ConfigValue& extender, const std::string& path) {
-    if (!IsSaid(extender, "prioritizeVerb")) return;
+    if (!IsSet(extender, "prioritizeVerb")) return;
     const ConfigValue* weight = extender.Find("weight");
     if (weight != nullptr && (weight->kind != ConfigValue::Kind::kInt || weight->integer > 0)) {
       return;
@@ -183,7 +183,7 @@ class Reader {
 
 }  // namespace
 
-void ReadKubeRest(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings) {
+void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings) {
   Reader(errors, warnings).Read(reader);
 }
 
