@@ -20,7 +20,7 @@ const Json* Find(const Json& schema, const char* key) {
   return found == schema.end() ? nullptr : &*found;
 }
 
-// nullptr: the schema has no such table.
+// Returns the table; nullptr if the schema has no such table.
 const Json* FindTable(const Json& schema, const char* key) {
   const Json* table = Find(schema, key);
   return table != nullptr && table->is_object() ? table : nullptr;
@@ -35,7 +35,7 @@ std::string Describe(const Json& value) {
 std::string TypeName(const std::string& type) {
   if (type == "integer") return "a whole number";
   if (type == "number") return "a number";
-  if (type == "string") return "a text";
+  if (type == "string") return "a string";
   if (type == "boolean") return "true or false";
   return type == "array" ? "an array" : "a table";
 }
@@ -62,7 +62,8 @@ class Checker {
       : args_(args), context_(std::move(context)), plugin_(plugin), errors_(errors) {}
 
   void Check(const Json& schema, const Json& value, const std::string& pointer) {
-    if (const Json* allowed_values = Find(schema, "enum"); allowed_values != nullptr && allowed_values->is_array()) {
+    if (const Json* allowed_values = Find(schema, "enum");
+        allowed_values != nullptr && allowed_values->is_array()) {
       CheckEnum(*allowed_values, value, pointer);
       return;
     }
@@ -93,7 +94,7 @@ class Checker {
     Expected(pointer, "one of " + Join(quoted, ", "), found);
   }
 
-  // " from 0 to 100", " of at least 0"
+  // Returns the range of the schema as text: " from 0 to 100", " of at least 0", or nothing.
   static std::string Range(const Json& schema, const char* min_key, const char* max_key) {
     const Json* min = Find(schema, min_key);
     const Json* max = Find(schema, max_key);
@@ -122,14 +123,14 @@ class Checker {
 
   void CheckText(const Json& schema, const std::string& text, const std::string& pointer) {
     if (IsWithin(schema, "minLength", "maxLength", text.size())) return;
-    Expected(pointer, "a text with a length" + Range(schema, "minLength", "maxLength"),
-             "one of " + std::to_string(text.size()));
+    Expected(pointer, "a string with a length" + Range(schema, "minLength", "maxLength"),
+             "a length of " + std::to_string(text.size()));
   }
 
   void CheckArray(const Json& schema, const Json& array, const std::string& pointer) {
     if (!IsWithin(schema, "minItems", "maxItems", array.size())) {
       Expected(pointer, "an array with a length" + Range(schema, "minItems", "maxItems"),
-               "one of " + std::to_string(array.size()));
+               "a length of " + std::to_string(array.size()));
     }
     const Json* items = Find(schema, "items");
     if (items == nullptr) return;
@@ -159,7 +160,7 @@ class Checker {
   }
 
   void ReportUnknown(const std::string& key, const std::string& pointer,
-                  const std::vector<std::string>& known) {
+                     const std::vector<std::string>& known) {
     const std::string suggestion = DidYouMean(key, known);
     std::string expected = "no arguments";
     if (!known.empty()) expected = "one of " + Join(known, ", ");

@@ -1,4 +1,4 @@
-// A plugin's arguments against what the plugin says of them, before any of its code runs.
+// Checks a plugin's arguments against the plugin's JSON Schema, before any of its code runs.
 #ifndef BERTH_HOST_CONFIG_ARGS_SCHEMA_H_
 #define BERTH_HOST_CONFIG_ARGS_SCHEMA_H_
 
@@ -12,20 +12,20 @@
 
 namespace berth::host {
 
-// "args.scoringStrategy.resources[0].weight" for "/scoringStrategy/resources/0/weight", and "args"
-// for "".
+// Returns the key of a JSON pointer as users write it: "args.scoringStrategy.resources[0].weight"
+// for "/scoringStrategy/resources/0/weight", and "args" for "".
 std::string ArgsKey(std::string_view pointer);
 
-// Checks what `schema`, a JSON Schema, says with type, enum, minimum, maximum, minItems, maxItems,
-// minLength, maxLength, properties, required, additionalProperties and items. What else it says,
-// and what makes no sense in it, is passed over: the plugin itself has the last word. Arguments
-// that are not given are an empty table.
-// `context` stands before each key in messages; `plugin` is where the plugin is named.
+// Checks the arguments against `schema`, a JSON Schema, as far as it uses type, enum, minimum,
+// maximum, minItems, maxItems, minLength, maxLength, properties, required, additionalProperties and
+// items. Other keywords and invalid parts of the schema are ignored: the plugin itself checks its
+// arguments later. Missing arguments count as an empty table.
+// `context` precedes each key in messages; `plugin` is the place where the plugin is named.
 void CheckArgs(const nlohmann::json& schema, const ProfileArgs& args, const std::string& context,
                const ConfigPlace& plugin, ConfigErrors& errors);
 
-// `args` with the defaults that `schema` names for what they do not say, tables within tables
-// included. For people to read: a plugin fills in its own.
+// Returns `args` with the defaults of `schema` for members that are not set, also in nested tables.
+// For display; a plugin applies its own defaults.
 nlohmann::json WithDefaults(const nlohmann::json& schema, const nlohmann::json& args);
 
 }  // namespace berth::host

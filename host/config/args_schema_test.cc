@@ -43,7 +43,7 @@ std::string ErrorsOf(const Json& schema, const std::string& toml) {
   return std::string(errors.ToStatus().message());
 }
 
-TEST(CheckArgsTest, SaysWhereArgumentsDiffer) {
+TEST(CheckArgsTest, ReportsArgumentsThatDoNotMatchTheSchema) {
   struct Case {
     const char* toml;
     const char* error;
@@ -61,8 +61,8 @@ TEST(CheckArgsTest, SaysWhereArgumentsDiffer) {
       {"ratio = 1\ncount = 1.5",
        "a.toml:2: P: args.count: expected a whole number of at least 1, found 1.5"},
       {"ratio = 1\nzone = \"abcd\"",
-       "a.toml:2: P: args.zone: expected a text with a length of at most 3, found one of 4"},
-      {"ratio = 1\nzone = true", "a.toml:2: P: args.zone: expected a text, found true"},
+       "a.toml:2: P: args.zone: expected a string with a length of at most 3, found a length of 4"},
+      {"ratio = 1\nzone = true", "a.toml:2: P: args.zone: expected a string, found true"},
       {"ratio = 1\non = \"yes\"", "a.toml:2: P: args.on: expected true or false, found \"yes\""},
       {"\nratoi = 1\n",
        "a.toml: P: args.ratio: expected a number, found none\n"
@@ -80,35 +80,34 @@ TEST(CheckArgsTest, SaysWhereArgumentsDiffer) {
        "a.toml:3: P: args.strategy.type: expected one of \"LeastAllocated\", \"MostAllocated\", "
        "found 1"},
       {"ratio = 1\nstrategy.resources = []",
-       "a.toml:2: P: args.strategy.resources: expected an array with a length from 1 to 2, found "
-       "one of 0"},
+       "a.toml:2: P: args.strategy.resources: expected an array with a length from 1 to 2, found a "
+       "length of 0"},
       {"ratio = 1\n[[strategy.resources]]\nname = \"cpu\"\nweight = 101\n[[strategy.resources]]\n"
        "weight = 1\nnmae = \"x\"",
        "a.toml:4: P: args.strategy.resources[0].weight: expected a whole number of at most 100, "
        "found 101\n"
-       "a.toml:5: P: args.strategy.resources[1].name: expected a text, found none\n"
+       "a.toml:5: P: args.strategy.resources[1].name: expected a string, found none\n"
        "a.toml:7: P: args.strategy.resources[1].nmae: expected a known key, found \"nmae\"; did "
-       "you "
-       "mean name?"},
+       "you mean name?"},
       {"ratio = 1\n[labels]\na = \"1\"\nb = 2",
-       "a.toml:4: P: args.labels.b: expected a text, found 2"},
+       "a.toml:4: P: args.labels.b: expected a string, found 2"},
   };
   for (const Case& c : cases) EXPECT_EQ(ErrorsOf(Schema(), c.toml), c.error) << c.toml;
 }
 
-TEST(CheckArgsTest, WhatIsRequiredMayBeMissingAltogether) {
+TEST(CheckArgsTest, ReportsARequiredArgumentIfThereAreNone) {
   ConfigErrors errors;
   CheckArgs(Schema(), {}, "P: ", {"a.toml", 3, 1}, errors);
   EXPECT_EQ(errors.ToStatus().message(), "a.toml:3: P: args.ratio: expected a number, found none");
 }
 
-TEST(CheckArgsTest, APluginWithoutArgumentsTakesNone) {
+TEST(CheckArgsTest, RejectsArgumentsOfAPluginWithoutArguments) {
   EXPECT_EQ(ErrorsOf(Json::parse(R"({"type":"object","additionalProperties":false})"), "x = 1"),
             "a.toml:1: P: args.x: expected no arguments, found \"x\"");
   EXPECT_EQ(ErrorsOf(Json::object(), "x = 1"), "");
 }
 
-TEST(CheckArgsTest, ASchemaWithoutSenseIsPassedOver) {
+TEST(CheckArgsTest, IgnoresInvalidPartsOfASchema) {
   for (const char* schema :
        {"null", "[]", "7", R"({"type":7,"properties":[],"required":{},"enum":3,"items":2})",
         R"({"required":[1,null],"properties":{"x":5},"additionalProperties":[]})"}) {
@@ -116,13 +115,13 @@ TEST(CheckArgsTest, ASchemaWithoutSenseIsPassedOver) {
   }
 }
 
-TEST(ArgsKeyTest, IsHowPeopleWriteIt) {
+TEST(ArgsKeyTest, FormatsAPointerAsAKey) {
   EXPECT_EQ(ArgsKey(""), "args");
   EXPECT_EQ(ArgsKey("/a/0/b~1c/~0d"), "args.a[0].b/c.~d");
   EXPECT_EQ(ArgsKey("/a~"), "args.a~");
 }
 
-TEST(WithDefaultsTest, FillsInWhatIsNotSaid) {
+TEST(WithDefaultsTest, AddsDefaultsOfMissingArguments) {
   EXPECT_EQ(WithDefaults(Schema(), nullptr).dump(), R"({"count":2,"ratio":0.5,"zone":""})");
   EXPECT_EQ(
       WithDefaults(Schema(), Json::parse(R"({"ratio":1,"strategy":{"type":"x"}})")).dump(),

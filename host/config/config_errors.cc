@@ -8,7 +8,7 @@ namespace berth::host {
 namespace {
 
 struct Line {
-  size_t file;  // Its number: files are counted as they first err.
+  size_t file;  // The index of the file in the order of first errors.
   const ConfigError* error;
 };
 

@@ -1,4 +1,4 @@
-// Everything that is wrong with a set of configuration files, as values.
+// The errors of a set of configuration files, as values.
 #ifndef BERTH_HOST_CONFIG_CONFIG_ERRORS_H_
 #define BERTH_HOST_CONFIG_CONFIG_ERRORS_H_
 
@@ -13,25 +13,25 @@
 
 namespace berth::host {
 
-// Where something is written.
+// A position in a configuration file.
 struct ConfigPlace {
-  std::string file;     // As the user named it; empty: nowhere, it was made by a program.
-  uint32_t line = 0;    // From 1; 0: the file as a whole.
-  uint32_t column = 0;  // From 1, in characters; 0: the line as a whole.
+  std::string file;     // As the user named it; empty for a value made by a program.
+  uint32_t line = 0;    // From 1; 0 for the file as a whole.
+  uint32_t column = 0;  // From 1, in characters; 0 for the line as a whole.
 
-  // "profiles/binpack.toml:12", "profiles/binpack.toml", or nothing.
+  // Returns "profiles/binpack.toml:12", "profiles/binpack.toml", or an empty string.
   std::string ToString() const;
 
   friend auto operator<=>(const ConfigPlace&, const ConfigPlace&) = default;
 };
 
-// A value and where it was said.
+// A value and its position in a configuration file.
 template <class T>
 struct Placed {
   T value{};
   ConfigPlace place;
 
-  // Of the value alone: the same said elsewhere is the same.
+  // Compares only the values: equal values at different places are equal.
   friend bool operator==(const Placed& a, const Placed& b) { return a.value == b.value; }
 };
 
@@ -39,33 +39,34 @@ struct ConfigError {
   ConfigPlace place;
   std::string key;   // "schedulerName", `plugin "ImageLocality": weight`; may be empty.
   std::string text;  // "expected ..., found ..."
-  // The file could not be understood at all: what else was found is of no use beside it.
+  // The file could not be parsed: all other errors are omitted from the report.
   bool is_alone = false;
 
-  // "file:line: key: expected ..., found ...", in one line, without what is empty.
+  // Returns one line, "file:line: key: expected ..., found ...", without the parts that are empty.
   std::string ToString() const;
 };
 
-// Collects errors where one must not hide the next.
-// Threading: a value of one thread.
+// Collects errors, so that one error does not hide the next.
+// Threading: an instance is used by one thread.
 class ConfigErrors {
  public:
   void Add(ConfigPlace place, std::string key, std::string text);
-  // "expected <expected>, found <found>"
+  // Adds the error "expected <expected>, found <found>".
   void Expected(ConfigPlace place, std::string key, std::string_view expected,
                 std::string_view found);
 
-  // An error beside which only others of its kind are said.
+  // Adds an error that hides all errors that were not added by AddAlone().
   void AddAlone(ConfigPlace place, std::string text);
 
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
-  // In the order in which they were added.
+  // Returns the errors in the order in which they were added.
   std::span<const ConfigError> errors() const { return errors_; }
 
-  // Success when there is none; else InvalidArgument with one error a line, those of a file
-  // together and from its top to its bottom, files in the order in which they first erred; the
-  // same line twice is said once. Where some are to be alone, the others are left out.
+  // Returns Success if there are no errors, otherwise InvalidArgument with one error per line. The
+  // errors of a file are grouped and sorted by position; files are in the order of their first
+  // error. Equal lines are reported once. If there are errors of AddAlone(), only those are
+  // reported.
   Status ToStatus() const;
 
  private:

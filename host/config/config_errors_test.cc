@@ -5,7 +5,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ConfigErrorTest, SaysWhereAndWhat) {
+TEST(ConfigErrorTest, FormatsPlaceKeyAndText) {
   struct Case {
     ConfigError error;
     const char* text;
@@ -21,9 +21,9 @@ TEST(ConfigErrorTest, SaysWhereAndWhat) {
   for (const Case& c : cases) EXPECT_EQ(c.error.ToString(), c.text);
 }
 
-TEST(ConfigErrorsTest, NoneIsSuccess) { EXPECT_TRUE(ConfigErrors().ToStatus().ok()); }
+TEST(ConfigErrorsTest, NoErrorsAreSuccess) { EXPECT_TRUE(ConfigErrors().ToStatus().ok()); }
 
-TEST(ConfigErrorsTest, SortsWithinAFileAndSaysNothingTwice) {
+TEST(ConfigErrorsTest, SortsWithinAFileAndOmitsDuplicates) {
   ConfigErrors errors;
   errors.Add({"b.toml", 9, 1}, "x", "late");
   errors.Add({"a.toml", 5, 1}, "x", "other file");

@@ -9,13 +9,14 @@ namespace berth::host {
 
 inline constexpr std::string_view kProfileSuffix = ".toml";
 
-// Without a slash and without ".toml": the name of a profile that comes with the host.
+// Returns whether `name` is the name of a profile that is installed with Berth, not a path: it has
+// no slash and does not end in ".toml".
 bool IsBareProfileName(std::string_view name);
 
-// `path` in `folder`, without detours; an absolute path is itself.
+// Returns `path` relative to `folder`, normalised; an absolute path is returned normalised.
 std::string InFolder(std::string_view folder, std::string_view path);
 
-// What `path` means in the file `file`: it is relative to the file's folder.
+// Resolves `path`, which is written in the file `file`, relative to that file's folder.
 std::string Beside(std::string_view file, std::string_view path);
 
 }  // namespace berth::host

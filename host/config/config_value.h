@@ -1,4 +1,4 @@
-// A configuration file as a tree of plain values that know where they stand.
+// A configuration file as a tree of plain values with their positions.
 #ifndef BERTH_HOST_CONFIG_CONFIG_VALUE_H_
 #define BERTH_HOST_CONFIG_CONFIG_VALUE_H_
 
@@ -20,21 +20,22 @@ struct ConfigValue {
   enum class Kind : uint8_t { kBool, kInt, kFloat, kString, kTime, kArray, kTable };
 
   Kind kind = Kind::kTable;
-  ConfigPlace place;  // Of a member of a table: of its key.
+  ConfigPlace place;  // For a member of a table, the place of its key.
   bool boolean = false;
   int64_t integer = 0;
-  double number = 0;                  // Finite.
-  std::string text;                   // Of a string.
-  std::vector<ConfigValue> elements;  // Of an array.
-  std::vector<ConfigMember> members;  // Of a table: keys are unique, in any order.
+  double number = 0;                  // For kFloat; finite.
+  std::string text;                   // For kString.
+  std::vector<ConfigValue> elements;  // For kArray.
+  std::vector<ConfigMember> members;  // For kTable: unique keys, in no particular order.
 
   bool is_table() const { return kind == Kind::kTable; }
   bool is_array() const { return kind == Kind::kArray; }
   bool is_string() const { return kind == Kind::kString; }
 
-  // nullptr: it has no such member, or is no table. Lifetime: that of this value.
+  // Returns the member; nullptr if there is none, or if this is no table. Lifetime: that of this
+  // value.
   const ConfigValue* Find(std::string_view key) const;
-  // What is found here, for messages: `"five"`, `7`, `true`, `an array`, `a table`.
+  // Describes the value for messages: `"five"`, `7`, `true`, `an array`, `a table`.
   std::string Describe() const;
 };
 
@@ -43,14 +44,15 @@ struct ConfigMember {
   ConfigValue value;
 };
 
-// `value` as arguments. A time, which was said to be an error, is an empty text. REQUIRES: it is a
-// table.
+// Returns `value` as arguments. A date or time, which was reported as an error before, becomes an
+// empty string. REQUIRES: `value` is a table.
 ProfileArgs ToArgs(const ConfigValue& value);
 
-// A text between quotes for a message: control characters are escaped, a long one is cut.
+// Returns a quoted text for messages: control characters are escaped, a long text is truncated.
 std::string Quoted(std::string_view text);
 
-// `/a~1b/0`: what leads to the member `key` of what `pointer` leads to. (RFC 6901)
+// Returns the JSON pointer of the member `key` of the table at `pointer`, such as `/a~1b/0`. (RFC
+// 6901)
 std::string PointerTo(std::string_view pointer, std::string_view key);
 
 }  // namespace berth::host

@@ -19,23 +19,23 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
 
-// What there is in KubeSchedulerConfiguration, and not here.
+// A key of KubeSchedulerConfiguration that Berth does not support.
 struct UnsupportedKey {
   std::string_view key;
   std::string_view why;
 };
 constexpr std::array<UnsupportedKey, 11> kUnsupportedKeys = {
-    {{"apiVersion", "the file of Berth has no versions"},
-     {"kind", "the file of Berth has one kind"},
-     {"leaderElection", "this version elects no leader"},
-     {"clientConnection", "this version connects to no API server"},
-     {"enableProfiling", "this version serves no profiles"},
-     {"enableContentionProfiling", "this version serves no profiles"},
-     {"healthzBindAddress", "this version serves no health"},
-     {"metricsBindAddress", "this version serves no metrics"},
-     {"extenders", "a plugin does what an extender did"},
-     {"delayCacheUntilActive", "this version elects no leader"},
-     {"pluginConfig", "arguments stand in a profile's [plugins.args]"}}};
+    {{"apiVersion", "Berth's configuration file has no versions"},
+     {"kind", "Berth's configuration file has no kind"},
+     {"leaderElection", "this version does not elect a leader"},
+     {"clientConnection", "this version does not connect to an API server"},
+     {"enableProfiling", "this version does not serve profiling data"},
+     {"enableContentionProfiling", "this version does not serve profiling data"},
+     {"healthzBindAddress", "this version does not serve health checks"},
+     {"metricsBindAddress", "this version does not serve metrics"},
+     {"extenders", "extenders are not supported; use a plugin instead"},
+     {"delayCacheUntilActive", "this version does not elect a leader"},
+     {"pluginConfig", "arguments belong into [plugins.args] of a profile"}}};
 
 constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLevels = {
     {{"trace", BERTH_LOG_TRACE},
@@ -51,7 +51,7 @@ class Reader {
   HostConfig Read(const ConfigValue& root) {
     TableReader reader(root, "", errors_);
     HostConfig config;
-    config.profiles = reader.Strings("profiles", "files or names of profiles")
+    config.profiles = reader.Strings("profiles", "paths or names of profiles")
                           .value_or(std::vector<Placed<std::string>>());
     for (Placed<std::string>& profile : config.profiles) {
       if (!IsBareProfileName(profile.value)) profile.value = Beside(file_, profile.value);
@@ -76,7 +76,7 @@ class Reader {
     const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
     if (initial.has_value()) config.initial_backoff_ns = initial->value * kSecondNs;
     if (max.has_value()) config.max_backoff_ns = max->value * kSecondNs;
-    // One of them is said, so the other may be the default that everybody knows.
+    // If only one is set, compare it with kube-scheduler's default of the other.
     const int64_t least = initial.has_value() ? initial->value : 1;
     const int64_t most = max.has_value() ? max->value : 10;
     if (least <= most) return;
@@ -84,7 +84,7 @@ class Reader {
     reader.Expected(has_max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds",
                     has_max ? max->place : initial->place,
                     has_max ? "at least podInitialBackoffSeconds, " + std::to_string(least)
-                             : "at most podMaxBackoffSeconds, " + std::to_string(most),
+                            : "at most podMaxBackoffSeconds, " + std::to_string(most),
                     std::to_string(has_max ? most : least));
   }
 
@@ -102,7 +102,7 @@ class Reader {
   }
 
   static std::optional<int64_t> ReadDuration(TableReader& reader, std::string_view key) {
-    constexpr std::string_view kExpected = "a time above 0, such as \"1.5s\" or \"2m\"";
+    constexpr std::string_view kExpected = "a duration above 0, such as \"1.5s\" or \"2m\"";
     const auto text = reader.String(key, kExpected);
     if (!text.has_value()) return std::nullopt;
     const Result<int64_t> duration = ParseDuration(text->value);
@@ -127,14 +127,15 @@ class Reader {
     reader.End();
   }
 
-  // Nothing is taken and then left undone.
+  // Rejects keys that would otherwise be accepted without effect.
   static void RejectUnsupportedKeys(TableReader& reader) {
-    RejectUnless(reader, "parallelism", 1, "this version decides on one thread");
-    RejectUnless(reader, "percentageOfNodesToScore", 100, "every node is looked at");
+    RejectUnless(reader, "parallelism", 1, "this version schedules on one thread");
+    RejectUnless(reader, "percentageOfNodesToScore", 100, "every node is evaluated");
     for (const UnsupportedKey& unsupported : kUnsupportedKeys) {
       const ConfigValue* value = reader.AnyUnsuggested(unsupported.key);
       if (value == nullptr) continue;
-      reader.Expected(unsupported.key, value->place, std::string("nothing, for ").append(unsupported.why),
+      reader.Expected(unsupported.key, value->place,
+                      std::string("no such key, because ").append(unsupported.why),
                       value->Describe());
     }
   }
@@ -145,7 +146,7 @@ class Reader {
     if (value == nullptr) return;
     if (value->kind == ConfigValue::Kind::kInt && value->integer == only) return;
     reader.Expected(key, value->place,
-                    std::to_string(only) + " or nothing, for " + std::string(why),
+                    std::to_string(only) + " or no such key, because " + std::string(why),
                     value->Describe());
   }
 

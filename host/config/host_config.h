@@ -1,5 +1,5 @@
-// The host file, berth.toml: what concerns the process and not one profile. Keys that
-// KubeSchedulerConfiguration has are spelled as there.
+// The host file, berth.toml: settings of the process, as opposed to those of one profile. Keys that
+// also exist in KubeSchedulerConfiguration have the same spelling.
 #ifndef BERTH_HOST_CONFIG_HOST_CONFIG_H_
 #define BERTH_HOST_CONFIG_HOST_CONFIG_H_
 
@@ -13,21 +13,21 @@
 
 namespace berth::host {
 
-// What is nullopt, or empty, was not said.
+// The settings of the host file. Members that are nullopt or empty were not set.
 //
-//   profiles = ["default", "acme.toml"]   # names, and files relative to this one
+//   profiles = ["default", "acme.toml"]   # names, and paths relative to this file
 //   pluginDirs = ["/opt/acme/plugins"]    # instead of the plugins that come with Berth
 //   podInitialBackoffSeconds = 1
 //   podMaxBackoffSeconds = 10
 //   logLevel = "info"                     # trace, debug, info, warning, error
 //
-//   [deadlines]                           # of plugins: as Go writes durations
+//   [deadlines]                           # of plugin calls, as Go durations
 //   call = "1s"
 //   postFilter = "10s"
 //   bind = "10m"                          # of PreBind and Bind
 //
-//   [quarantine]                          # of a plugin with so many faults in such a time
-//   faults = 10                           # 0: never
+//   [quarantine]                          # of a plugin with this many faults in this time
+//   faults = 10                           # 0 disables the quarantine
 //   window = "1m"
 struct HostConfig {
   std::vector<Placed<std::string>> profiles;  // Paths are relative to the working directory.
@@ -42,9 +42,10 @@ struct HostConfig {
   std::optional<int64_t> quarantine_window_ns;
 };
 
-// Reads the text of a host file. `file` is what messages call it, and what paths are relative to.
-// Errors: everything that is wrong, in `errors`; keys of KubeSchedulerConfiguration that have no
-//         meaning here say so. What is wrong is not said in the result.
+// Reads the text of a host file. `file` is its name in messages; paths in it are relative to the
+// file's folder.
+// Errors: all errors are added to `errors`, including keys of KubeSchedulerConfiguration that Berth
+//         does not support. Invalid members are not set in the result.
 HostConfig ReadHostConfig(std::string_view text, const std::string& file, ConfigErrors& errors);
 
 }  // namespace berth::host

@@ -52,7 +52,7 @@ TEST(ReadHostConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.quarantine_window_ns, 30'000'000'000);
 }
 
-TEST(ReadHostConfigTest, AnEmptyFileSaysNothing) {
+TEST(ReadHostConfigTest, AnEmptyFileSetsNothing) {
   ConfigErrors errors;
   const HostConfig config = ReadHostConfig("", "berth.toml", errors);
   EXPECT_TRUE(errors.empty());
@@ -60,7 +60,7 @@ TEST(ReadHostConfigTest, AnEmptyFileSaysNothing) {
   EXPECT_FALSE(config.initial_backoff_ns.has_value());
 }
 
-TEST(ReadHostConfigTest, SaysWhatIsWrong) {
+TEST(ReadHostConfigTest, ReportsErrors) {
   struct Case {
     const char* toml;
     const char* error;
@@ -70,22 +70,22 @@ TEST(ReadHostConfigTest, SaysWhatIsWrong) {
        "etc/berth.toml:1: profile: expected a known key, found \"profile\"; did you mean "
        "profiles?"},
       {"profiles = \"a.toml\"",
-       "etc/berth.toml:1: profiles: expected an array of files or names of profiles, found "
+       "etc/berth.toml:1: profiles: expected an array of paths or names of profiles, found "
        "\"a.toml\""},
       {"profiles = [\"a\", \"a\"]",
-       "etc/berth.toml:1: profiles: expected each name once, found \"a\" again"},
+       "etc/berth.toml:1: profiles: expected unique values, found \"a\" twice"},
       {"parallelism = 16",
-       "etc/berth.toml:1: parallelism: expected 1 or nothing, for this version decides on one "
-       "thread, found 16"},
+       "etc/berth.toml:1: parallelism: expected 1 or no such key, because this version schedules "
+       "on one thread, found 16"},
       {"percentageOfNodesToScore = 50",
-       "etc/berth.toml:1: percentageOfNodesToScore: expected 100 or nothing, for every node is "
-       "looked at, found 50"},
+       "etc/berth.toml:1: percentageOfNodesToScore: expected 100 or no such key, because every "
+       "node is evaluated, found 50"},
       {"[leaderElection]\nleaderElect = true",
-       "etc/berth.toml:1: leaderElection: expected nothing, for this version elects no leader, "
-       "found a table"},
+       "etc/berth.toml:1: leaderElection: expected no such key, because this version does not "
+       "elect a leader, found a table"},
       {"apiVersion = \"kubescheduler.config.k8s.io/v1\"",
-       "etc/berth.toml:1: apiVersion: expected nothing, for the file of Berth has no versions, "
-       "found \"kubescheduler.config.k8s.io/v1\""},
+       "etc/berth.toml:1: apiVersion: expected no such key, because Berth's configuration file has "
+       "no versions, found \"kubescheduler.config.k8s.io/v1\""},
       {"podInitialBackoffSeconds = 0",
        "etc/berth.toml:1: podInitialBackoffSeconds: expected a whole number from 1 to 31536000, "
        "found 0"},
@@ -102,10 +102,10 @@ TEST(ReadHostConfigTest, SaysWhatIsWrong) {
       {"logLevel = 3",
        "etc/berth.toml:1: logLevel: expected one of trace, debug, info, warning, error, found 3"},
       {"[deadlines]\ncall = \"soon\"",
-       "etc/berth.toml:2: deadlines.call: expected a time above 0, such as \"1.5s\" or \"2m\", "
+       "etc/berth.toml:2: deadlines.call: expected a duration above 0, such as \"1.5s\" or \"2m\", "
        "found \"soon\""},
       {"[deadlines]\nbind = \"0s\"",
-       "etc/berth.toml:2: deadlines.bind: expected a time above 0, such as \"1.5s\" or \"2m\", "
+       "etc/berth.toml:2: deadlines.bind: expected a duration above 0, such as \"1.5s\" or \"2m\", "
        "found \"0s\""},
       {"[deadlines]\nbnid = \"1s\"",
        "etc/berth.toml:2: deadlines.bnid: expected a known key, found \"bnid\"; did you mean "
@@ -116,8 +116,8 @@ TEST(ReadHostConfigTest, SaysWhatIsWrong) {
        "etc/berth.toml:1: zzz: expected one of profiles, pluginDirs, podInitialBackoffSeconds, "
        "podMaxBackoffSeconds, logLevel, deadlines, quarantine, parallelism, "
        "percentageOfNodesToScore, found \"zzz\"\n"
-       "etc/berth.toml:3: quarantine.window: expected a time above 0, such as \"1.5s\" or \"2m\", "
-       "found 5"},
+       "etc/berth.toml:3: quarantine.window: expected a duration above 0, such as \"1.5s\" or "
+       "\"2m\", found 5"},
   };
   for (const Case& c : cases) EXPECT_EQ(ErrorsOf(c.toml), c.error) << c.toml;
 }

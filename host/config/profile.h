@@ -1,6 +1,6 @@
-// One profile as plain values: what its file says once everything that it extends has been read
-// into it. It knows no plugin: whether there is one of that name, what it implements and which
-// arguments it takes is for those who make a plan of it.
+// One profile as plain values: the content of its file after everything that it extends has been
+// merged into it. The profile is not checked against plugins: whether a plugin exists, what it
+// implements and which arguments it takes is checked when a plan is made from the profile.
 #ifndef BERTH_HOST_CONFIG_PROFILE_H_
 #define BERTH_HOST_CONFIG_PROFILE_H_
 
@@ -17,42 +17,43 @@
 
 namespace berth::host {
 
-// The name that pods have in spec.schedulerName unless they say another.
+// The default of spec.schedulerName in pods.
 inline constexpr std::string_view kDefaultSchedulerName = "default-scheduler";
 
-// Whether pods can be expected to say it: it is not empty, and no byte of it is a space or a
-// control character.
+// Returns whether the name is valid: not empty, without spaces and control characters.
 bool IsSchedulerName(std::string_view name);
 inline constexpr std::string_view kExpectedSchedulerName =
     "the name of a scheduler, without spaces and control characters";
 
-// A plugin's arguments and where each of them was said.
+// A plugin's arguments with the place of each of them.
 struct ProfileArgs {
-  nlohmann::json value;  // Null: none were given. Else an object.
-  // By JSON pointer into `value`; "" is the whole. What is not there was said where the nearest
-  // part above it was.
+  nlohmann::json value;  // An object; null if no arguments were given.
+  // The places by JSON pointer into `value`; "" is the whole. A part without an entry has the place
+  // of its nearest ancestor with an entry.
   std::map<std::string, ConfigPlace, std::less<>> places;
 
-  // Of the part at `pointer`, or of the nearest part above it that has one.
+  // Returns the place of the part at `pointer`, or of its nearest ancestor with a place.
   ConfigPlace PlaceOf(std::string_view pointer) const;
 
   friend bool operator==(const ProfileArgs& a, const ProfileArgs& b) { return a.value == b.value; }
 };
 
-// One entry of [[plugins]]. What is nullopt was not said, by this profile or one that it extends.
+// One entry of [[plugins]]. Members that are nullopt were set neither by this profile nor by one
+// that it extends.
 struct ProfilePlugin {
-  Placed<std::string> name;               // Where the entry begins that said something last.
-  std::optional<Placed<bool>> enabled;    // Not said: it is.
-  std::optional<Placed<int64_t>> weight;  // Of its score, >= 0. Not said, and 0: 1.
-  // Who has the plugin. Not said: one of the plugin directories. A path that was relative to the
-  // profile's file is relative to the working directory here.
+  Placed<std::string> name;               // The place is that of the last entry merged into it.
+  std::optional<Placed<bool>> enabled;    // Enabled if not set.
+  std::optional<Placed<int64_t>> weight;  // The score's weight, >= 0. 1 if not set or 0.
+  // The path of the plugin's library, relative to the working directory (not to the profile's
+  // file). If not set, the plugin is in one of the plugin directories.
   std::optional<Placed<std::string>> library;
   std::optional<Placed<std::string>> sha256;  // 64 hexadecimal digits; only with `library`.
-  // Said by the profile itself, and carried out already in the order of Profile::plugins.
+  // Set by the profile's own file, and already applied to the order of Profile::plugins.
   std::optional<Placed<std::string>> before;
   std::optional<Placed<std::string>> after;
-  // The points at which it runs, "Filter"; not said: all that it implements. Those without a place
-  // in the scheduling of a pod, EnqueueExtensions and Changes, come with it and are never named.
+  // The points at which the plugin runs, such as "Filter"; all that it implements if not set.
+  // EnqueueExtensions and Changes, which are not stages of scheduling a pod, are always included
+  // and never listed.
   std::optional<std::vector<Placed<std::string>>> points;
   ProfileArgs args;
 
@@ -61,8 +62,8 @@ struct ProfilePlugin {
   friend bool operator==(const ProfilePlugin&, const ProfilePlugin&) = default;
 };
 
-// One key of [order]: at `point` these plugins run first, in this order; then those of the profile
-// that are not named, in the profile's order.
+// One key of [order]: at `point`, these plugins run first, in this order; the other plugins of the
+// profile follow in the profile's order.
 struct ProfileOrder {
   Placed<std::string> point;
   std::vector<Placed<std::string>> plugins;
@@ -70,20 +71,21 @@ struct ProfileOrder {
   friend bool operator==(const ProfileOrder&, const ProfileOrder&) = default;
 };
 
-// A value. Threading: none of its own.
+// A plain value. Threading: none of its own.
 struct Profile {
-  std::string file;  // As messages call it; empty: it was made by a program.
-  // False: it may have had plugins that could not be read. How many it has of a kind says nothing.
+  std::string file;  // Its name in messages; empty for a profile made by a program.
+  // False if some plugins may be missing because they could not be read. Counts of plugins are then
+  // meaningless.
   bool is_complete = true;
-  // Empty: it could not be read.
+  // Empty if it could not be read.
   Placed<std::string> scheduler_name{std::string(kDefaultSchedulerName), {}};
-  // In the profile's order, those that are not enabled included: who extends it may enable them.
-  // Names are unique.
+  // The plugins in the profile's order, including disabled ones, which a profile that extends this
+  // one may enable. Names are unique.
   std::vector<ProfilePlugin> plugins;
-  // Points are unique, and names within one; in the order of the alphabet.
+  // The [order] entries, sorted by point. Points are unique, and so are the names within one point.
   std::vector<ProfileOrder> order;
 
-  // nullptr: there is none of this name. Lifetime: until `plugins` changes.
+  // Returns the plugin of this name; nullptr if there is none. Lifetime: until `plugins` changes.
   const ProfilePlugin* Find(std::string_view plugin) const;
 
   friend bool operator==(const Profile& a, const Profile& b) {

@@ -86,7 +86,7 @@ class Mover {
     plugins_.insert(FindPlugin(plugins_, other) + offset, std::move(plugin));
   }
 
-  // Both are there, and the one stands before the other.
+  // Returns whether both plugins exist and `first` precedes `second`.
   bool IsBefore(const std::string& first, const std::string& second) {
     const auto a = FindPlugin(plugins_, first);
     const auto b = FindPlugin(plugins_, second);
@@ -98,10 +98,10 @@ class Mover {
   ConfigErrors& errors_;
 };
 
-// Where not all wishes hold: an order in which they do, as near as can be to that which is there.
+// Finds an order in which all constraints hold, and which differs little from the existing one.
 class Sorter {
  public:
-  // Wishes for plugins that there are not, or for itself, are passed over.
+  // Ignores constraints that name a missing plugin or the plugin itself.
   Sorter(const Plugins& entries, Plugins& plugins, ConfigErrors& errors)
       : plugins_(plugins), errors_(errors) {
     std::map<std::string_view, size_t> index;
@@ -114,13 +114,14 @@ class Sorter {
         if (found == index.end() || found->second == self) continue;
         const bool is_before = other == &entry.before;
         constraints_.push_back({&entry, &**other, is_before, is_before ? self : found->second,
-                           is_before ? found->second : self});
+                                is_before ? found->second : self});
       }
     }
   }
 
   void Sort() {
-    if (std::ranges::all_of(constraints_, [](const Constraint& w) { return w.first < w.second; })) return;
+    if (std::ranges::all_of(constraints_, [](const Constraint& w) { return w.first < w.second; }))
+      return;
     std::vector<std::vector<size_t>> behind(plugins_.size());
     waits_for_.assign(plugins_.size(), 0);
     for (const Constraint& constraint : constraints_) {
@@ -150,7 +151,7 @@ class Sorter {
     const ProfilePlugin* entry;
     const Placed<std::string>* other;
     bool is_before;
-    size_t first;  // Is to stand before `second`. Both are indexes of plugins_.
+    size_t first;  // Must precede `second`. Both are indexes into plugins_.
     size_t second;
 
     const char* key() const { return is_before ? "before" : "after"; }
@@ -158,7 +159,8 @@ class Sorter {
   };
   using Cycle = std::vector<const Constraint*>;
 
-  // Everything that still waits waits for something that does: going back ends in a circle.
+  // Every plugin that is not placed waits for another such plugin, so following the constraints
+  // backwards ends in a cycle.
   void ReportCycles() {
     std::vector<const Constraint*> reason(plugins_.size(), nullptr);
     for (const Constraint& constraint : constraints_) {
@@ -175,13 +177,15 @@ class Sorter {
         at = reason[at]->first;
       }
       if (path.empty() || visited_from[at] != start) continue;
-      path.erase(path.begin(),
-                std::ranges::find_if(path, [at](const Constraint* constraint) { return constraint->second == at; }));
+      path.erase(path.begin(), std::ranges::find_if(path, [at](const Constraint* constraint) {
+                   return constraint->second == at;
+                 }));
       ReportCycle(std::move(path));
     }
   }
 
-  // As it is read: from the first wish of the file on, each going on where the last one ended.
+  // Reports the cycle starting with its first constraint in the file; each constraint continues
+  // where the previous one ended.
   void ReportCycle(Cycle cycle) {
     std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
     const Constraint& first = *cycle.front();
@@ -189,14 +193,14 @@ class Sorter {
     std::vector<std::string> constraints;
     for (const Constraint* constraint : cycle) constraints.push_back(constraint->ToString());
     errors_.Expected(first.other->place, PluginContext(first.entry->name.value) + first.key(),
-                     "an order that all `before` and `after` of this file allow",
-                     "a circle: " + Join(constraints, ", "));
+                     "`before` and `after` keys that do not contradict each other",
+                     "a cycle: " + Join(constraints, ", "));
   }
 
   Plugins& plugins_;
   ConfigErrors& errors_;
-  std::vector<Constraint> constraints_;       // In the order of the file.
-  std::vector<size_t> waits_for_;  // How many that are to stand before it are not placed yet.
+  std::vector<Constraint> constraints_;  // In the order of the file.
+  std::vector<size_t> waits_for_;  // By plugin: the number of its predecessors not yet placed.
 };
 
 }  // namespace

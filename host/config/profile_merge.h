@@ -1,4 +1,4 @@
-// A profile from what it extends and what it says itself.
+// Merges a profile with the profile that it extends, and orders its plugins.
 #ifndef BERTH_HOST_CONFIG_PROFILE_MERGE_H_
 #define BERTH_HOST_CONFIG_PROFILE_MERGE_H_
 
@@ -9,21 +9,22 @@
 
 namespace berth::host {
 
-// Says `over` over `base`: tables merge, all else is replaced.
+// Merges `over` into `base`: tables are merged, all other values are replaced.
 void MergeArgs(ProfileArgs& base, ProfileArgs over);
 
-// Says `entry` over the plugin of its name, or adds it as the last one.
+// Merges `entry` into the plugin of the same name, or appends it.
 void MergePlugin(std::vector<ProfilePlugin>& plugins, ProfilePlugin entry);
 
-// Moves the plugins that say `before` or `after` directly there, in the order of `entries`, the
-// entries of the profile's own file. Where that leaves one that does not hold, all are sorted:
-// of those that may come next, the one that stood first. With `complete` false, some plugins may be
-// missing: names are not looked for.
-// Errors: a name that there is not, or the plugin's own; wishes that go round in a circle.
+// Moves the plugins with `before` or `after` directly next to the named plugin, in the order of
+// `entries`, the entries of the profile's own file. If some `before` or `after` does not hold
+// afterwards, sorts all plugins topologically; among several possible next plugins, the one that
+// came first stays first. If `complete` is false, some plugins may be missing, and unknown names
+// are not reported.
+// Errors: unknown names, a plugin that names itself, contradicting keys.
 void MovePlugins(const std::vector<ProfilePlugin>& entries, bool complete,
                  std::vector<ProfilePlugin>& plugins, ConfigErrors& errors);
 
-// What messages say before the keys of a plugin: `plugin "ImageLocality": `.
+// Returns the prefix of a plugin's keys in messages: `plugin "ImageLocality": `.
 std::string PluginContext(const std::string& plugin);
 
 }  // namespace berth::host

@@ -15,7 +15,7 @@ namespace berth::host {
 namespace {
 
 constexpr size_t kSha256Digits = 64;
-constexpr size_t kMaxOrders = 100;  // More than there are extension points.
+constexpr size_t kMaxOrders = 100;  // More than the number of extension points.
 
 bool IsSha256(std::string_view text) {
   return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
@@ -27,7 +27,7 @@ class Reader {
  public:
   Reader(const ProfileFiles& files, ConfigErrors& errors) : files_(files), errors_(errors) {}
 
-  // `named_at` is where the profile is named: nowhere for the first one.
+  // `named_at` is the place that names the profile; empty for the first profile.
   std::optional<Profile> Read(const std::string& name, const std::string& path,
                               const ConfigPlace& named_at) {
     if (!CanBeRead(path, named_at)) return std::nullopt;
@@ -52,12 +52,12 @@ class Reader {
     }
     if (trail_.size() <= kMaxExtends) return true;
     errors_.Expected(named_at, "extends",
-                     "at most " + std::to_string(kMaxExtends) + " profiles, one extending the next",
+                     "at most " + std::to_string(kMaxExtends) + " profiles in a chain of `extends`",
                      "more");
     return false;
   }
 
-  // "a.toml, which extends b.toml, which extends a.toml"
+  // Returns the cycle as text: "a.toml, which extends b.toml, which extends a.toml".
   std::string Cycle(const std::string& path) const {
     std::string cycle = path;
     for (auto file = std::ranges::find(trail_, path) + 1; file != trail_.end(); ++file) {
@@ -67,16 +67,16 @@ class Reader {
   }
 
   void ReportMissing(const std::string& name, const std::string& path, const ConfigPlace& named_at,
-                  std::string_view why) {
+                     std::string_view why) {
     std::string expected = "a profile";
     std::string found = "none at " + path + ": " + std::string(why);
     if (path.empty()) {
-      expected = "a file *.toml, for no profile comes with Berth here";
+      expected = "the path of a .toml file, because no profiles are installed with Berth here";
       found = Quoted(name);
       if (!files_.searched.empty()) found += "; looked in " + Join(files_.searched, ", ");
     } else if (IsBareProfileName(name) &&
                std::ranges::find(files_.shipped_names, name) == files_.shipped_names.end()) {
-      expected = "a file *.toml, or the name of a profile that comes with Berth";
+      expected = "the path of a .toml file, or the name of a profile that is installed with Berth";
       found =
           "none of this name in " + files_.shipped_folder + DidYouMean(name, files_.shipped_names);
     }
@@ -90,7 +90,7 @@ class Reader {
   Profile ReadRoot(const ConfigValue& root, const std::string& path) {
     TableReader reader(root, "", errors_);
     const auto scheduler_name = ReadSchedulerName(reader);
-    const auto extends = reader.String("extends", "a profile's file or name");
+    const auto extends = reader.String("extends", "the path or name of a profile");
     const size_t before = errors_.size();
     const ConfigValue* plugins = reader.Array("plugins", "tables, each [[plugins]]");
     const ConfigValue* order = reader.Table("order");
@@ -131,8 +131,8 @@ class Reader {
     return std::nullopt;
   }
 
-  // Returns: whether all plugins are there, `complete` of those that it extends: none of these is
-  // without a name.
+  // Returns: whether all plugins could be read, given that `complete` holds for the inherited
+  //          ones. A plugin without a name counts as not read.
   bool ReadPlugins(const ConfigValue& array, bool complete, Profile& profile) {
     if (array.elements.size() > kMaxProfilePlugins) {
       profile.is_complete = false;
@@ -161,8 +161,8 @@ class Reader {
       } else {
         profile.is_complete = false;
         errors_.Expected(
-            entry->name.place, PluginContext(entry->name.value) + "name", "each plugin once",
-            "it again: the first is in line " + std::to_string(other->name.place.line));
+            entry->name.place, PluginContext(entry->name.value) + "name", "unique plugin names",
+            "a second entry: the first one is in line " + std::to_string(other->name.place.line));
       }
     }
     for (const ProfilePlugin& entry : entries) MergePlugin(profile.plugins, entry);
@@ -210,7 +210,7 @@ class Reader {
     for (const ProfilePlugin& plugin : profile.plugins) {
       if (!plugin.sha256.has_value() || plugin.library.has_value()) continue;
       errors_.Expected(plugin.sha256->place, PluginContext(plugin.name.value) + "sha256",
-                       "a `library` beside it, whose content it is", "none");
+                       "a `library` key in the same entry, which the digest belongs to", "none");
     }
   }
 
@@ -252,7 +252,7 @@ class Reader {
 
   const ProfileFiles& files_;
   ConfigErrors& errors_;
-  std::vector<std::string> trail_;  // The files that are being read, each extending the next.
+  std::vector<std::string> trail_;  // The files being read; each extends the next.
 };
 
 }  // namespace

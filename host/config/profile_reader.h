@@ -1,4 +1,4 @@
-// Profiles from TOML files.
+// Reads profiles from TOML files.
 #ifndef BERTH_HOST_CONFIG_PROFILE_READER_H_
 #define BERTH_HOST_CONFIG_PROFILE_READER_H_
 
@@ -15,36 +15,39 @@
 
 namespace berth::host {
 
-inline constexpr size_t kMaxExtends = 16;           // Files that a profile extends, one the next.
-inline constexpr size_t kMaxProfilePlugins = 1000;  // Of one file.
+inline constexpr size_t kMaxExtends = 16;           // The longest chain of `extends`.
+inline constexpr size_t kMaxProfilePlugins = 1000;  // Per file.
 
-// Where profiles come from.
+// Gives access to the files of profiles.
 struct ProfileFiles {
-  // The content of a file. Errors: whatever reading it says. Must be set.
+  // Returns the content of a file, or the error of reading it. Must be set.
   std::function<Result<std::string>(const std::string& path)> read;
-  // The folder of the profiles that come with the host, and their names: "default". Empty: none.
+  // The folder and the names ("default") of the profiles that are installed with Berth. Empty if
+  // there are none.
   std::string shipped_folder;
   std::vector<std::string> shipped_names;
-  // The folders in which they were looked for, for messages.
+  // The folders in which installed profiles were searched, for messages.
   std::vector<std::string> searched = {};
 };
 
-// The path of what `file` calls the profile `name`: a bare name, without a slash and without
-// ".toml", is that of a shipped profile, and of no other file; all else is a path, relative to the
-// folder of `file`. Empty: a bare name, where no profile comes with the host.
+// Resolves the profile `name` as written in `file`. A bare name, without a slash and without
+// ".toml", is that of an installed profile and never another file. Everything else is a path
+// relative to the folder of `file`. Returns an empty string for a bare name if no profiles are
+// installed.
 std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files);
 
-// Reads the profile that is called `name`, and all that it extends. The rules:
-//   - What a profile does not say, it has from the one that it extends: schedulerName, plugins in
-//     their order, [order] per point. Without `extends` there is nothing but kDefaultSchedulerName.
-//   - A plugin that is there already keeps its place and what it does not set; of its arguments,
-//     tables merge, all else is replaced. A new library forgets the sha256 of the old one.
-//   - A plugin that is new stands last. `before` and `after` move a plugin directly before or
-//     after another, in the order of the file. Where they do not all hold then, the plugins are
-//     sorted so that they do; what they leave free stays as it is.
-// Returns: what could be read, so that more errors can be found in it; nothing where the file could
-//          not be read at all, or is not TOML.
-// Errors: everything that is wrong, in `errors`. What only the plugins know is not looked at: see
+// Reads the profile `name` and everything that it extends. The rules:
+//   - A profile inherits what it does not set: schedulerName, the plugins in their order, and
+//     [order] per point. Without `extends` it inherits only kDefaultSchedulerName.
+//   - An entry for an inherited plugin keeps the plugin's position and everything that the entry
+//     does not set. Of the arguments, tables are merged and all other values replaced. A new
+//     library removes the inherited sha256.
+//   - A new plugin is appended. `before` and `after` move a plugin directly before or after
+//     another, in the order of the file. If some of them do not hold afterwards, the plugins are
+//     sorted so that all hold; the order of the others is kept.
+// Returns: everything that could be read, so that more errors can be found in it; nothing if the
+//          file could not be read, or is not TOML.
+// Errors: all errors are added to `errors`. The profile is not checked against plugins: see
 //         Profile.
 std::optional<Profile> ReadProfile(const std::string& name, const ProfileFiles& files,
                                    ConfigErrors& errors);

@@ -48,7 +48,7 @@ std::vector<std::string> Names(const Profile& profile) {
   return names;
 }
 
-// Three plugins; the file ends where another table may begin.
+// Three plugins. Another table may be appended to the text.
 constexpr const char* kBase =
     "[[plugins]]\n"
     "name = \"A\"\n"
@@ -65,7 +65,7 @@ constexpr const char* kBase =
     "name = \"C\"\n"
     "enabled = false\n";
 
-// ---- What is read -------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 
 TEST(ReadProfileTest, ReadsEveryKey) {
   const Profile profile = Read({{"p/a.toml",
@@ -113,9 +113,9 @@ TEST(ReadProfileTest, AnEmptyFileIsAnEmptyProfile) {
   EXPECT_TRUE(profile.plugins.empty());
 }
 
-// ---- What it extends ----------------------------------------------------------------------------
+// ---- extends ------------------------------------------------------------------------------------
 
-TEST(ReadProfileTest, SaysOnlyWhatDiffers) {
+TEST(ReadProfileTest, InheritsWhatItDoesNotSet) {
   const Profile profile = Read({{"base.toml", std::string("schedulerName = \"base\"\n") + kBase},
                                 {"p/a.toml",
                                  "extends = \"../base.toml\"\n"
@@ -149,7 +149,7 @@ TEST(ReadProfileTest, SaysOnlyWhatDiffers) {
   EXPECT_EQ(args.PlaceOf("/deep/y").ToString(), "p/a.toml:9");
 }
 
-TEST(ReadProfileTest, OrderIsReplacedPointByPoint) {
+TEST(ReadProfileTest, OrderIsReplacedPerPoint) {
   const Profile profile = Read({{"p/base.toml", std::string(kBase) + "[order]\n"
                                                                      "Filter = [\"B\", \"A\"]\n"
                                                                      "Score = [\"B\"]\n"},
@@ -163,7 +163,7 @@ TEST(ReadProfileTest, OrderIsReplacedPointByPoint) {
   EXPECT_EQ(profile.order[1].plugins[0].value, "B");
 }
 
-TEST(ReadProfileTest, ANewLibraryForgetsThePin) {
+TEST(ReadProfileTest, ANewLibraryRemovesTheInheritedSha256) {
   const std::string pinned = "[[plugins]]\nname = \"A\"\nlibrary = \"one.so\"\nsha256 = \"" +
                              std::string(64, '0') + "\"\n";
   const std::string over = "extends = \"base.toml\"\n[[plugins]]\nname = \"A\"\n";
@@ -173,14 +173,15 @@ TEST(ReadProfileTest, ANewLibraryForgetsThePin) {
                    .sha256.has_value());
 }
 
-TEST(ReadProfileTest, ABareNameIsAShippedProfile) {
+TEST(ReadProfileTest, ABareNameIsAnInstalledProfile) {
   const Files files = {{"share/profiles/default.toml", kBase},
                        {"p/a.toml", "extends = \"default\"\n"}};
   EXPECT_EQ(Names(Read(files)).size(), 3u);
   EXPECT_EQ(Names(Read(files, "default")).size(), 3u);
-  EXPECT_EQ(ErrorsOf(files, "defalt"),
-            "profile defalt: expected a file *.toml, or the name of a profile that comes with "
-            "Berth, found none of this name in share/profiles; did you mean default?");
+  EXPECT_EQ(
+      ErrorsOf(files, "defalt"),
+      "profile defalt: expected the path of a .toml file, or the name of a profile that is "
+      "installed with Berth, found none of this name in share/profiles; did you mean default?");
   EXPECT_EQ(ErrorsOf({}, "default"),
             "profile default: expected a profile, found none at share/profiles/default.toml: No "
             "such file or directory");
@@ -189,20 +190,21 @@ TEST(ReadProfileTest, ABareNameIsAShippedProfile) {
             "directory");
 }
 
-// A file beside that happens to be called so is another.
-TEST(ReadProfileTest, ABareNameIsNeverAFileBeside) {
+// A file of that name in the same folder is not used.
+TEST(ReadProfileTest, ABareNameIsNeverAFileInTheSameFolder) {
   ProfileFiles files = From({{"default.toml", ""}, {"a.toml", "extends = \"default\""}});
   files.shipped_folder = "";
   files.shipped_names = {};
   files.searched = {"bin/profiles", "share/profiles"};
   for (const auto& [name, error] :
-       {std::pair("default",
-                  "profile default: expected a file *.toml, for no profile comes with Berth here, "
-                  "found \"default\"; looked in bin/profiles, share/profiles"),
+       {std::pair(
+            "default",
+            "profile default: expected the path of a .toml file, because no profiles are installed "
+            "with Berth here, found \"default\"; looked in bin/profiles, share/profiles"),
         std::pair(
             "a.toml",
-            "a.toml:1: extends: expected a file *.toml, for no profile comes with Berth here, "
-            "found \"default\"; looked in bin/profiles, share/profiles"),
+            "a.toml:1: extends: expected the path of a .toml file, because no profiles are "
+            "installed with Berth here, found \"default\"; looked in bin/profiles, share/profiles"),
         std::pair("./default.toml", "")}) {
     ConfigErrors errors;
     static_cast<void>(ReadProfile(name, files, errors));
@@ -210,7 +212,7 @@ TEST(ReadProfileTest, ABareNameIsNeverAFileBeside) {
   }
 }
 
-TEST(ReadProfileTest, MissingFilesAndCirclesAreNamed) {
+TEST(ReadProfileTest, ReportsMissingFilesAndCycles) {
   EXPECT_EQ(ErrorsOf({{"p/a.toml", "\nextends = \"b.toml\""}}),
             "p/a.toml:2: extends: expected a profile, found none at p/b.toml: No such file or "
             "directory");
@@ -224,7 +226,7 @@ TEST(ReadProfileTest, MissingFilesAndCirclesAreNamed) {
             "p/b.toml, which extends p/c.toml, which extends p/b.toml");
 }
 
-TEST(ReadProfileTest, ChainsHaveAnEnd) {
+TEST(ReadProfileTest, LimitsTheChainOfExtends) {
   const auto chain = [](size_t length) {
     Files files;
     for (size_t i = 0; i < length; ++i) {
@@ -235,12 +237,12 @@ TEST(ReadProfileTest, ChainsHaveAnEnd) {
     return ErrorsOf(files, "p/0.toml");
   };
   EXPECT_EQ(chain(kMaxExtends), "");
-  EXPECT_EQ(chain(kMaxExtends + 1),
-            "p/16.toml:1: extends: expected at most 16 profiles, one extending the next, found "
-            "more");
+  EXPECT_EQ(
+      chain(kMaxExtends + 1),
+      "p/16.toml:1: extends: expected at most 16 profiles in a chain of `extends`, found more");
 }
 
-// ---- Its order ----------------------------------------------------------------------------------
+// ---- before and after ---------------------------------------------------------------------------
 
 TEST(ReadProfileTest, MovesPlugins) {
   struct Entry {
@@ -277,10 +279,12 @@ TEST(ReadProfileTest, MovesPlugins) {
   }
 }
 
-// One after the other they undo each other; what no circle forbids is done.
-TEST(ReadProfileTest, AWishHoldsUntilTheEnd) {
+// Moving the plugins one after the other breaks earlier constraints. All constraints hold in the
+// end, unless they form a cycle.
+TEST(ReadProfileTest, AllBeforeAndAfterHoldInTheEnd) {
   const struct {
-    const char* wishes;  // "X<Y Z>Y": X before Y, Z after Y; of an entry with two: "X<Y>Z".
+    // "X<Y Z>Y": X before Y, Z after Y. "X<Y>Z": one entry with both.
+    const char* constraints;
     const char* names;
   } cases[] = {
       {"D<B B<A", "DBAC"},
@@ -296,31 +300,32 @@ TEST(ReadProfileTest, AWishHoldsUntilTheEnd) {
   };
   for (const auto& c : cases) {
     std::string text = "extends = \"base.toml\"\n";
-    for (const char* wish = c.wishes; *wish != '\0';) {
-      text += std::string("[[plugins]]\nname = \"") + *wish++ + "\"\n";
-      for (; *wish != ' ' && *wish != '\0'; wish += 2) {
-        text += std::string(*wish == '<' ? "before" : "after") + " = \"" + wish[1] + "\"\n";
+    for (const char* constraint = c.constraints; *constraint != '\0';) {
+      text += std::string("[[plugins]]\nname = \"") + *constraint++ + "\"\n";
+      for (; *constraint != ' ' && *constraint != '\0'; constraint += 2) {
+        text +=
+            std::string(*constraint == '<' ? "before" : "after") + " = \"" + constraint[1] + "\"\n";
       }
-      if (*wish == ' ') ++wish;
+      if (*constraint == ' ') ++constraint;
     }
     const Profile profile = Read({{"p/base.toml", kBase}, {"p/a.toml", text}});
-    EXPECT_EQ(Join(Names(profile), ""), c.names) << c.wishes;
+    EXPECT_EQ(Join(Names(profile), ""), c.names) << c.constraints;
   }
 }
 
-// The base that is missing may have what the others wish for; a circle stays one.
-TEST(ReadProfileTest, ACircleIsSaidBesideOtherErrors) {
+// The missing base may have the plugin Z, so Z is not reported; a cycle is reported anyway.
+TEST(ReadProfileTest, ReportsACycleTogetherWithOtherErrors) {
   EXPECT_EQ(ErrorsOf({{"p/a.toml",
                        "extends = \"gone.toml\"\n"
                        "[[plugins]]\nname = \"A\"\nbefore = \"B\"\n"
                        "[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"Z\"\n"}}),
             "p/a.toml:1: extends: expected a profile, found none at p/gone.toml: No such file or "
             "directory\n"
-            "p/a.toml:4: plugin \"A\": before: expected an order that all `before` and `after` of "
-            "this file allow, found a circle: A before B, B before A");
+            "p/a.toml:4: plugin \"A\": before: expected `before` and `after` keys that do not "
+            "contradict each other, found a cycle: A before B, B before A");
 }
 
-TEST(ReadProfileTest, WishesOfABaseAreCarriedOutOnce) {
+TEST(ReadProfileTest, BeforeAndAfterOfABaseAreAppliedOnce) {
   const Profile profile =
       Read({{"p/base.toml", std::string(kBase) + "[[plugins]]\nname = \"D\"\nbefore = \"A\"\n"},
             {"p/a.toml", "extends = \"base.toml\"\n[[plugins]]\nname = \"D\"\nafter = \"B\"\n"}});
@@ -328,9 +333,9 @@ TEST(ReadProfileTest, WishesOfABaseAreCarriedOutOnce) {
   EXPECT_FALSE(profile.Find("D")->before.has_value());
 }
 
-// ---- What is wrong ------------------------------------------------------------------------------
+// ---- Errors -------------------------------------------------------------------------------------
 
-TEST(ReadProfileTest, SaysWhatIsWrong) {
+TEST(ReadProfileTest, ReportsInvalidKeys) {
   struct Case {
     const char* toml;
     const char* error;
@@ -354,7 +359,7 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
        "p/a.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
        "characters, found \"a\\x7f\""},
       {"extends = [\"b\"]",
-       "p/a.toml:1: extends: expected a profile's file or name, found an array"},
+       "p/a.toml:1: extends: expected the path or name of a profile, found an array"},
       {"plugins = 3",
        "p/a.toml:1: plugins: expected an array of tables, each [[plugins]], found 3"},
       {"[plugins]\nname = \"A\"",
@@ -376,8 +381,8 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
       {"[[plugins]]\nname = \"A\"\nenabled = \"no\"",
        "p/a.toml:3: plugin \"A\": enabled: expected true or false, found \"no\""},
       {"[[plugins]]\nname = \"A\"\n[[plugins]]\nname = \"A\"",
-       "p/a.toml:3: plugin \"A\": name: expected each plugin once, found it again: the first is in "
-       "line 1"},
+       "p/a.toml:3: plugin \"A\": name: expected unique plugin names, found a second entry: the "
+       "first one is in line 1"},
       {"[[plugins]]\nname = \"A\"\nargs = 5",
        "p/a.toml:3: plugin \"A\": args: expected a table, found 5"},
       {"[[plugins]]\nname = \"A\"\npoints = \"Filter\"",
@@ -388,19 +393,19 @@ TEST(ReadProfileTest, SaysWhatIsWrong) {
        "turns a plugin off), found none"},
       {"[[plugins]]\nname = \"A\"\npoints = [\"Filter\", 1,\n\"Filter\"]",
        "p/a.toml:3: plugin \"A\": points: expected an array of names of extension points, found 1\n"
-       "p/a.toml:4: plugin \"A\": points: expected each name once, found \"Filter\" again"},
+       "p/a.toml:4: plugin \"A\": points: expected unique values, found \"Filter\" twice"},
       {"[[plugins]]\nname = \"A\"\nlibrary = \"a.so\"\nsha256 = \"12\"",
        "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found \"12\""},
       {"[[plugins]]\nname = \"A\"\n"
        "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"",
-       "p/a.toml:3: plugin \"A\": sha256: expected a `library` beside it, whose content it is, "
-       "found none"},
+       "p/a.toml:3: plugin \"A\": sha256: expected a `library` key in the same entry, which the "
+       "digest belongs to, found none"},
   };
   for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
 }
 
-// A plugin whose name could not be read may be the one that others name.
-TEST(ReadProfileTest, SaysAMisspelledNameOnce) {
+// The plugin whose name could not be read may be the one that other keys refer to.
+TEST(ReadProfileTest, ReportsAMisspelledNameKeyOnce) {
   const char* toml =
       "[[plugins]]\nnmae = \"acme.X\"\n[[plugins]]\nname = \"B\"\nafter = \"acme.X\"\n"
       "[order]\nFilter = [\"acme.X\"]";
@@ -409,7 +414,7 @@ TEST(ReadProfileTest, SaysAMisspelledNameOnce) {
             "p/a.toml:2: plugins: nmae: expected a known key, found \"nmae\"; did you mean name?");
 }
 
-TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
+TEST(ReadProfileTest, ReportsInvalidOrders) {
   struct Case {
     const char* toml;
     const char* error;
@@ -421,19 +426,19 @@ TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
        "p/a.toml:5: plugin \"B\": after: expected a plugin of this profile, found "
        "\"ImageLocalty\"; did you mean ImageLocality?"},
       {"[[plugins]]\nname = \"A\"\nbefore = \"B\"\n[[plugins]]\nname = \"B\"\nbefore = \"A\"",
-       "p/a.toml:3: plugin \"A\": before: expected an order that all `before` and `after` of this "
-       "file allow, found a circle: A before B, B before A"},
+       "p/a.toml:3: plugin \"A\": before: expected `before` and `after` keys that do not "
+       "contradict each other, found a cycle: A before B, B before A"},
       {"[[plugins]]\nname = \"A\"\n[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"A\"",
-       "p/a.toml:5: plugin \"B\": before: expected an order that all `before` and `after` of this "
-       "file allow, found a circle: B before A, B after A"},
-      // Two circles; what hangs on one is not of it.
+       "p/a.toml:5: plugin \"B\": before: expected `before` and `after` keys that do not "
+       "contradict each other, found a cycle: B before A, B after A"},
+      // Two cycles. A plugin that only depends on a cycle is not part of it.
       {"[[plugins]]\nname = \"A\"\nafter = \"C\"\n[[plugins]]\nname = \"B\"\nafter = \"A\"\n"
        "[[plugins]]\nname = \"C\"\nafter = \"B\"\n[[plugins]]\nname = \"D\"\nafter = \"C\"\n"
        "[[plugins]]\nname = \"E\"\nbefore = \"F\"\n[[plugins]]\nname = \"F\"\nbefore = \"E\"",
-       "p/a.toml:3: plugin \"A\": after: expected an order that all `before` and `after` of this "
-       "file allow, found a circle: A after C, C after B, B after A\n"
-       "p/a.toml:15: plugin \"E\": before: expected an order that all `before` and `after` of this "
-       "file allow, found a circle: E before F, F before E"},
+       "p/a.toml:3: plugin \"A\": after: expected `before` and `after` keys that do not contradict "
+       "each other, found a cycle: A after C, C after B, B after A\n"
+       "p/a.toml:15: plugin \"E\": before: expected `before` and `after` keys that do not "
+       "contradict each other, found a cycle: E before F, F before E"},
       {"order = []", "p/a.toml:1: order: expected a table, found an empty array"},
       {"[order]\nFilter = \"A\"",
        "p/a.toml:2: order.Filter: expected an array of names of plugins, found \"A\""},
@@ -444,7 +449,7 @@ TEST(ReadProfileTest, SaysWhatIsWrongWithTheOrder) {
   for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
 }
 
-TEST(ReadProfileTest, SaysAllErrorsOfAllFilesAtOnce) {
+TEST(ReadProfileTest, ReportsAllErrorsOfAllFiles) {
   EXPECT_EQ(
       ErrorsOf({{"p/a.toml",
                  "extends = \"b.toml\"\n"
@@ -461,14 +466,14 @@ TEST(ReadProfileTest, SaysAllErrorsOfAllFilesAtOnce) {
       "\"NotThere\"");
 }
 
-TEST(ReadProfileTest, ASyntaxErrorIsAlone) {
+TEST(ReadProfileTest, ReportsASyntaxErrorAlone) {
   const std::string error =
       ErrorsOf({{"p/a.toml", "extends = \"b.toml\"\nfoo = 1\n"}, {"p/b.toml", "x = \n"}});
   EXPECT_TRUE(error.starts_with("p/b.toml:1: not TOML: ")) << error;
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
-TEST(ReadProfileTest, NamesOfABaseThatCannotBeReadAreNotMissed) {
+TEST(ReadProfileTest, DoesNotReportUnknownNamesIfTheBaseCannotBeRead) {
   EXPECT_EQ(ErrorsOf({{"p/a.toml",
                        "extends = \"gone.toml\"\n"
                        "[[plugins]]\nname = \"A\"\nbefore = \"NodeName\"\n"
@@ -477,7 +482,7 @@ TEST(ReadProfileTest, NamesOfABaseThatCannotBeReadAreNotMissed) {
             "directory");
 }
 
-TEST(ReadProfileTest, HasLimits) {
+TEST(ReadProfileTest, LimitsTheNumberOfPlugins) {
   const auto plugins = [](size_t count) {
     std::string text;
     for (size_t i = 0; i < count; ++i) {

@@ -5,7 +5,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ProfileArgsTest, APartWithoutAPlaceHasThatOfTheNearestAbove) {
+TEST(ProfileArgsTest, APartWithoutAPlaceHasThePlaceOfItsNearestAncestor) {
   ProfileArgs args;
   args.places[""] = {"a.toml", 1, 1};
   args.places["/strategy"] = {"a.toml", 2, 1};
@@ -17,14 +17,14 @@ TEST(ProfileArgsTest, APartWithoutAPlaceHasThatOfTheNearestAbove) {
   EXPECT_EQ(ProfileArgs().PlaceOf("/strategy").line, 0u);
 }
 
-TEST(ProfileTest, APluginIsEnabledUnlessItIsSaidNotToBe) {
+TEST(ProfileTest, APluginIsEnabledByDefault) {
   ProfilePlugin plugin;
   EXPECT_TRUE(plugin.is_enabled());
   plugin.enabled = {false, {}};
   EXPECT_FALSE(plugin.is_enabled());
 }
 
-TEST(ProfileTest, NamesOfSchedulersHaveNoSpaces) {
+TEST(ProfileTest, SchedulerNamesHaveNoSpacesAndControlCharacters) {
   for (const char* name : {"a", "default-scheduler", "Team_A/v1.2", "ä"}) {
     EXPECT_TRUE(IsSchedulerName(name)) << name;
   }
@@ -42,7 +42,7 @@ TEST(ProfileTest, FindsByName) {
   EXPECT_EQ(profile.Find("NodeName"), &profile.plugins[1]);
 }
 
-TEST(ProfileTest, EqualProfilesMayStandInDifferentFiles) {
+TEST(ProfileTest, EqualityIgnoresPlaces) {
   Profile a;
   a.plugins.resize(1);
   a.plugins[0].weight = {2, {"a.toml", 2, 1}};

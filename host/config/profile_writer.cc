@@ -37,7 +37,7 @@ std::string NumberText(double number) {
   return text;
 }
 
-// In one line.
+// Returns the value as TOML on one line.
 std::string ValueText(const Json& value) {
   if (value.is_string()) return TomlString(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
@@ -74,7 +74,7 @@ class Writer {
     while (!heading.empty()) {
       const size_t end = std::min(heading.find('\n'), heading.size());
       std::string line = "# " + std::string(heading.substr(0, end));
-      // A comment may hold a tab, and no other control character.
+      // A TOML comment must not contain control characters other than tabs.
       std::ranges::replace_if(
           line, [](char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f; }, '?');
       text_ += line + '\n';
@@ -112,7 +112,7 @@ class Writer {
     if (text.has_value()) AddKey(key, TomlString(text->value));
   }
 
-  // An array that would be too long for a line has a line for each element.
+  // Writes an array that is too long for one line with one line per element.
   void AddValue(const std::string& key, const Json& value) {
     const std::string line = key + " = " + ValueText(value);
     if (!value.is_array() || line.size() + prefix_.size() <= kLineWidth) return AddLine(line);
@@ -121,7 +121,7 @@ class Writer {
     AddLine("]");
   }
 
-  // Values first: what stands behind the header of a table is of that table.
+  // Writes plain values before nested tables: a key after a table's header belongs to that table.
   void AddTable(const std::string& path, const Json& table) {
     const bool has_values =
         std::ranges::any_of(table, [](const Json& v) { return !v.is_object(); });

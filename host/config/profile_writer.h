@@ -1,4 +1,4 @@
-// Profiles as the text of TOML files.
+// Writes profiles as TOML.
 #ifndef BERTH_HOST_CONFIG_PROFILE_WRITER_H_
 #define BERTH_HOST_CONFIG_PROFILE_WRITER_H_
 
@@ -11,17 +11,18 @@
 
 namespace berth::host {
 
-// Plugins of a profile that are to be comments.
+// The names of plugins to be written as comments.
 using CommentedPlugins = std::set<std::string, std::less<>>;
 
-// The text of a complete profile, without `extends`. ReadProfile() of it gives the same profile
-// again, less the plugins of `commented`: their entries, and their names in [order], stand where
-// they belong, behind '#'. `heading`, of any lines, stands above all as a comment.
-// Arguments must not hold null, or numbers that are not finite or beyond int64.
+// Returns the text of a complete profile, without `extends`. ReadProfile() of the text returns an
+// equal profile, without the plugins of `commented`: their entries, and their names in [order], are
+// written in their positions as comments. `heading`, of any number of lines, is written at the top
+// as a comment.
+// REQUIRES: arguments contain no null, and no numbers that are not finite or exceed int64.
 std::string WriteProfile(const Profile& profile, std::string_view heading,
                          const CommentedPlugins& commented = {});
 
-// `text` as TOML writes a text, in one line.
+// Returns `text` as a TOML string on one line.
 std::string TomlString(std::string_view text);
 
 }  // namespace berth::host

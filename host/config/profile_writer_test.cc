@@ -31,7 +31,7 @@ TEST(TomlString, EscapesWhatTomlDoesNotAllow) {
   EXPECT_EQ(TomlString("ä€"), "\"ä€\"");
 }
 
-TEST(WriteProfile, SaysEverythingInItsPlace) {
+TEST(WriteProfile, WritesEveryKey) {
   Profile profile;
   profile.scheduler_name.value = "acme";
   profile.plugins = {Plugin("Sort"), Plugin("acme.Rack"), Plugin("Off")};
@@ -75,7 +75,7 @@ Filter = ["acme.Rack"]
   EXPECT_EQ(Read(text), profile);
 }
 
-TEST(WriteProfile, ValuesOfEveryKindReadBackEqual) {
+TEST(WriteProfile, ValuesOfEveryTypeRoundTrip) {
   const char* const kArgs[] = {
       R"({"a": 9223372036854775807, "b": -9223372036854775808, "c": 0})",
       R"({"a": 1e22, "b": 1e-7, "c": -0.0, "d": 0.1, "e": 5e-324, "f": 1.7976931348623157e308})",
@@ -95,8 +95,8 @@ TEST(WriteProfile, ValuesOfEveryKindReadBackEqual) {
   }
 }
 
-// Without their '#' they are the profile that was given; with it, the rest of it.
-TEST(WriteProfile, CommentsAreThePluginsThatStandInTheirPlace) {
+// With the comments uncommented, the text is the whole profile; otherwise, the rest of it.
+TEST(WriteProfile, WritesPluginsAsCommentsInTheirPositions) {
   Profile profile;
   profile.plugins = {Plugin("A"), Plugin("Gone"), Plugin("B"), Plugin("Lost")};
   profile.plugins[1].args.value = {{"x", {{"y", 1}}}};

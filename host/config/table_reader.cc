@@ -72,7 +72,7 @@ std::optional<std::vector<Placed<std::string>>> TableReader::Strings(std::string
     if (!element.is_string() || element.text.empty()) {
       Mismatch(key, element, std::string("an array of ").append(what));
     } else if (!seen.insert(element.text).second) {
-      Expected(key, element.place, "each name once", Quoted(element.text) + " again");
+      Expected(key, element.place, "unique values", Quoted(element.text) + " twice");
     } else {
       texts.push_back({element.text, element.place});
     }
@@ -99,7 +99,7 @@ void TableReader::End() {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
     if (std::ranges::find(refused_, member.key) != refused_.end()) continue;
     const std::string suggestion = DidYouMean(member.key, known_);
-    std::string expected = "no key at all";
+    std::string expected = "no keys";
     if (!known_.empty()) expected = "one of " + Join(known_, ", ");
     if (!suggestion.empty()) expected = "a known key";
     Expected(member.key, member.value.place, expected, Quoted(member.key) + suggestion);

@@ -1,4 +1,4 @@
-// Reads the members of one table, and says what is wrong with each.
+// Reads the members of one table and reports the errors of each.
 #ifndef BERTH_HOST_CONFIG_TABLE_READER_H_
 #define BERTH_HOST_CONFIG_TABLE_READER_H_
 
@@ -13,35 +13,36 @@
 
 namespace berth::host {
 
-// Ask for every member that there may be, then End(): what nobody asked for is unknown. What is
-// there and wrong is reported, and read as if it were not there.
-// Lifetime: table and errors outlive it.
+// Call a method for every possible member, then End(), which reports all other members as unknown.
+// A member with an invalid value is reported and treated as missing.
+// Lifetime: table and errors must outlive the reader.
 class TableReader {
  public:
-  // `context` stands before each key in messages: `plugin "ImageLocality": `.
+  // `context` precedes each key in messages: `plugin "ImageLocality": `.
   TableReader(const ConfigValue& table, std::string context, ConfigErrors& errors)
       : table_(table), context_(std::move(context)), errors_(errors) {}
 
   std::optional<Placed<bool>> Bool(std::string_view key);
-  // From `min` to `max`, both included.
+  // Reads an integer from `min` to `max`, both included.
   std::optional<Placed<int64_t>> Int(std::string_view key, int64_t min, int64_t max);
-  // Not empty. `what` says what it is: "the name of a plugin".
+  // Reads a string that is not empty. `what` describes it: "the name of a plugin".
   std::optional<Placed<std::string>> String(std::string_view key, std::string_view what);
-  // Texts that are not empty, each once. `what` says what they are: "names of plugins".
+  // Reads an array of unique strings that are not empty. `what` describes them: "names of plugins".
   std::optional<std::vector<Placed<std::string>>> Strings(std::string_view key,
                                                           std::string_view what);
   const ConfigValue* Table(std::string_view key);
   const ConfigValue* Array(std::string_view key, std::string_view what);
-  // Whatever it is.
+  // Returns the member, whatever its type.
   const ConfigValue* Any(std::string_view key);
 
-  // The same of what is refused wherever it is: it is no suggestion for anything.
+  // Returns the member, whatever its type. The key is not suggested for unknown keys, because the
+  // caller rejects it.
   const ConfigValue* AnyUnsuggested(std::string_view key);
 
-  // Reports members that were not asked for, with the nearest of those that were.
+  // Reports members that no method was called for, with similar known keys as suggestions.
   void End();
 
-  // "expected <expected>, found <found>" about the member `key`.
+  // Reports "expected <expected>, found <found>" for the member `key`.
   void Expected(std::string_view key, const ConfigPlace& place, std::string_view expected,
                 std::string_view found);
   std::string KeyOf(std::string_view key) const { return context_ + std::string(key); }

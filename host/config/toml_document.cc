@@ -9,8 +9,8 @@
 namespace berth::host {
 namespace {
 
-// Thrown out of toml++ where it asserts, which it does on some malformed texts ("[[`"), in every
-// build: without, it would go on with what it knows to be wrong.
+// Thrown out of toml++ when one of its assertions fails, which happens for some malformed texts
+// ("[[`"), in every build. Otherwise toml++ would continue in an invalid state.
 struct TomlAsserted {};
 
 [[noreturn]] void FailToml() { throw TomlAsserted(); }
@@ -18,14 +18,15 @@ struct TomlAsserted {};
 }  // namespace
 }  // namespace berth::host
 
-// The one file that sees toml++.
+// This is the only file that includes toml++.
 #undef NDEBUG
 #define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : berth::host::FailToml())
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
-// It holds for unreachable what is not: whether a letter beyond ASCII is white space. It is not.
-// clang-format off: the order counts.
+// toml++ marks a branch as unreachable that is reached: whether a non-ASCII letter is white space.
+// Make that branch return false.
+// clang-format off: the order of includes matters.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -33,7 +34,7 @@ struct TomlAsserted {};
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE __builtin_unreachable()
 // clang-format on
-// Some of what asserts is noexcept: there it ends the process, as an assertion does.
+// Some functions with assertions are noexcept: a failure there ends the process.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wterminate"
@@ -68,7 +69,7 @@ class Converter {
   }
 
   ConfigValue Node(const toml::node& node, ConfigPlace place, const std::string& key) {
-    // An array of tables was said where its first table is.
+    // The place of an array of tables is that of its first table.
     if (const toml::table* table = node.as_table()) return Table(*table, std::move(place));
     ConfigValue value;
     value.place = std::move(place);
@@ -91,7 +92,7 @@ class Converter {
       SetNumber(number->get(), key, value);
     } else {
       value.kind = Kind::kTime;
-      errors_.Expected(value.place, key, "a text, number, truth value, array or table",
+      errors_.Expected(value.place, key, "a string, number, boolean, array or table",
                        "a date or time");
     }
     return value;
@@ -118,9 +119,8 @@ bool IsWithinLimits(std::string_view text, const std::string& file, ConfigErrors
   const auto excess = FindTomlExcess(text, kMaxTomlDepth, kMaxTomlKeyParts);
   if (!excess.has_value()) return true;
   const std::string expected =
-      excess->is_key
-          ? "a key of at most " + std::to_string(kMaxTomlKeyParts) + " parts"
-          : "at most " + std::to_string(kMaxTomlDepth) + " arrays and tables within each other";
+      excess->is_key ? "a key of at most " + std::to_string(kMaxTomlKeyParts) + " parts"
+                     : "at most " + std::to_string(kMaxTomlDepth) + " nested arrays and tables";
   errors.AddAlone({file, excess->line, 0}, "expected " + expected + ", found more");
   return false;
 }
@@ -134,7 +134,7 @@ std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& f
   try {
     parsed = toml::parse(text);
   } catch (const TomlAsserted&) {
-    errors.AddAlone({file, 0, 0}, "not TOML: a table's header without a name, or the like");
+    errors.AddAlone({file, 0, 0}, "not TOML: for example, a table header without a name");
     return std::nullopt;
   }
   if (!parsed) {

@@ -1,4 +1,4 @@
-// TOML text to plain values.
+// Parses TOML text into plain values.
 #ifndef BERTH_HOST_CONFIG_TOML_DOCUMENT_H_
 #define BERTH_HOST_CONFIG_TOML_DOCUMENT_H_
 
@@ -12,15 +12,16 @@
 
 namespace berth::host {
 
-// Of a configuration file, in bytes.
+// The maximum size of a configuration file, in bytes.
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-// Arrays and inline tables within each other, and the parts of one key "a.b.c".
+// The maximum depth of nested arrays and inline tables, and the maximum number of parts of one key
+// such as "a.b.c".
 inline constexpr size_t kMaxTomlDepth = 32;
 inline constexpr size_t kMaxTomlKeyParts = 32;
 
-// The table that `text` is. `file` is what messages call it.
-// Errors: one, where the text is not TOML 1.0 or exceeds a limit: the first; else each date, time
-//         and number that is not finite, and what is left of the table is returned.
+// Parses `text` as a TOML table. `file` is its name in messages.
+// Errors: if the text is not TOML 1.0 or exceeds a limit, only the first error. Otherwise every
+//         date, time and number that is not finite; the rest of the table is returned.
 std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& file,
                                      ConfigErrors& errors);
 

@@ -44,7 +44,7 @@ TEST(ParseTomlTest, KeepsValuesAndPlaces) {
   EXPECT_TRUE(plugins.elements[1].Find("on")->boolean);
 }
 
-TEST(ParseTomlTest, ArgumentsKnowTheirPlaces) {
+TEST(ParseTomlTest, ToArgsKeepsPlaces) {
   ConfigErrors errors;
   const auto root = ParseToml("a = 1\n[t]\n\"x/y\" = [2,\n 3]\n", "a.toml", errors);
   ASSERT_TRUE(root.has_value());
@@ -55,7 +55,7 @@ TEST(ParseTomlTest, ArgumentsKnowTheirPlaces) {
   EXPECT_EQ(args.PlaceOf("/t/x~1y/1").line, 4u);
 }
 
-TEST(ParseTomlTest, SaysWhereItIsNotToml) {
+TEST(ParseTomlTest, ReportsTheLineOfASyntaxError) {
   EXPECT_THAT(ErrorOf("a = 1\nb = \n"), StartsWith("a.toml:2: not TOML: "));
   EXPECT_THAT(ErrorOf("a = 1\na = 2\n"), StartsWith("a.toml:2: not TOML: "));
   EXPECT_THAT(ErrorOf("a = \"\xff\"\n"), StartsWith("a.toml:1: not TOML: "));
@@ -63,8 +63,8 @@ TEST(ParseTomlTest, SaysWhereItIsNotToml) {
   EXPECT_THAT(ErrorOf("[[`a\n"), StartsWith("a.toml: not TOML: "));
 }
 
-// What toml++ 3.3 takes for unreachable.
-TEST(ParseTomlTest, KnowsLettersFromWhiteSpace) {
+// toml++ 3.3 treats this branch as unreachable.
+TEST(ParseTomlTest, DistinguishesNonAsciiLettersFromWhiteSpace) {
   EXPECT_THAT(ErrorOf("\u00e9 = 1\n"), StartsWith("a.toml:1: not TOML: "));
   EXPECT_THAT(ErrorOf("a =\ufcff1\n"), StartsWith("a.toml:1: not TOML: "));
   ConfigErrors errors;
@@ -73,28 +73,28 @@ TEST(ParseTomlTest, KnowsLettersFromWhiteSpace) {
   EXPECT_EQ(root->Find("a")->text, "x\u00e9\ufe0f");
 }
 
-TEST(ParseTomlTest, RefusesWhatHasNoMeaning) {
-  EXPECT_EQ(ErrorOf("a = 1\nb.c = 1979-05-27\nd = [inf, nan, -inf]"),
-            "a.toml:2: c: expected a text, number, truth value, array or table, found a date or "
-            "time\n"
-            "a.toml:3: d: expected a finite number, found inf\n"
-            "a.toml:3: d: expected a finite number, found nan");
+TEST(ParseTomlTest, RejectsDatesAndNonFiniteNumbers) {
+  EXPECT_EQ(
+      ErrorOf("a = 1\nb.c = 1979-05-27\nd = [inf, nan, -inf]"),
+      "a.toml:2: c: expected a string, number, truth value, array or table, found a date or time\n"
+      "a.toml:3: d: expected a finite number, found inf\n"
+      "a.toml:3: d: expected a finite number, found nan");
 }
 
-TEST(ParseTomlTest, HasLimits) {
+TEST(ParseTomlTest, EnforcesLimits) {
   EXPECT_EQ(ErrorOf(std::string(kMaxConfigBytes, '\n')), "");
   EXPECT_EQ(ErrorOf(std::string(kMaxConfigBytes + 1, '\n')),
             "a.toml: expected a file of at most 1048576 bytes, found 1048577");
   EXPECT_EQ(ErrorOf("a = " + std::string(30, '[') + std::string(30, ']')), "");
   EXPECT_EQ(ErrorOf("\na = " + std::string(40, '[') + std::string(40, ']')),
-            "a.toml:2: expected at most 32 arrays and tables within each other, found more");
+            "a.toml:2: expected at most 32 nested arrays and tables, found more");
   std::string key = "a";
   for (int i = 1; i < 32; ++i) key += ".a";
   EXPECT_EQ(ErrorOf(key + " = 1"), "");
   EXPECT_EQ(ErrorOf(key + ".a = 1"), "a.toml:1: expected a key of at most 32 parts, found more");
 }
 
-TEST(ConfigValueTest, DescribesWhatIsFound) {
+TEST(ConfigValueTest, DescribesValues) {
   struct Case {
     const char* toml;
     const char* text;

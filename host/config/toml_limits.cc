@@ -24,7 +24,7 @@ class Scanner {
       ++at_;
       if (c == '.' && ++dots_ >= max_key_parts_) return TomlExcess{line_, true};
       if (c == '[' || c == '{') {
-        // The two of [[header]] count too: one more than they are.
+        // The two brackets of [[header]] count too, so allow one more.
         if (++depth_ > max_depth_ + 1) return TomlExcess{line_, false};
       } else if (c == ']' || c == '}') {
         if (depth_ > 0) --depth_;
@@ -41,7 +41,7 @@ class Scanner {
     return std::ranges::all_of(text_.substr(at_, count), [quote](char c) { return c == quote; });
   }
 
-  // A string on one line ends with it, if it does not before: the parser will say so.
+  // A single-line string that is not closed ends with its line: the parser reports that error.
   void SkipString(char quote) {
     const bool many_lines = AtQuotes(quote, 3);
     at_ += many_lines ? 3 : 1;
@@ -59,13 +59,13 @@ class Scanner {
     }
   }
 
-  // A line's end is not escaped: it is seen as what it is.
+  // The end of a line is not escaped by a backslash.
   void SkipEscaped(bool many_lines) {
     if (at_ + 1 >= text_.size() || text_[at_ + 1] == '\n') return;
     if (many_lines || text_[at_ + 1] != '\r') ++at_;
   }
 
-  // Up to two quotes before the three that end a long string belong to it.
+  // Up to two quotes before the closing three belong to the string.
   void SkipEnd(char quote, bool many_lines) {
     at_ += many_lines ? 3 : 1;
     for (int i = 0; many_lines && i < 2 && AtQuotes(quote, 1); ++i) ++at_;

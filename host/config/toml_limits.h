@@ -1,4 +1,4 @@
-// How deep a TOML text goes, before a recursive parser reads it.
+// Checks the nesting depth of a TOML text before a recursive parser reads it.
 #ifndef BERTH_HOST_CONFIG_TOML_LIMITS_H_
 #define BERTH_HOST_CONFIG_TOML_LIMITS_H_
 
@@ -11,12 +11,12 @@ namespace berth::host {
 
 struct TomlExcess {
   uint32_t line;  // From 1.
-  bool is_key;    // A key of too many parts; otherwise brackets in brackets.
+  bool is_key;    // True for a key with too many parts, false for brackets nested too deeply.
 };
 
-// The first place where brackets stand in more than `max_depth` others, or a key has more than
-// `max_key_parts`. The text may be anything. A text without such a place makes no tree deeper than
-// (max_depth + 2) * max_key_parts.
+// Returns the first place where brackets are nested more than `max_depth` deep, or a key has more
+// than `max_key_parts` parts. The text need not be valid TOML. For a text without such a place, the
+// parsed tree is at most (max_depth + 2) * max_key_parts deep.
 std::optional<TomlExcess> FindTomlExcess(std::string_view text, size_t max_depth,
                                          size_t max_key_parts);
 

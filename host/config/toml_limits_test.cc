@@ -7,7 +7,7 @@
 namespace berth::host {
 namespace {
 
-// "key 2", "depth 1", or nothing; with limits of three.
+// Returns "key <line>", "depth <line>", or nothing, with limits of three.
 std::string Excess(std::string_view text) {
   const auto excess = FindTomlExcess(text, 3, 3);
   if (!excess.has_value()) return "";
@@ -36,7 +36,7 @@ TEST(FindTomlExcessTest, CountsBracketsAndParts) {
       {"a = [[[[[1]]]]]", "depth 1"},
       {"a = [\n[\n[\n[\n{b = 1}]]]]", "depth 5"},
       {"a = [[1], [2], [3], [4], [5]]", ""},
-      // What strings and comments hold does not count, wherever they end.
+      // The content of strings and comments does not count, wherever they end.
       {"a = \"1.2.3.4.5 [[[[[[\"", ""},
       {"a = '1.2.3.4.5 [[[[[[\\'\n", ""},
       {"# 1.2.3.4.5 [[[[[[\nb = 1", ""},

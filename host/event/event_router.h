@@ -59,7 +59,7 @@ class EventRouter {
   // Sets the removed profiles that may still have pods in flight. Changes of these pods are routed
   // as before.
   void SetDraining(std::vector<Id> draining);
-  // Removes a pod without a node that no profile is responsible for any more from the queue.
+  // Removes a pod without a node from the queue, because no profile is responsible for it any more.
   void GiveUp(const PodRef& pod);
   // Stops all watches. No event is routed afterwards.
   void StopWatches() { watches_.clear(); }
@@ -101,7 +101,7 @@ class EventRouter {
   Options options_;
   std::vector<Id> routed_;                      // The profiles and the draining ones.
   StringMap<PodRef> others_pending_;            // By uid.
-  std::set<std::string, std::less<>> watched_;  // Kinds.
+  std::set<std::string, std::less<>> watched_;  // The watched kinds.
   size_t unsynced_ = 0;
   std::vector<std::unique_ptr<WatchSink>> sinks_;
   std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Destroyed before the sinks.

@@ -43,7 +43,8 @@ struct InstanceOptions {
 
 // Owns a berth_plugin, which is created and checked once, then only read, then quiesced and
 // destroyed. All data from the plugin is copied, so that callers need not check sizes or lifetimes.
-// Threading: Create(), Quiesce() and the destructor are [load]; all else may be read by any thread.
+// Threading: Create(), Quiesce() and the destructor are [load]; every other method may be called by
+// any thread.
 class PluginInstance {
  public:
   // Creates the instance. After an error, whatever was created is destroyed.

@@ -344,7 +344,7 @@ std::optional<LoadError> CompareWithNote(const PluginNote& note, const berth_ent
   return std::nullopt;
 }
 
-// A plugin built against a newer header may have points that this host does not know. In a plugin
+// A plugin built against a newer header may have points that are unknown to this host. In a plugin
 // built against this header or an older one, an unknown point is a spelling mistake.
 std::optional<LoadError> CheckPoints(const berth_entry& entry,
                                      const std::vector<PluginInfo>& infos) {

@@ -49,7 +49,7 @@ struct PluginPoints {
 };
 
 // Gets the point `id` from `plugin` and copies it into the corresponding member of `points`.
-// Ignores an id that this host does not know.
+// Ignores an id that is unknown to this host.
 // Errors: kMissingPoint, kBadPoint; the caller sets `path` and `plugin`.
 std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string& id,
                                    PluginPoints* points);

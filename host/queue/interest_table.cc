@@ -51,7 +51,7 @@ void InterestTable::Build(std::span<const Interest> interests) {
     if (!interest.has_hint) continue;
     Parts& parts = parts_[interest.plugin];
     parts.mask |= interest.pod_parts & kAllParts;
-    // Without declared parts, or with a part that this host does not know, the hint may depend on
+    // Without declared parts, or with a part that is unknown to this host, the hint may depend on
     // anything.
     if (interest.pod_parts == 0 || (interest.pod_parts & ~kAllParts) != 0) parts.each_pod = true;
   }

@@ -167,7 +167,7 @@ TEST(InterestTableTest, PartsAreTheUnionOverAllHints) {
   EXPECT_TRUE(table.PartsOf(2).each_pod) << "one hint declares no parts";
   EXPECT_EQ(table.PartsOf(3).mask, 0U);
   EXPECT_FALSE(table.PartsOf(3).each_pod) << "a plugin without hints depends on nothing";
-  EXPECT_TRUE(table.PartsOf(4).each_pod) << "this host does not know the part";
+  EXPECT_TRUE(table.PartsOf(4).each_pod) << "the part is unknown to this host";
   EXPECT_FALSE(table.PartsOf(99).each_pod);
 }
 

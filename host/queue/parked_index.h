@@ -23,8 +23,8 @@ enum class Requeueing : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 struct RejectionGroup;
 
-// The hashes of the pod parts that the rejecting plugins' hints depend on. The shape of a group,
-// and of any pod whose hints must be called for every pod, holds a unique number instead.
+// The hashes of the pod parts that the rejecting plugins' hints depend on. It is a unique number
+// instead for a group, and if the hints of a rejecting plugin must be called for each pod.
 using PodShape = std::vector<uint64_t>;
 
 struct PodShapeHash {

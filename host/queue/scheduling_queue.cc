@@ -177,13 +177,13 @@ void SchedulingQueue::Leave(QueueEntry& entry) {
 // pod leaves.
 void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushed) {
   QueuedEntity& entity = entry.entity;
-  const bool was_asked =
+  const bool ran_before =
       options_.pop_from_backoff && entry.is_placed &&
       (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
   const bool backs_off =
       how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), now_ns_());
-  const bool asks = !was_asked && (!backs_off || options_.pop_from_backoff);
-  if (asks && GateIfPreEnqueueRejects(entry)) return;
+  const bool runs_pre_enqueue = !ran_before && (!backs_off || options_.pop_from_backoff);
+  if (runs_pre_enqueue && GateIfPreEnqueueRejects(entry)) return;
   entity.was_flushed = was_flushed;
   if (!backs_off) return Move(entry, QueuePlace::kActive);
   Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);

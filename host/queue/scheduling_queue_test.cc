@@ -81,7 +81,7 @@ TEST(SchedulingQueueTest, MovesPodsBetweenPlaces) { ExpectPlaces(kPlaces); }
 // --- PreEnqueue ---------------------------------------------------------------------------------
 
 constexpr QueueScript kGates[] = {
-    {"PreEnqueue would accept the pod, but no event asks for it",
+    {"PreEnqueue would accept the pod, but no event triggers it",
      "hold a 4; add a; release a; tick", "a=gated"},
     {"an event of the plugin that gates the pod", "hold a 4; add a; release a; other x-4",
      "a=active"},
@@ -317,7 +317,7 @@ TEST(SchedulingQueueTest, NoteReportedDetectsRepeatedConditions) {
   EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
   test.queue->ForgetReported("uid-a");
   EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
-  test.queue->ForgetReported("nobody");
+  test.queue->ForgetReported("unknown");
 }
 
 TEST(SchedulingQueueTest, EndingAnAttemptRequiresAPodInFlight) {

@@ -116,7 +116,7 @@ inline std::string_view PlaceName(QueuePlace place) {
 //   pop a                  pops, and expects a; pop -: expects that no pod is ready
 //   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; return g ...
 //   take a                 splits member a off its group
-//   fail a, done a, stop a, activate a
+//   fail a                 returned with an error; done a; stop a: StopRecording(); activate a
 //   node helps-1           a node was added; freed x: an assigned pod was deleted; came x: a pod
 //                          was assigned
 //   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without

@@ -318,9 +318,9 @@ class QueueModel {
   void Requeue(ModelPod& pod, bool waits, bool was_flushed, bool is_new = false) {
     const bool from_backoff = !is_new && IsBackingOff(pod);
     const bool to_backoff = waits && IsOn(pod, now_ns_);
-    const bool asks = options_.pop_from_backoff ? !from_backoff : !to_backoff;
+    const bool runs_pre_enqueue = options_.pop_from_backoff ? !from_backoff : !to_backoff;
     pod.is_recording = false;
-    if (asks && gated_by.contains(pod.name)) {
+    if (runs_pre_enqueue && gated_by.contains(pod.name)) {
       pod.place = QueuePlace::kGated;
       pod.gate = gated_by.at(pod.name);
       pod.plugins = {*pod.gate};

@@ -59,12 +59,12 @@ TEST_F(HostFileTest, IsReadByRun) {
   const Outcome bad = Run(args);
   EXPECT_EQ(bad.exit_status, 2);
   EXPECT_EQ(bad.err, "berth: " + host +
-                         ":2: parallelism: expected 1 or nothing, for this version "
-                         "decides on one thread, found 4\n"
+                         ":2: parallelism: expected 1 or no such key, because this version "
+                         "schedules on one thread, found 4\n"
                          "berth: " +
                          host +
-                         ":3: leaderElection: expected nothing, for this version "
-                         "elects no leader, found true\n");
+                         ":3: leaderElection: expected no such key, because this version does not "
+                         "elect a leader, found true\n");
   std::vector<std::string> missing = args;
   missing.back() = folder_ + "/none.toml";
   EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");

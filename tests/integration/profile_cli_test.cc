@@ -348,7 +348,8 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
        "Score?\n"},
       {"[[plugins]]\nname = \"NodeResourcesFit\"\n[plugins.args.scoringStrategy]\n"
        "typ = \"MostAllocated\"",
-       "berth: a.toml:4: plugin \"NodeResourcesFit\": args.scoringStrategy.type: expected a text, "
+       "berth: a.toml:4: plugin \"NodeResourcesFit\": args.scoringStrategy.type: expected a "
+       "string, "
        "found none\n"
        "berth: a.toml:5: plugin \"NodeResourcesFit\": args.scoringStrategy.typ: expected a known "
        "key, found \"typ\"; did you mean type?\n"},

@@ -104,7 +104,7 @@ TEST_F(ProfileConvertTest, WarningsAreErrorsWhenStrict) {
   const std::string config =
       File("k.yaml", kHead + "parallelism: 16\nprofiles:\n- schedulerName: one\n" + kPlugins);
   const std::string warning = "berth: warning: " + config +
-                              ":3: parallelism: left out: this version decides on one thread\n";
+                              ":3: parallelism: ignored: this version schedules on one thread\n";
   const Outcome warned = Run({"profile", "convert", config});
   EXPECT_EQ(warned.exit_status, 0);
   EXPECT_EQ(warned.err, warning);
@@ -171,7 +171,7 @@ TEST_F(ProfileConvertTest, KnowsThePluginsOfTheFoldersThatAreNamed) {
   const Outcome without = Run({"profile", "convert", config});
   EXPECT_EQ(without.exit_status, 0);
   EXPECT_THAT(without.out, HasSubstr("# name = \"acme.Gang\"\n"));
-  EXPECT_THAT(without.err, HasSubstr("there is no plugin \"acme.Gang\" here"));
+  EXPECT_THAT(without.err, HasSubstr("there is no plugin \"acme.Gang\""));
   const Outcome with =
       Run({"profile", "convert", config, "--plugin-dir", BERTH_BINARY_DIR "/plugins",
            "--plugin-dir", std::filesystem::path(BERTH_TEST_PLUGIN_DIR).string()});

@@ -151,7 +151,7 @@ TEST_F(PluginInstanceTest, RefusesAPluginWhoseServiceIsMissing) {
   ASSERT_FALSE(created.ok());
   EXPECT_EQ(created.error().code, LoadErrorCode::kMissingService);
   EXPECT_THAT(created.error().ToString(),
-              HasSubstr("expected the host's service berth.oracle/1, found NotFound"));
+              HasSubstr("expected a host with the service berth.oracle/1, found NotFound"));
   EXPECT_THAT(TakeTrace(), ElementsAre("constructor"));
 }
 

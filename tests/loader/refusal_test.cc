@@ -156,7 +156,7 @@ TEST_F(RefusalTest, NoNote) {
 
 TEST_F(RefusalTest, BadNote) {
   ExpectRefused(Variant("bad_note"), LoadErrorCode::kBadNote,
-                "at \"/abi\", a value, found nothing");
+                "expected a value at \"/abi\" in the note, found nothing");
 }
 
 TEST_F(RefusalTest, AbiMajor) {

@@ -19,7 +19,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Their Filter does without PreFilter upstream, and not here.
+// Plugins whose Filter needs PreFilter in Berth, but not in kube-scheduler.
 constexpr std::array<std::string_view, 2> kNeedPreFilter = {"NodeVolumeLimits", "VolumeZone"};
 
 bool Has(const Names& names, std::string_view name) {
@@ -57,12 +57,13 @@ class Converter {
  private:
   bool IsAvailable(std::string_view name) const { return known_.find(name) != known_.end(); }
 
-  // Neither here nor upstream's: its points are known to nobody.
+  // Returns whether the plugin is neither available nor one of kube-scheduler's, so that its points
+  // are unknown.
   bool IsUnknown(std::string_view name) const {
     return !IsAvailable(name) && FindUpstreamPlugin(name) == nullptr;
   }
 
-  // Where the file names the plugin first; nullptr: nowhere.
+  // Returns the first entry of the plugin in the file; nullptr if there is none.
   const KubePluginEntry* EntryOf(std::string_view name) const {
     const auto is_it = [name](const KubePluginEntry& e) { return e.name.value == name; };
     const auto& multi_point = source_.multi_point.enabled;
@@ -82,7 +83,8 @@ class Converter {
     });
   }
 
-  // As upstream checks a profile; what a foreign plugin adds through multiPoint is unknown.
+  // Checks the number of plugins at QueueSort and Bind as kube-scheduler does. An unknown plugin in
+  // multiPoint may run at any point.
   void CheckCounts() {
     const bool may_be_more = std::ranges::any_of(
         plan_.multi_point,
@@ -90,30 +92,33 @@ class Converter {
     Names sorts;
     for (const KubePlan::Use& use : plan_.At("QueueSort")) sorts.push_back(use.plugin);
     if (sorts.size() > 1 || (sorts.empty() && !may_be_more)) {
-      errors_.Expected(source_.place, source_.path + ".plugins", "exactly one that sorts the queue",
+      errors_.Expected(source_.place, source_.path + ".plugins",
+                       "exactly one plugin that sorts the queue",
                        sorts.empty() ? "none with queueSort" : Join(sorts, ", "));
     }
     if (plan_.At("Bind").empty() && !may_be_more) {
-      errors_.Expected(source_.place, source_.path + ".plugins", "at least one that binds",
-                       "none with bind");
+      errors_.Expected(source_.place, source_.path + ".plugins",
+                       "at least one plugin that binds pods", "none with bind");
     }
   }
 
-  // `names` run at `point`, and need what they do at `before` for it.
+  // Adds the plugins `names`, which run at `point`, to the point `before`, where their work for
+  // `point` starts.
   void AddRequired(const std::string& before, const std::string& point, const Names& names) {
     Names& plugins = plugins_at_[before];
     for (const std::string& name : names) {
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
       const auto available = known_.find(name);
-      if (upstream == nullptr || available == known_.end() || !Has(available->second.points, before)) {
+      if (upstream == nullptr || available == known_.end() ||
+          !Has(available->second.points, before)) {
         continue;
       }
       if (Has(plugins, name)) continue;
       plugins.push_back(name);
       if (!upstream->RunsAt(before)) continue;
       std::string text = before;
-      text.append(" of ").append(Quoted(name)).append(" stays: its ");
-      text.append(point).append(" needs it here");
+      text.append(" of ").append(Quoted(name)).append(" is kept: ");
+      text.append(point).append(" of the plugin requires it in Berth");
       warnings_.Add(source_.place, source_.path + ".plugins." + KubePointKey(before),
                     std::move(text));
     }
@@ -128,7 +133,8 @@ class Converter {
     AddRequired("PreScore", "Score", plugins_at_["Score"]);
   }
 
-  // What upstream's plugin does at a point where the one that is here does nothing.
+  // Removes plugins from points at which kube-scheduler's plugin runs but the available one does
+  // not.
   void DropUnimplemented() {
     for (auto& each : plugins_at_) {
       const std::string& point = each.first;
@@ -138,13 +144,13 @@ class Converter {
         const KubePluginEntry* entry = EntryOf(name);
         warnings_.Add(entry != nullptr ? entry->name.place : source_.place,
                       entry != nullptr ? entry->path : source_.path + ".plugins",
-                      Quoted(name) + " has no " + point + " here");
+                      Quoted(name) + " does not run at " + point + " in Berth");
         return true;
       });
     }
   }
 
-  // The profile's order: multiPoint's, then that of the points.
+  // Sets the profile's order: the plugins of multiPoint, then those of the points.
   void MakeNames() {
     for (const KubePluginEntry& entry : plan_.multi_point) AddNew(names_, entry.name.value);
     for (const std::string_view point : kKubePoints) {
@@ -153,7 +159,7 @@ class Converter {
     for (const KubePluginArgs& args : source_.args) AddNew(names_, args.name.value);
   }
 
-  // Of kKubePoints, in their order.
+  // Returns the points at which the plugin runs, in the order of kKubePoints.
   Names RunsOf(const std::string& name) {
     Names points;
     for (const std::string_view point : kKubePoints) {
@@ -164,9 +170,10 @@ class Converter {
 
   size_t CountPoints(const std::string& name) const {
     if (const auto available = known_.find(name); available != known_.end()) {
-      return static_cast<size_t>(std::ranges::count_if(available->second.points, [](const auto& point) {
-        return std::ranges::find(kKubePoints, point) != kKubePoints.end();
-      }));
+      return static_cast<size_t>(
+          std::ranges::count_if(available->second.points, [](const auto& point) {
+            return std::ranges::find(kKubePoints, point) != kKubePoints.end();
+          }));
     }
     const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
     return upstream == nullptr ? 0 : upstream->Points().size();
@@ -198,7 +205,7 @@ class Converter {
     return std::nullopt;
   }
 
-  // As few names as bring about the order of `names`.
+  // Adds an [order] entry with as few names as produce the order of `names`.
   void AddOrder(const std::string& point, const Names& names) {
     const auto rank = [this](const std::string& name) {
       return std::ranges::find(names_, name) - names_.begin();
@@ -213,20 +220,22 @@ class Converter {
   }
 
   static std::string UnavailableText(const std::string& name) {
-    if (FindUpstreamPlugin(name) == nullptr) return "there is no plugin " + Quoted(name) + " here";
-    return "plugin " + Quoted(name) + " is not here yet";
+    if (FindUpstreamPlugin(name) == nullptr) return "there is no plugin " + Quoted(name);
+    return "plugin " + Quoted(name) + " is not available yet";
   }
 
   void CheckArguments() {
     for (const KubePluginArgs& args : source_.args) {
       const auto available = known_.find(args.name.value);
       if (available == known_.end()) {
-        warnings_.Add(args.name.place, args.path,
-                      UnavailableText(args.name.value) +
-                          ": its arguments stand unchecked, as a comment in the profile");
+        warnings_.Add(
+            args.name.place, args.path,
+            UnavailableText(args.name.value) +
+                ": its arguments are not checked, and are written as a comment in the profile");
         continue;
       }
-      CheckArgs(available->second.args_schema, args.args, args.path + ".", args.name.place, errors_);
+      CheckArgs(available->second.args_schema, args.args, args.path + ".", args.name.place,
+                errors_);
     }
   }
 
@@ -235,7 +244,7 @@ class Converter {
     for (const ProfilePlugin& plugin : converted_.profile.plugins) {
       const std::string& name = plugin.name.value;
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
-      // It runs at points alone that this version does not have.
+      // The plugin runs only at points that this version does not have.
       const bool has_no_point = upstream != nullptr && upstream->points.empty();
       if (IsAvailable(name) || (!plugin.is_enabled() && !has_no_point)) continue;
       const KubePluginEntry* entry = EntryOf(name);
@@ -248,12 +257,12 @@ class Converter {
     }
     if (!defaults.empty()) {
       warnings_.Add(source_.place, source_.path + ".plugins",
-                    "of upstream's default plugins these are not here yet, and stand as comments "
-                    "in the profile: " +
+                    "these default plugins of kube-scheduler are not available yet and are written "
+                    "as comments in the profile: " +
                         Join(defaults, ", "));
     }
     WarnIfNoneIsLeft("QueueSort", "sorts the queue");
-    WarnIfNoneIsLeft("Bind", "binds");
+    WarnIfNoneIsLeft("Bind", "binds pods");
   }
 
   void WarnOfUnavailable(const KubePluginEntry& entry) {
@@ -266,20 +275,22 @@ class Converter {
         AddNew(names, std::string(plugin.name));
       if (const std::string meant = DidYouMean(name, names); !meant.empty()) {
         warnings_.Add(entry.name.place, entry.path,
-                      text + ": it stands as a comment in the profile" + meant);
+                      text + ": it is written as a comment in the profile" + meant);
         return;
       }
     }
-    warnings_.Add(entry.name.place, entry.path, text + ": it stands as a comment in the profile");
+    warnings_.Add(entry.name.place, entry.path,
+                  text + ": it is written as a comment in the profile");
   }
 
   void WarnIfNoneIsLeft(const std::string& point, const std::string& what) {
     const Names& names = plugins_at_[point];
-    const bool any = std::ranges::any_of(names, [this](const auto& name) { return IsAvailable(name); });
+    const bool any =
+        std::ranges::any_of(names, [this](const auto& name) { return IsAvailable(name); });
     if (any) return;
     converted_.is_usable = false;
     warnings_.Add(source_.place, source_.path + ".plugins",
-                  "no plugin that is here " + what + ": the profile cannot be used as it is");
+                  "no available plugin " + what + ": the profile cannot be used as it is");
   }
 
   const KubeSchedulerProfile& source_;
@@ -287,8 +298,8 @@ class Converter {
   ConfigErrors& errors_;
   ConfigErrors& warnings_;
   KubePlan plan_;
-  std::map<std::string, Names> plugins_at_;  // By point, which is the order of [order] too.
-  Names names_;                        // In the profile's order.
+  std::map<std::string, Names> plugins_at_;  // By point, in the order of [order].
+  Names names_;                              // In the profile's order.
   ConvertedProfile converted_;
 };
 
@@ -299,7 +310,7 @@ const KubePlan::Use* QueueSortOf(const KubePlan& plan) {
   return uses.size() == 1 ? &uses.front() : nullptr;
 }
 
-// There is one queue.
+// Checks that all profiles have the same QueueSort plugin with equal arguments: there is one queue.
 void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& known,
                      ConfigErrors& errors) {
   const auto args_of = [](const KubeSchedulerProfile& profile, const std::string& plugin) {
@@ -314,13 +325,14 @@ void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& know
     const KubePlan plan = MakeKubePlan(profile, known, ignored);
     const KubePlan::Use* found = QueueSortOf(plan);
     if (found == nullptr || expected == nullptr) continue;
-    const std::string as_first = ", as in " + first.path + ", for all profiles share a queue";
+    const std::string as_first = ", as in " + first.path + ", because all profiles share one queue";
     if (found->plugin != expected->plugin) {
       errors.Expected(profile.place, profile.path + ".plugins.queueSort",
                       Quoted(expected->plugin) + as_first, Quoted(found->plugin));
     } else if (args_of(profile, found->plugin) != args_of(first, found->plugin)) {
       errors.Expected(profile.place, profile.path + ".pluginConfig",
-                      "the arguments of " + Quoted(found->plugin) + as_first, "others");
+                      "the arguments of " + Quoted(found->plugin) + as_first,
+                      "different arguments");
     }
   }
 }
@@ -341,7 +353,9 @@ std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& confi
 std::string WriteConverted(const ConvertedProfile& converted, const std::string& source) {
   std::string heading = "Converted from " + source + ".";
   if (!converted.absent.empty()) {
-    heading += "\nPlugins that stand as comments are not here: decisions are made without them.";
+    heading +=
+        "\n"
+        "Plugins that are written as comments are not available: Berth schedules without them.";
   }
   return WriteProfile(converted.profile, heading, converted.absent);
 }

@@ -1,4 +1,4 @@
-// Profiles out of a KubeSchedulerConfiguration.
+// Converts a KubeSchedulerConfiguration into profiles.
 #ifndef BERTH_HOST_CONFIG_CONVERT_CONVERT_PROFILE_H_
 #define BERTH_HOST_CONFIG_CONVERT_CONVERT_PROFILE_H_
 
@@ -14,24 +14,26 @@
 namespace berth::host {
 
 struct ConvertedProfile {
-  Profile profile;          // Complete, what is not here included.
-  CommentedPlugins absent;  // The plugins of `profile` that are not here.
-  bool is_usable = true;    // False: nothing that is here sorts the queue, or nothing binds.
+  Profile profile;          // The complete profile, including unavailable plugins.
+  CommentedPlugins absent;  // The plugins of `profile` that are not available.
+  bool is_usable = true;    // False if no available plugin sorts the queue, or none binds pods.
 };
 
-// Says what upstream would run, in Berth's words. At every point the plugins that are here run in
-// upstream's order, with its weights; where that is not the profile's order, [order] says so.
-//   - A plugin of upstream that scores has its PreScore, even where upstream has none or the file
-//     disables it: Berth's plugins do there what upstream's do at Score. So have NodeVolumeLimits
-//     and VolumeZone their PreFilter where they filter.
-//   - What is enabled and runs nowhere, and what has arguments alone, is there and not enabled.
-// Errors: everything that upstream or a plugin's schema refuses, in `errors`.
-// Warnings: in `warnings`: what decisions will lack, each by its path.
+// Returns profiles that run what kube-scheduler would run. At every point, the available plugins
+// run in kube-scheduler's order, with its weights; where that differs from the profile's order,
+// [order] lists them.
+//   - A plugin of kube-scheduler that runs at Score also runs at PreScore, even if kube-scheduler's
+//     plugin has no PreScore or the file disables it: at PreScore, Berth's plugins do work that
+//     kube-scheduler's do at Score. NodeVolumeLimits and VolumeZone run at PreFilter if they run at
+//     Filter.
+//   - A plugin that is enabled but runs at no point, or only has arguments, is written as disabled.
+// Errors: everything that kube-scheduler or a plugin's schema rejects is added to `errors`.
+// Warnings: everything that the scheduling decisions will lack is added to `warnings`, by its path.
 std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& config,
                                                 const KnownPlugins& known, ConfigErrors& errors,
                                                 ConfigErrors& warnings);
 
-// The text of the profile's file. `source` says what it was made from: "kube.yaml, profiles[0]".
+// Returns the text of the profile's file. `source` describes the source: "kube.yaml, profiles[0]".
 std::string WriteConverted(const ConvertedProfile& converted, const std::string& source);
 
 }  // namespace berth::host

@@ -14,7 +14,7 @@ namespace {
 const std::string kHead =
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
-// All of upstream's default plugins but those that Berth lacks, and one of a third party.
+// All default plugins of kube-scheduler except those that Berth lacks, and one of a third party.
 KnownPlugins Here() {
   KnownPlugins known;
   for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
@@ -48,7 +48,7 @@ Outcome Convert(const std::string& body) {
   return outcome;
 }
 
-// What upstream runs at `point`, "A B=3": a weight is said of a score.
+// Returns what kube-scheduler runs at `point`, as "A B=3"; the weight is given for Score only.
 std::string PlanAt(const std::string& plugins, std::string_view point) {
   ConfigErrors errors;
   ConfigErrors warnings;
@@ -64,7 +64,7 @@ std::string PlanAt(const std::string& plugins, std::string_view point) {
   return text;
 }
 
-TEST(MakeKubePlan, FollowsUpstreamsRules) {
+TEST(MakeKubePlan, FollowsTheRulesOfKubeScheduler) {
   const std::string only = "multiPoint: {disabled: [{name: '*'}], enabled: ";
   struct Row {
     std::string plugins;
@@ -80,27 +80,28 @@ TEST(MakeKubePlan, FollowsUpstreamsRules) {
        "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 "
        "InterPodAffinity=2 DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"},
       {"{}", "PostFilter", "DynamicResources DefaultPreemption"},
-      // multiPoint: a default keeps its place, with the weight of the entry, or none.
+      // multiPoint: a default keeps its position, with the weight of the entry, or none.
       {"{multiPoint: {disabled: [{name: VolumeBinding}, {name: NodeResourcesFit}], enabled: "
        "[{name: ImageLocality, weight: 9}, {name: TaintToleration}]}}",
        "Score",
        "TaintToleration=1 NodeAffinity=2 PodTopologySpread=2 InterPodAffinity=2 "
        "DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=9"},
-      // One that is disabled and enabled moves to the end.
+      // A default that is disabled and enabled moves to the end.
       {"{multiPoint: {disabled: [{name: NodeName}], enabled: [{name: NodeName}]}}", "Filter",
        "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
        "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
        "InterPodAffinity DynamicResources NodeDeclaredFeatures NodeName"},
-      // Nothing but what is enabled.
+      // Only enabled plugins.
       {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Filter",
        "acme.Rack NodeName"},
       {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Score", "acme.Rack=4"},
-      // A point: what is of multiPoint first, then the rest of it, then what is the point's alone.
+      // A point: its plugins of multiPoint first, then the rest of multiPoint, then its other
+      // plugins.
       {"{" + only +
            "[{name: NodeName}, {name: NodePorts}]}, filter: {enabled: [{name: acme.Rack}, "
            "{name: NodePorts}]}}",
        "Filter", "NodePorts NodeName acme.Rack"},
-      // What the point disables.
+      // Plugins that the point disables.
       {"{" + only +
            "[{name: NodeName}, {name: NodePorts}]}, filter: {disabled: [{name: NodeName}]}}",
        "Filter", "NodePorts"},
@@ -109,12 +110,12 @@ TEST(MakeKubePlan, FollowsUpstreamsRules) {
            "[{name: NodeName}, {name: NodePorts}]}, filter: {disabled: [{name: '*'}], enabled: "
            "[{name: acme.Rack}, {name: NodePorts}]}}",
        "Filter", "acme.Rack NodePorts"},
-      // Disabled and enabled at one point: as if it were the point's alone.
+      // Disabled and enabled at one point: as if only the point enabled the plugin.
       {"{" + only +
            "[{name: NodePorts}, {name: NodeName}]}, filter: {disabled: [{name: NodePorts}], "
            "enabled: [{name: NodePorts}]}}",
        "Filter", "NodeName NodePorts"},
-      // The entry at the point has the weight, said or not.
+      // The entry at the point determines the weight, even if it sets none.
       {"{" + only +
            "[{name: TaintToleration, weight: 7}, {name: NodeAffinity, weight: 0}]}, score: "
            "{enabled: [{name: TaintToleration}]}}",
@@ -123,7 +124,7 @@ TEST(MakeKubePlan, FollowsUpstreamsRules) {
            "[{name: TaintToleration, weight: 7}]}, score: {enabled: [{name: TaintToleration, "
            "weight: 13}, {name: ImageLocality, weight: 2147483647}]}}",
        "Score", "TaintToleration=13 ImageLocality=2147483647"},
-      // Nobody knows at which points it runs, unless they are named.
+      // An unknown plugin runs only at the points that name it.
       {"{" + only + "[{name: NodeName}, {name: who.Knows}]}}", "Filter", "NodeName"},
       {"{" + only +
            "[{name: NodeName}, {name: who.Knows}]}, filter: {enabled: [{name: who.Knows}]}}",
@@ -158,21 +159,21 @@ constexpr const char* kSmall =
     "  - name: NodeResourcesFit\n"
     "    args: {limit: 5}\n";
 
-TEST(ConvertKubeConfig, WritesAProfileThatIsWholeAndSaysWhatItLacks) {
+TEST(ConvertKubeConfig, WritesACompleteProfileAndWarnsOfUnavailablePlugins) {
   const Outcome outcome = Convert(kSmall);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(
       outcome.warnings,
       "k.yaml:11: profiles[0].plugins.multiPoint.enabled[2]: plugin \"PodTopologySpread\" is not "
-      "here yet: it stands as a comment in the profile\n"
-      "k.yaml:12: profiles[0].plugins.multiPoint.enabled[3]: there is no plugin \"NodeAfinity\" "
-      "here: it stands as a comment in the profile; did you mean NodeAffinity?\n"
-      "k.yaml:20: profiles[0].pluginConfig[1]: plugin \"PodTopologySpread\" is not here yet: its "
-      "arguments stand unchecked, as a comment in the profile");
+      "available yet: it is written as a comment in the profile\n"
+      "k.yaml:12: profiles[0].plugins.multiPoint.enabled[3]: there is no plugin \"NodeAfinity\": "
+      "it is written as a comment in the profile; did you mean NodeAffinity?\n"
+      "k.yaml:20: profiles[0].pluginConfig[1]: plugin \"PodTopologySpread\" is not available yet: "
+      "its arguments are not checked, and are written as a comment in the profile");
   ASSERT_EQ(outcome.profiles.size(), 1U);
   EXPECT_EQ(WriteConverted(outcome.profiles[0], "k.yaml, profiles[0]"),
             R"(# Converted from k.yaml, profiles[0].
-# Plugins that stand as comments are not here: decisions are made without them.
+# Plugins that are written as comments are not available: Berth schedules without them.
 schedulerName = "small"
 
 [[plugins]]
@@ -226,7 +227,7 @@ std::string PointsOf(const Outcome& outcome, const std::string& name) {
   return Join(names, " ");
 }
 
-TEST(ConvertKubeConfig, WhatScoresHasItsPreScore) {
+TEST(ConvertKubeConfig, PluginsAtScoreAlsoRunAtPreScore) {
   const Outcome scores = Convert(
       "profiles: [{plugins: {preScore: {disabled: [{name: NodeAffinity}]}, score: {disabled: "
       "[{name: TaintToleration}]}}}]");
@@ -234,26 +235,27 @@ TEST(ConvertKubeConfig, WhatScoresHasItsPreScore) {
   EXPECT_EQ(PointsOf(scores, "NodeAffinity"), "all");
   EXPECT_EQ(PointsOf(scores, "TaintToleration"), "Filter PreScore");
   EXPECT_EQ(scores.warnings.substr(0, scores.warnings.find('\n')),
-            "k.yaml:3: profiles[0].plugins.preScore: PreScore of \"NodeAffinity\" stays: its Score "
-            "needs it here");
+            "k.yaml:3: profiles[0].plugins.preScore: PreScore of \"NodeAffinity\" is kept: Score "
+            "of the plugin requires it in Berth");
   const Outcome none = Convert("profiles: [{plugins: {score: {disabled: [{name: '*'}]}}}]");
   EXPECT_EQ(PointsOf(none, "ImageLocality"), "off");
   EXPECT_EQ(PointsOf(none, "NodeAffinity"), "PreFilter Filter PreScore");
 }
 
-TEST(ConvertKubeConfig, WhatNeedsItsPreFilterHereHasIt) {
+TEST(ConvertKubeConfig, AddsAPreFilterThatFilterRequires) {
   const Outcome outcome = Convert(
       "profiles: [{plugins: {preFilter: {disabled: [{name: '*'}]}, filter: {disabled: "
       "[{name: VolumeZone}]}}}]");
   EXPECT_EQ(PointsOf(outcome, "NodeVolumeLimits"), "all");
   EXPECT_EQ(PointsOf(outcome, "VolumeZone"), "off");
-  EXPECT_EQ(PointsOf(outcome, "NodePorts"), "Filter") << "it fails without, as upstream's does";
+  EXPECT_EQ(PointsOf(outcome, "NodePorts"), "Filter")
+      << "its Filter fails without PreFilter in kube-scheduler too";
   EXPECT_EQ(outcome.warnings.substr(0, outcome.warnings.find('\n')),
-            "k.yaml:3: profiles[0].plugins.preFilter: PreFilter of \"NodeVolumeLimits\" stays: its "
-            "Filter needs it here");
+            "k.yaml:3: profiles[0].plugins.preFilter: PreFilter of \"NodeVolumeLimits\" is kept: "
+            "Filter of the plugin requires it in Berth");
 }
 
-TEST(ConvertKubeConfig, OrderNamesOnlyWhatMoves) {
+TEST(ConvertKubeConfig, OrderListsOnlyMovedPlugins) {
   const Outcome outcome = Convert(
       "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeName}]}, score: "
       "{enabled: [{name: ImageLocality}]}}}]");
@@ -270,7 +272,7 @@ TEST(ConvertKubeConfig, OrderNamesOnlyWhatMoves) {
   EXPECT_TRUE(Convert("").profiles.at(0).profile.order.empty());
 }
 
-TEST(ConvertKubeConfig, RefusesWhatUpstreamRefuses) {
+TEST(ConvertKubeConfig, ReportsErrorsOfKubeScheduler) {
   struct Row {
     const char* profiles;
     const char* expected;
@@ -283,31 +285,33 @@ TEST(ConvertKubeConfig, RefusesWhatUpstreamRefuses) {
        "k.yaml:3: profiles[0].plugins.preScore.enabled[0].name: expected a plugin that runs at "
        "PreScore, found \"ImageLocality\", which runs at Score"},
       {"[{plugins: {queueSort: {disabled: [{name: '*'}]}, bind: {disabled: [{name: '*'}]}}}]",
-       "k.yaml:3: profiles[0].plugins: expected exactly one that sorts the queue, found none with "
-       "queueSort\n"
-       "k.yaml:3: profiles[0].plugins: expected at least one that binds, found none with bind"},
+       "k.yaml:3: profiles[0].plugins: expected exactly one plugin that sorts the queue, found "
+       "none with queueSort\n"
+       "k.yaml:3: profiles[0].plugins: expected at least one plugin that binds pods, found none "
+       "with bind"},
       {"[{plugins: {queueSort: {enabled: [{name: who.Sorts}]}}}]",
-       "k.yaml:3: profiles[0].plugins: expected exactly one that sorts the queue, found "
+       "k.yaml:3: profiles[0].plugins: expected exactly one plugin that sorts the queue, found "
        "PrioritySort, who.Sorts"},
       {"[{pluginConfig: [{name: NodeResourcesFit, args: {limit: 6}}]}]",
        "k.yaml:3: profiles[0].pluginConfig[0].args.limit: expected a whole number of at most 5, "
        "found 6"},
       {"[{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {disabled: [{name: '*'}], "
        "enabled: [{name: who.Sorts}]}}}]",
-       "k.yaml:3: profiles[1].plugins.queueSort: expected \"PrioritySort\", as in profiles[0], for "
-       "all profiles share a queue, found \"who.Sorts\""},
+       "k.yaml:3: profiles[1].plugins.queueSort: expected \"PrioritySort\", as in profiles[0], "
+       "because all profiles share one queue, found \"who.Sorts\""},
       {"[{schedulerName: a}, {schedulerName: b, pluginConfig: [{name: PrioritySort, args: {x: "
        "1}}]}]",
        "k.yaml:3: profiles[1].pluginConfig: expected the arguments of \"PrioritySort\", as in "
-       "profiles[0], for all profiles share a queue, found others"},
+       "profiles[0], because all profiles share one queue, found different arguments"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(Convert(std::string("profiles: ") + row.profiles).errors, row.expected);
   }
 }
 
-// What 1.36 is built with behind feature gates is known, also where it runs at none of our points.
-TEST(ConvertKubeConfig, KnowsWhatIsBehindGates) {
+// Plugins of kube-scheduler 1.36 behind feature gates are known, even if they run at no point of
+// Berth.
+TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
   const Outcome outcome = Convert(
       "profiles:\n- plugins:\n    multiPoint:\n      disabled: [{name: '*'}]\n      enabled:\n"
       "      - name: PrioritySort\n      - name: DefaultBinder\n      - name: GangScheduling\n"
@@ -316,35 +320,36 @@ TEST(ConvertKubeConfig, KnowsWhatIsBehindGates) {
       "  pluginConfig: [{name: DynamicResources, args: {}}]\n");
   EXPECT_EQ(outcome.errors, "");
   const std::string at = ": profiles[0].plugins.multiPoint.enabled[";
-  const std::string comment = ": it stands as a comment in the profile\n";
-  EXPECT_EQ(outcome.warnings,
-            "k.yaml:10" + at + "2]: plugin \"GangScheduling\" is not here yet" + comment +
-                "k.yaml:11" + at + "3]: plugin \"TopologyPlacementGenerator\" is not here yet" +
-                comment + "k.yaml:12" + at + "4]: plugin \"PodGroupPodsCount\" is not here yet" +
-                comment + "k.yaml:13" + at +
-                "5]: there is no plugin \"DeferredPodScheduling\" here" + comment +
-                "k.yaml:14: profiles[0].pluginConfig[0]: plugin \"DynamicResources\" is not "
-                "here yet: its arguments stand unchecked, as a comment in the profile");
+  const std::string comment = ": it is written as a comment in the profile\n";
+  EXPECT_EQ(
+      outcome.warnings,
+      "k.yaml:10" + at + "2]: plugin \"GangScheduling\" is not available yet" + comment +
+          "k.yaml:11" + at + "3]: plugin \"TopologyPlacementGenerator\" is not available yet" +
+          comment + "k.yaml:12" + at + "4]: plugin \"PodGroupPodsCount\" is not available yet" +
+          comment + "k.yaml:13" + at + "5]: there is no plugin \"DeferredPodScheduling\"" +
+          comment +
+          "k.yaml:14: profiles[0].pluginConfig[0]: plugin \"DynamicResources\" is not available "
+          "yet: its arguments are not checked, and are written as a comment in the profile");
   EXPECT_EQ(
       Convert("profiles: [{plugins: {filter: {enabled: [{name: PodGroupPodsCount}]}}}]").errors,
       "k.yaml:3: profiles[0].plugins.filter.enabled[0].name: expected a plugin that runs at "
-      "Filter, found \"PodGroupPodsCount\", which runs at no point that is here");
+      "Filter, found \"PodGroupPodsCount\", which runs at no extension point of Berth");
 }
 
-TEST(ConvertKubeConfig, WarnsOfDefaultsTogetherAndOfWhatCannotBeUsed) {
+TEST(ConvertKubeConfig, WarnsOfAllDefaultsInOneLineAndOfUnusableProfiles) {
   EXPECT_EQ(Convert("").warnings,
-            "k.yaml: profiles[0].plugins: of upstream's default plugins these are not here yet, "
-            "and stand as comments in the profile: VolumeBinding, PodTopologySpread, "
-            "InterPodAffinity, DynamicResources, DefaultPreemption");
+            "k.yaml: profiles[0].plugins: these default plugins of kube-scheduler are not "
+            "available yet and are written as comments in the profile: VolumeBinding, "
+            "PodTopologySpread, InterPodAffinity, DynamicResources, DefaultPreemption");
   const Outcome outcome = Convert(
       "profiles: [{plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: who.All}]}}}]");
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(outcome.warnings,
-            "k.yaml:3: profiles[0].plugins.multiPoint.enabled[0]: there is no plugin \"who.All\" "
-            "here: it stands as a comment in the profile\n"
-            "k.yaml:3: profiles[0].plugins: no plugin that is here sorts the queue: the profile "
+            "k.yaml:3: profiles[0].plugins.multiPoint.enabled[0]: there is no plugin \"who.All\": "
+            "it is written as a comment in the profile\n"
+            "k.yaml:3: profiles[0].plugins: no available plugin sorts the queue: the profile "
             "cannot be used as it is\n"
-            "k.yaml:3: profiles[0].plugins: no plugin that is here binds: the profile cannot be "
+            "k.yaml:3: profiles[0].plugins: no available plugin binds pods: the profile cannot be "
             "used as it is");
 }
 

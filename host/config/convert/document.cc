@@ -50,7 +50,7 @@ class Converter {
       if (member.is_null()) continue;
       value.members.push_back({key, Convert(member, PointerTo(pointer, key), value.place)});
     }
-    // As they stand in the file, not in the alphabet.
+    // Sort members by their position in the file, not alphabetically.
     std::ranges::stable_sort(value.members, {},
                              [](const ConfigMember& member) { return member.value.place.line; });
   }
@@ -83,7 +83,7 @@ class Converter {
     }
   }
 
-  // "profiles[0].plugins"
+  // Returns the path of a JSON pointer: "profiles[0].plugins".
   static std::string PathOfPointer(const std::string& pointer) {
     return ArgsKey(pointer).substr(std::string_view("args.").size());
   }
@@ -93,7 +93,7 @@ class Converter {
   ConfigErrors& errors_;
 };
 
-// Takes "line N, column M: " from the beginning of `message`.
+// Removes "line N, column M: " from the beginning of `message` and returns it as a place.
 ConfigPlace ParsePlace(std::string_view& message, const std::string& file) {
   ConfigPlace place{file, 0, 0};
   constexpr std::string_view kLine = "line ";
@@ -113,7 +113,7 @@ struct Parsed {
   DocumentPlaces places;
 };
 
-// Counts brackets outside of texts, so that nothing recursive meets too many. The text is JSON.
+// Returns whether the text is nested too deeply for recursive functions. The text must be JSON.
 bool IsTooDeep(std::string_view text) {
   size_t depth = 0;
   bool in_text = false;
@@ -141,11 +141,11 @@ std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
   }
   if (IsTooDeep(text)) {
     errors.AddAlone({file, 0, 0}, "expected at most " + std::to_string(kMaxDocumentDepth) +
-                                      " arrays and objects within each other, found more");
+                                      " nested arrays and objects, found more");
     return std::nullopt;
   }
   Parsed parsed{Json::parse(text, nullptr, /*allow_exceptions=*/false), PlacesOfJson(text)};
-  if (parsed.json.is_discarded()) {  // Several values in a row, or half a surrogate pair.
+  if (parsed.json.is_discarded()) {  // Several values, or an incomplete surrogate pair.
     errors.AddAlone({file, 0, 0}, "expected one JSON object, found something else");
     return std::nullopt;
   }
@@ -173,7 +173,7 @@ std::optional<Parsed> ParseYaml(std::string_view text, const std::string& file,
     ConfigPlace place{file, 0, 0};
     if (documents->size() > 1) place.line = static_cast<uint32_t>((*documents)[1].line);
     errors.AddAlone(place, "expected one document, found " +
-                               (documents->empty() ? std::string("none") : "another one"));
+                               (documents->empty() ? std::string("none") : "several"));
     return std::nullopt;
   }
   Parsed parsed{Json::parse(documents->front().json, nullptr, /*allow_exceptions=*/false),
@@ -181,7 +181,7 @@ std::optional<Parsed> ParseYaml(std::string_view text, const std::string& file,
   return parsed;
 }
 
-// '{' begins a mapping of YAML too.
+// A text that begins with '{' may be JSON, or a YAML flow mapping.
 std::optional<Parsed> Parse(std::string_view text, const std::string& file, ConfigErrors& errors) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || text[begin] != '{') return ParseYaml(text, file, errors);

@@ -1,4 +1,4 @@
-// A YAML or JSON file as a tree of plain values that know where they stand.
+// Reads a YAML or JSON file as a tree of plain values with their positions.
 #ifndef BERTH_HOST_CONFIG_CONVERT_DOCUMENT_H_
 #define BERTH_HOST_CONFIG_CONVERT_DOCUMENT_H_
 
@@ -13,14 +13,16 @@
 
 namespace berth::host {
 
-// Of arrays and objects within each other: what is read here is written as TOML, whose limit counts
-// the profile around it too.
+// The maximum depth of nested arrays and objects. The values are written as TOML, whose limit also
+// counts the surrounding profile.
 inline constexpr uint32_t kMaxDocumentDepth = 24;
 
-// The object that `text` is: JSON where it begins with '{' and is JSON, else YAML. As upstream
-// decodes it: strictly, each key once; what is null was not said. `file` is what messages call it.
-// Errors: in `errors`: what is not YAML or JSON, is not one document, or exceeds a limit, the first
-//         of these alone; else each value that TOML cannot say.
+// Parses `text` as an object: as JSON if it begins with '{' and is valid JSON, otherwise as YAML.
+// As in kube-scheduler, decoding is strict, keys must be unique, and null means not set. `file` is
+// its name in messages.
+// Errors: are added to `errors`. If the text is not valid YAML or JSON, is not exactly one
+//         document, or exceeds a limit, only the first error; otherwise every value that TOML
+//         cannot represent.
 std::optional<ConfigValue> ReadDocument(std::string_view text, const std::string& file,
                                         ConfigErrors& errors);
 

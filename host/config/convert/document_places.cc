@@ -19,7 +19,7 @@
 namespace berth::host {
 namespace {
 
-// Follows a text from its first node to its last, and keeps the line of each.
+// Tracks the position in a text from its first node to its last, and records the line of each node.
 class Tracker {
  public:
   explicit Tracker(DocumentPlaces& places) : places_(places) {}
@@ -49,13 +49,13 @@ class Tracker {
  private:
   struct Frame {
     std::string pointer;
-    std::string child;  // Of the member whose key has been read.
+    std::string child;  // The pointer of the member whose key was read last.
     size_t index = 0;
     bool is_map = false;
     bool expects_key = false;
   };
 
-  // The pointer of the value that begins here.
+  // Returns the pointer of the value that begins here.
   std::string Next(uint32_t line) {
     if (frames_.empty()) {
       places_.lines.emplace("", line);
@@ -115,17 +115,17 @@ class YamlHandler : public YAML::EventHandler {
 class TextBuffer : public std::streambuf {
  public:
   explicit TextBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // Only read.
+    char* begin = const_cast<char*>(text.data());  // The buffer is only read.
     setg(begin, begin, begin + text.size());
   }
 };
 
-// Where the parser is: it reads through this.
+// The position of the parser, which reads through this object.
 struct Cursor {
   const char* at;
   const char* end;
   uint32_t line = 1;
-  bool after_line_end = false;  // The last character read ended a line.
+  bool after_line_end = false;  // The last character was a line break.
 };
 
 class CursorIterator {
@@ -154,12 +154,12 @@ class CursorIterator {
   Cursor* cursor_;
 };
 
-// What nlohmann::json::sax_parse() calls.
+// The handler for nlohmann::json::sax_parse().
 class JsonHandler {
  public:
   JsonHandler(const Cursor& cursor, DocumentPlaces& places) : cursor_(cursor), tracker_(places) {}
 
-  // Their names are the library's.
+  // The library prescribes these names.
   // NOLINTBEGIN(readability-identifier-naming)
   bool null() { return Value(cursor_.line); }
   bool boolean(bool /*value*/) { return Value(cursor_.line); }
@@ -183,7 +183,7 @@ class JsonHandler {
   // NOLINTEND(readability-identifier-naming)
 
  private:
-  // A number ends where another character follows, which was read to see that.
+  // The parser has read one character beyond the number, which may be a line break.
   bool Number() { return Value(cursor_.line - (cursor_.after_line_end ? 1 : 0)); }
   bool Value(uint32_t line) {
     tracker_.Value(line);
@@ -211,10 +211,10 @@ DocumentPlaces PlacesOfYaml(std::string_view text) {
   YamlHandler handler(places);
   try {
     YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(handler)) {  // There may be empty ones before it.
+    while (parser.HandleNextDocument(handler)) {  // Empty documents may precede the document.
     }
   } catch (const YAML::Exception&) {
-    // What is not found stands where the nearest part around it does.
+    // A node without a line has the line of its nearest ancestor.
   }
   places.repeated.reset();
   return places;

@@ -1,4 +1,4 @@
-// In which lines the nodes of a YAML or JSON text stand.
+// Finds the lines of the nodes of a YAML or JSON text.
 #ifndef BERTH_HOST_CONFIG_CONVERT_DOCUMENT_PLACES_H_
 #define BERTH_HOST_CONFIG_CONVERT_DOCUMENT_PLACES_H_
 
@@ -11,18 +11,18 @@
 namespace berth::host {
 
 struct DocumentPlaces {
-  // From 1, by JSON pointer. A member of an object stands where its key is. What an alias or a
-  // merge key ("<<") brings has no line of its own.
+  // The lines, from 1, by JSON pointer. The line of an object's member is that of its key. Nodes
+  // that come from an alias or a merge key ("<<") have no line.
   std::map<std::string, uint32_t, std::less<>> lines;
-  // The first member of an object whose key is there already, by its pointer; its line. In YAML
-  // never: YamlToJson() refuses it.
+  // The pointer and line of the first repeated key in an object. Never set for YAML, where
+  // YamlToJson() rejects repeated keys.
   std::optional<std::pair<std::string, uint32_t>> repeated;
 };
 
-// REQUIRES: YamlToJson() takes the text for one document.
+// REQUIRES: YamlToJson() accepts the text as one document.
 DocumentPlaces PlacesOfYaml(std::string_view text);
 
-// REQUIRES: FindSyntaxError() finds none.
+// REQUIRES: FindSyntaxError() finds no error.
 DocumentPlaces PlacesOfJson(std::string_view text);
 
 }  // namespace berth::host

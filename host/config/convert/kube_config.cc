@@ -19,10 +19,10 @@ constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
 
-// Behind feature gates.
+// Extension points of kube-scheduler that are behind feature gates.
 constexpr std::array<std::string_view, 4> kGatedPoints = {
     "placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter"};
-// Part of upstream once.
+// Former plugins of kube-scheduler.
 constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
                                                              "EBSLimits", "GCEPDLimits"};
 
@@ -72,8 +72,8 @@ class Reader {
       std::string found = version == nullptr ? "none" : version->Describe();
       if (version != nullptr && version->text.starts_with(kGroup)) {
         found +=
-            ", which kube-scheduler reads no more: write the file anew in v1, whose defaults "
-            "differ";
+            ", which kube-scheduler no longer supports: convert the file to v1 first, and note "
+            "that its defaults differ";
       }
       errors_.Expected(version == nullptr ? root.place : version->place, "apiVersion", kApiVersion,
                        found);
@@ -88,7 +88,7 @@ class Reader {
   void ReadTopLevel(TableReader& reader) {
     const auto parallelism = reader.Int("parallelism", 1, INT32_MAX);
     if (parallelism.has_value() && parallelism->value != 1) {
-      Warn(parallelism->place, "parallelism", "left out: this version decides on one thread");
+      Warn(parallelism->place, "parallelism", "ignored: this version schedules on one thread");
     }
     ReadPercentage(reader);
     ReadBackoffs(reader);
@@ -99,10 +99,10 @@ class Reader {
     constexpr std::string_view kKey = "percentageOfNodesToScore";
     const auto percentage = reader.Int(kKey, 0, 100);
     if (!percentage.has_value() || percentage->value == 100) return;
-    Warn(percentage->place, reader.KeyOf(kKey), "left out: every node is looked at");
+    Warn(percentage->place, reader.KeyOf(kKey), "ignored: every node is evaluated");
   }
 
-  // Upstream's defaults are 1 and 10.
+  // kube-scheduler's defaults are 1 and 10.
   void CheckBackoffs(const std::optional<Placed<int64_t>>& initial,
                      const std::optional<Placed<int64_t>>& max) {
     const int64_t least = initial.has_value() ? initial->value : 1;
@@ -128,7 +128,7 @@ class Reader {
          {std::pair("podInitialBackoffSeconds", initial), std::pair("podMaxBackoffSeconds", max)}) {
       if (!seconds.has_value()) continue;
       Warn(seconds->place, key,
-           "no part of a profile: write " + std::string(key) + " = " +
+           "not part of a profile: set " + std::string(key) + " = " +
                std::to_string(seconds->value) + " in the host file, berth.toml");
     }
   }
@@ -153,10 +153,10 @@ class Reader {
     const ConfigValue* name = reader.Any("schedulerName");
     if (name != nullptr && !name->is_string()) {
       reader.Expected("schedulerName", name->place, "the name of a scheduler", name->Describe());
-      profile.scheduler_name.value = path;  // So that nobody misses it.
+      profile.scheduler_name.value = path;  // Any name, so that no missing name is reported too.
     } else if (name != nullptr) {
       profile.scheduler_name = {name->text, name->place};
-      // Empty: CheckNames().
+      // CheckNames() reports an empty name.
       if (!name->text.empty() && !IsSchedulerName(name->text)) {
         reader.Expected("schedulerName", name->place, kExpectedSchedulerName, Quoted(name->text));
       }
@@ -187,7 +187,7 @@ class Reader {
       const KubePluginSet read = ReadSet(*set, reader.KeyOf(point) + ".");
       if (read.enabled.empty() && read.disabled.empty()) continue;
       Warn(set->place, reader.KeyOf(point),
-           "left out: this version has no such extension point, and upstream has it behind a "
+           "ignored: this version has no such extension point, and kube-scheduler has it behind a "
            "feature gate");
     }
     reader.End();
@@ -233,7 +233,7 @@ class Reader {
       if (!name.has_value()) continue;
       entry.name = *name;
       if (path.ends_with("enabled") && HasName(entries, name->value)) {
-        reader.Expected("name", name->place, "each plugin once", Quoted(name->value) + " again");
+        reader.Expected("name", name->place, "unique plugin names", Quoted(name->value) + " twice");
         continue;
       }
       entries.push_back(std::move(entry));
@@ -249,7 +249,7 @@ class Reader {
                        "\"*\", which is for `disabled`");
     } else if (std::ranges::find(kRemovedPlugins, name) != kRemovedPlugins.end()) {
       errors_.Expected(entry.name.place, key, "a plugin of this version",
-                       Quoted(name) + ", whose limits NodeVolumeLimits looks after");
+                       Quoted(name) + ", which NodeVolumeLimits replaces");
     }
   }
 
@@ -274,8 +274,7 @@ class Reader {
       config.name = *name;
       if (args != nullptr) config.args = ReadArgs(*args, *name, reader);
       if (profile.FindArgs(name->value) != nullptr) {
-        reader.Expected("name", name->place, "the arguments of each plugin once",
-                        Quoted(name->value) + " again");
+        reader.Expected("name", name->place, "unique plugin names", Quoted(name->value) + " twice");
         continue;
       }
       profile.args.push_back(std::move(config));
@@ -291,7 +290,7 @@ class Reader {
           std::pair<std::string_view, std::string_view>("kind", kind)}) {
       const ConfigValue* given = table.Find(key);
       if (given == nullptr) continue;
-      // Arguments of a third party may mean something of their own by it.
+      // The arguments of a third party's plugin may use these keys for something else.
       const bool is_third_party = FindUpstreamPlugin(plugin.value) == nullptr;
       if (is_third_party && given->text != expected) continue;
       if (given->text != expected) {
@@ -317,13 +316,13 @@ class Reader {
       if (name.value.empty()) {
         errors_.Expected(name.place.file.empty() ? profile.place : name.place, key,
                          config.profiles.size() == 1 ? kExpectedSchedulerName
-                                                     : "a name, for there are several profiles",
+                                                     : "a name, because there are several profiles",
                          name.place.file.empty() ? "none" : Quoted(""));
         continue;
       }
       for (size_t j = 0; j < i; ++j) {
         if (config.profiles[j].scheduler_name.value != name.value) continue;
-        errors_.Expected(name.place, key, "a name of its own for each profile",
+        errors_.Expected(name.place, key, "a unique name for each profile",
                          Quoted(name.value) + " as in " + config.profiles[j].path);
         break;
       }

@@ -1,5 +1,5 @@
-// KubeSchedulerConfiguration v1 (kubescheduler.config.k8s.io/v1) as plain values: what its file
-// says, before any default. Names, defaults and rules are those of kube-scheduler 1.36.
+// KubeSchedulerConfiguration v1 (kubescheduler.config.k8s.io/v1) as plain values: the content of
+// the file, before any defaults. Names, defaults and rules are those of kube-scheduler 1.36.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 
@@ -17,12 +17,13 @@
 
 namespace berth::host {
 
-// The points of upstream that Berth has, by Berth's names; a file spells them "preEnqueue".
+// The extension points of kube-scheduler that Berth has, by Berth's names; a file spells them
+// "preEnqueue".
 inline constexpr std::array<std::string_view, 12> kKubePoints = {
     "PreEnqueue", "QueueSort", "PreFilter", "Filter",  "PostFilter", "PreScore",
     "Score",      "Reserve",   "Permit",    "PreBind", "Bind",       "PostBind"};
 
-// "preFilter" for "PreFilter".
+// Returns the file's spelling of a point: "preFilter" for "PreFilter".
 std::string KubePointKey(std::string_view point);
 
 struct KubePluginEntry {
@@ -33,7 +34,7 @@ struct KubePluginEntry {
 
 struct KubePluginSet {
   std::vector<KubePluginEntry> enabled;
-  std::vector<KubePluginEntry> disabled;  // May hold "*".
+  std::vector<KubePluginEntry> disabled;  // May contain "*".
 
   bool Enables(std::string_view plugin) const;
   bool Disables(std::string_view plugin) const;
@@ -41,32 +42,33 @@ struct KubePluginSet {
 
 struct KubePluginArgs {
   Placed<std::string> name;
-  ProfileArgs args;  // Without apiVersion and kind; null when there are none.
+  ProfileArgs args;  // Without apiVersion and kind; null if there are none.
   std::string path;  // "profiles[0].pluginConfig[2]"
 };
 
 struct KubeSchedulerProfile {
   Placed<std::string> scheduler_name;
   KubePluginSet multi_point;
-  std::map<std::string, KubePluginSet, std::less<>> points;  // By name: "Filter".
+  std::map<std::string, KubePluginSet, std::less<>> points;  // By point name: "Filter".
   std::vector<KubePluginArgs> args;
   std::string path;   // "profiles[0]"
-  ConfigPlace place;  // Where it begins; the file as a whole, where it says none.
+  ConfigPlace place;  // Where the profile begins; the file as a whole for the default profile.
 
   const KubePluginSet& At(std::string_view point) const;
   const KubePluginArgs* FindArgs(std::string_view plugin) const;
 };
 
 struct KubeSchedulerConfig {
-  std::vector<KubeSchedulerProfile> profiles;  // At least one: without any, upstream's default.
+  std::vector<KubeSchedulerProfile> profiles;  // At least one: the default profile if none is set.
 };
 
-// Reads the text of a file, YAML or JSON. `file` is what messages call it.
-// Errors: in `errors`: unknown keys, wrong types and values, names that are missing or there twice:
-//         of what is converted everything that upstream refuses, of the rest what ReadIgnoredKeys
-//         says. Nothing is returned where the file could not be read as a
-//         KubeSchedulerConfiguration v1 at all.
-// Warnings: in `warnings`: what has no meaning here, each by its path, with the reason.
+// Reads the text of a file, YAML or JSON. `file` is its name in messages.
+// Errors: are added to `errors`: unknown keys, invalid types and values, missing and repeated
+//         names. For everything that is converted, these are all errors that kube-scheduler
+//         reports; for the rest, those of ReadIgnoredKeys(). Returns nothing if the file could not
+//         be read as a KubeSchedulerConfiguration v1.
+// Warnings: everything that has no meaning in Berth is added to `warnings`, by its path and with
+//           the reason.
 std::optional<KubeSchedulerConfig> ReadKubeConfig(std::string_view text, const std::string& file,
                                                   ConfigErrors& errors, ConfigErrors& warnings);
 

@@ -33,7 +33,7 @@ std::string WarningsOf(const std::string& body) {
   return outcome.warnings;
 }
 
-TEST(ReadKubeConfig, WithoutProfilesThereIsTheDefaultOne) {
+TEST(ReadKubeConfig, WithoutProfilesThereIsADefaultProfile) {
   for (const char* body : {"", "profiles: []\n", "profiles:\n", "profiles: [{}]\n",
                            "profiles: [{schedulerName: null}]\n"}) {
     const Outcome outcome = Read(kHead + body);
@@ -43,7 +43,7 @@ TEST(ReadKubeConfig, WithoutProfilesThereIsTheDefaultOne) {
   }
 }
 
-TEST(ReadKubeConfig, ReadsYamlAndJsonAlike) {
+TEST(ReadKubeConfig, ReadsYamlAndJson) {
   const std::string yaml =
       kHead +
       "profiles:\n"
@@ -83,7 +83,7 @@ TEST(ReadKubeConfig, ReadsYamlAndJsonAlike) {
   }
 }
 
-TEST(ReadKubeConfig, RefusesWhatIsNoKubeSchedulerConfigurationV1) {
+TEST(ReadKubeConfig, RejectsOtherKindsAndVersions) {
   EXPECT_EQ(Read("").errors, "k.yaml: expected one document, found none");
   EXPECT_EQ(Read("[]").errors, "k.yaml: expected an object, found something else");
   EXPECT_EQ(Read("a: b").errors, "k.yaml:1: kind: expected KubeSchedulerConfiguration, found none");
@@ -95,21 +95,19 @@ TEST(ReadKubeConfig, RefusesWhatIsNoKubeSchedulerConfigurationV1) {
                  "apiVersion: kubescheduler.config.k8s.io/v1beta3\nprofiles: 5")
                 .errors,
             "k.yaml:2: apiVersion: expected kubescheduler.config.k8s.io/v1, found "
-            "\"kubescheduler.config.k8s.io/v1beta3\", which kube-scheduler reads no more: write "
-            "the file anew in v1, whose defaults differ");
-  EXPECT_EQ(Read(kHead + "---\n" + kHead).errors,
-            "k.yaml:4: expected one document, found another one");
+            "\"kubescheduler.config.k8s.io/v1beta3\", which kube-scheduler no longer supports: "
+            "convert the file to v1 first, and note that its defaults differ");
+  EXPECT_EQ(Read(kHead + "---\n" + kHead).errors, "k.yaml:4: expected one document, found several");
 }
 
-TEST(ReadKubeConfig, SaysWhereTheSyntaxIsWrong) {
+TEST(ReadKubeConfig, ReportsTheLineOfASyntaxError) {
   EXPECT_EQ(ErrorsOf("profiles: []\nprofiles: []\n").substr(0, 18), "k.yaml:4: not YAML");
   EXPECT_EQ(Read("{\"a\": 1,\n\"b\" 2}").errors.substr(0, 18), "k.yaml:2: not JSON");
   EXPECT_EQ(Read("{\"a\": 1,\n\"x\": {\"a\": 2,\n\"a\": 3}}").errors,
             "k.yaml:3: expected each key once, found \"a\" twice in one object");
   std::string deep = "{\"a\":0}";
   for (int i = 0; i < 24; ++i) deep = "{\"a\":" + deep + "}";
-  EXPECT_EQ(Read(deep).errors,
-            "k.yaml: expected at most 24 arrays and objects within each other, found more");
+  EXPECT_EQ(Read(deep).errors, "k.yaml: expected at most 24 nested arrays and objects, found more");
   EXPECT_EQ(Read("a: 18446744073709551615").errors,
             "k.yaml:1: a: expected a whole number of 64 bits, found 18446744073709551615");
   EXPECT_EQ(Read("a: [1, null]").errors,
@@ -126,7 +124,7 @@ TEST(ReadKubeConfig, SaysWhereTheSyntaxIsWrong) {
             "k.yaml: expected a file of at most 1048576 bytes, found more");
 }
 
-TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
+TEST(ReadKubeConfig, ReportsAllErrors) {
   EXPECT_EQ(
       ErrorsOf("paralelism: 16\n"
                "parallelism: 0\n"
@@ -148,57 +146,52 @@ TEST(ReadKubeConfig, SaysEverythingThatIsWrongAtOnce) {
                "- schedulerName: x\n"
                "- schedulerName: x\n"
                "- 7\n"),
-      "k.yaml:3: paralelism: expected a known key, found \"paralelism\"; did you "
-      "mean parallelism?\n"
+      "k.yaml:3: paralelism: expected a known key, found \"paralelism\"; did you mean "
+      "parallelism?\n"
       "k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0\n"
-      "k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, "
-      "found 101\n"
-      "k.yaml:6: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10 by "
-      "default, found 20\n"
-      "k.yaml:8: profiles[0].schedulerName: expected a name, for there are several "
-      "profiles, found none\n"
-      "k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected each plugin "
-      "once, found \"A\" again\n"
-      "k.yaml:10: profiles[0].plugins.score.enabled[2].name: expected the name of a "
-      "plugin, found none\n"
-      "k.yaml:10: profiles[0].plugins.score.enabled[3].weight: expected a whole "
-      "number from 0 to 2147483647, found -1\n"
-      "k.yaml:10: profiles[0].plugins.score.enabled[4]: expected a plugin, as {name: "
-      "NodeName}, found \"C\"\n"
-      "k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found "
-      "\"enable\"; did you mean enabled?\n"
-      "k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a "
-      "plugin, found \"*\", which is for `disabled`\n"
-      "k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of "
-      "this version, found \"EBSLimits\", whose limits NodeVolumeLimits looks after\n"
-      "k.yaml:13: profiles[0].plugins.filters: expected a known key, found "
-      "\"filters\"; did you mean filter?\n"
-      "k.yaml:14: profiles[1].schedulerName: expected the name of a scheduler, found "
-      "5\n"
-      "k.yaml:17: profiles[1].pluginConfig[0].args.apiVersion: expected "
-      "\"kubescheduler.config.k8s.io/v1\", found "
-      "\"kubescheduler.config.k8s.io/v1beta3\"\n"
-      "k.yaml:17: profiles[1].pluginConfig[0].args.kind: expected "
-      "\"NodeAffinityArgs\", found \"FitArgs\"\n"
-      "k.yaml:18: profiles[1].pluginConfig[1].name: expected the arguments of each "
-      "plugin once, found \"NodeAffinity\" again\n"
-      "k.yaml:19: profiles[1].pluginConfig[2].args: expected a table, found an empty "
-      "array\n"
-      "k.yaml:19: profiles[1].pluginConfig[2].name: expected the name of a plugin, "
+      "k.yaml:5: percentageOfNodesToScore: expected a whole number from 0 to 100, found 101\n"
+      "k.yaml:6: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10 by default, "
+      "found 20\n"
+      "k.yaml:8: profiles[0].schedulerName: expected a name, because there are several profiles, "
       "found none\n"
-      "k.yaml:21: profiles[3].schedulerName: expected a name of its own for each "
-      "profile, found \"x\" as in profiles[2]\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[1].name: expected unique plugin names, found "
+      "\"A\" twice\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[2].name: expected the name of a plugin, found "
+      "none\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[3].weight: expected a whole number from 0 to "
+      "2147483647, found -1\n"
+      "k.yaml:10: profiles[0].plugins.score.enabled[4]: expected a plugin, as {name: NodeName}, "
+      "found \"C\"\n"
+      "k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found \"enable\"; did "
+      "you mean enabled?\n"
+      "k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a plugin, found "
+      "\"*\", which is for `disabled`\n"
+      "k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of this version, "
+      "found \"EBSLimits\", which NodeVolumeLimits replaces\n"
+      "k.yaml:13: profiles[0].plugins.filters: expected a known key, found \"filters\"; did you "
+      "mean filter?\n"
+      "k.yaml:14: profiles[1].schedulerName: expected the name of a scheduler, found 5\n"
+      "k.yaml:17: profiles[1].pluginConfig[0].args.apiVersion: expected "
+      "\"kubescheduler.config.k8s.io/v1\", found \"kubescheduler.config.k8s.io/v1beta3\"\n"
+      "k.yaml:17: profiles[1].pluginConfig[0].args.kind: expected \"NodeAffinityArgs\", found "
+      "\"FitArgs\"\n"
+      "k.yaml:18: profiles[1].pluginConfig[1].name: expected unique plugin names, found "
+      "\"NodeAffinity\" twice\n"
+      "k.yaml:19: profiles[1].pluginConfig[2].args: expected a table, found an empty array\n"
+      "k.yaml:19: profiles[1].pluginConfig[2].name: expected the name of a plugin, found none\n"
+      "k.yaml:21: profiles[3].schedulerName: expected a unique name for each profile, found \"x\" "
+      "as in profiles[2]\n"
       "k.yaml:22: profiles[4]: expected a profile, found 7");
 }
 
-TEST(ReadKubeConfig, KnowsNoKeysOfOlderVersions) {
+TEST(ReadKubeConfig, RejectsKeysOfOlderVersions) {
   for (const std::string key : {"metricsBindAddress", "healthzBindAddress"}) {
     const std::string errors = ErrorsOf(key + ": ':10251'\n");
     EXPECT_EQ(errors.find("k.yaml:3: " + key + ": expected one of apiVersion, "), 0U) << errors;
   }
 }
 
-TEST(ReadKubeConfig, SaysWhatArraysHold) {
+TEST(ReadKubeConfig, ErrorsNameTheElementsOfArrays) {
   EXPECT_EQ(ErrorsOf("profiles: {}\nextenders: {}\n"),
             "k.yaml:3: profiles: expected an array of profiles, found a table\n"
             "k.yaml:4: extenders: expected an array of extenders, found a table");
@@ -211,7 +204,7 @@ TEST(ReadKubeConfig, SaysWhatArraysHold) {
             "table");
 }
 
-TEST(ReadKubeConfig, ComparesBackoffsThatAreSaidRight) {
+TEST(ReadKubeConfig, ComparesValidBackoffs) {
   EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 20\npodMaxBackoffSeconds: x\n"),
             "k.yaml:4: podMaxBackoffSeconds: expected a whole number from 1 to 31536000, found "
             "\"x\"");
@@ -221,7 +214,7 @@ TEST(ReadKubeConfig, ComparesBackoffsThatAreSaidRight) {
   EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 10\n"), "");
 }
 
-TEST(ReadKubeConfig, RefusesNamesThatNoProfileMayHave) {
+TEST(ReadKubeConfig, RejectsInvalidSchedulerNames) {
   EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: ''}]\n"),
             "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
             "and control characters, found \"\"");
@@ -230,7 +223,7 @@ TEST(ReadKubeConfig, RefusesNamesThatNoProfileMayHave) {
             "and control characters, found \"my scheduler\"");
 }
 
-TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
+TEST(ReadKubeConfig, WarnsOfIgnoredKeys) {
   EXPECT_EQ(WarningsOf("parallelism: 16\n"
                        "percentageOfNodesToScore: 50\n"
                        "podInitialBackoffSeconds: 2\n"
@@ -242,22 +235,21 @@ TEST(ReadKubeConfig, WarnsOfWhatHasNoMeaningHere) {
                        "- percentageOfNodesToScore: 5\n"
                        "  plugins:\n"
                        "    placementScore: {enabled: [{name: PodGroupPodsCount}]}\n"),
-            "k.yaml:3: parallelism: left out: this version decides on one thread\n"
-            "k.yaml:4: percentageOfNodesToScore: left out: every node is looked at\n"
-            "k.yaml:5: podInitialBackoffSeconds: no part of a profile: write "
+            "k.yaml:3: parallelism: ignored: this version schedules on one thread\n"
+            "k.yaml:4: percentageOfNodesToScore: ignored: every node is evaluated\n"
+            "k.yaml:5: podInitialBackoffSeconds: not part of a profile: set "
             "podInitialBackoffSeconds = 2 in the host file, berth.toml\n"
-            "k.yaml:6: leaderElection: left out: this version elects no leader\n"
-            "k.yaml:7: clientConnection: left out: this version connects to no API server\n"
-            "k.yaml:8: extenders[0]: left out: a plugin does here what an extender did\n"
-            "k.yaml:9: delayCacheUntilActive: left out: this version elects no leader\n"
-            "k.yaml:11: profiles[0].percentageOfNodesToScore: left out: every node is "
-            "looked at\n"
-            "k.yaml:13: profiles[0].plugins.placementScore: left out: this version has no "
-            "such extension point, and upstream has it behind a feature gate");
+            "k.yaml:6: leaderElection: ignored: this version does not elect a leader\n"
+            "k.yaml:7: clientConnection: ignored: this version does not connect to an API server\n"
+            "k.yaml:8: extenders[0]: ignored: extenders are not supported; use a plugin instead\n"
+            "k.yaml:9: delayCacheUntilActive: ignored: this version does not elect a leader\n"
+            "k.yaml:11: profiles[0].percentageOfNodesToScore: ignored: every node is evaluated\n"
+            "k.yaml:13: profiles[0].plugins.placementScore: ignored: this version has no such "
+            "extension point, and kube-scheduler has it behind a feature gate");
 }
 
-// What is left out is not left unread.
-TEST(ReadKubeConfig, RefusesWhatUpstreamRefusesInWhatIsLeftOut) {
+// Ignored keys are checked too.
+TEST(ReadKubeConfig, ReportsErrorsInIgnoredKeys) {
   EXPECT_EQ(
       ErrorsOf("leaderElection: {leaderElect: 1, leaseDuration: 15, retryPeriod: 2x, lock: a}\n"
                "clientConnection: {qps: many, burst: 1.5, kubeconfig: 1}\n"
@@ -272,44 +264,40 @@ TEST(ReadKubeConfig, RefusesWhatUpstreamRefusesInWhatIsLeftOut) {
                "- {prioritizeVerb: p, weight: 1, bindVerb: '', tlsConfig: []}\n"
                "- 7\n"),
       "k.yaml:3: leaderElection.leaderElect: expected true or false, found 1\n"
-      "k.yaml:3: leaderElection.leaseDuration: expected a time, such as \"15s\", found 15\n"
-      "k.yaml:3: leaderElection.retryPeriod: expected a time, such as \"15s\", found \"2x\"\n"
-      "k.yaml:3: leaderElection.lock: expected one of leaderElect, leaseDuration, "
-      "renewDeadline, retryPeriod, resourceLock, resourceName, resourceNamespace, found "
-      "\"lock\"\n"
-      "k.yaml:4: clientConnection.kubeconfig: expected a text, found 1\n"
+      "k.yaml:3: leaderElection.leaseDuration: expected a duration, such as \"15s\", found 15\n"
+      "k.yaml:3: leaderElection.retryPeriod: expected a duration, such as \"15s\", found \"2x\"\n"
+      "k.yaml:3: leaderElection.lock: expected one of leaderElect, leaseDuration, renewDeadline, "
+      "retryPeriod, resourceLock, resourceName, resourceNamespace, found \"lock\"\n"
+      "k.yaml:4: clientConnection.kubeconfig: expected a string, found 1\n"
       "k.yaml:4: clientConnection.qps: expected a number, found \"many\"\n"
       "k.yaml:4: clientConnection.burst: expected a whole number, found 1.5\n"
       "k.yaml:5: enableProfiling: expected true or false, found 1\n"
-      "k.yaml:7: extenders[0].weight: expected a weight above 0 beside "
-      "prioritizeVerb, found none\n"
-      "k.yaml:10: extenders[0].tlsConfig.insecure: expected true or false, "
-      "found 1\n"
-      "k.yaml:10: extenders[0].tlsConfig.cert: expected a known key, found "
-      "\"cert\"; did you mean certData or certFile?\n"
-      "k.yaml:11: extenders[0].managedResources[0].ignored: expected a known "
-      "key, found \"ignored\"; did you mean ignoredByScheduler?\n"
-      "k.yaml:11: extenders[0].managedResources[1]: expected an object, "
-      "found 5\n"
-      "k.yaml:12: extenders[1].filter: expected a known key, found "
-      "\"filter\"; did you mean filterVerb?\n"
-      "k.yaml:12: extenders[1].weight: expected a weight above 0 beside "
-      "prioritizeVerb, found 0\n"
-      "k.yaml:12: extenders[1].bindVerb: expected one extender that binds, "
-      "found another one\n"
-      "k.yaml:13: extenders[2].tlsConfig: expected an object, found an empty "
-      "array\n"
+      "k.yaml:7: extenders[0].weight: expected a weight above 0, which prioritizeVerb requires, "
+      "found none\n"
+      "k.yaml:10: extenders[0].tlsConfig.insecure: expected true or false, found 1\n"
+      "k.yaml:10: extenders[0].tlsConfig.cert: expected a known key, found \"cert\"; did you mean "
+      "certData or certFile?\n"
+      "k.yaml:11: extenders[0].managedResources[0].ignored: expected a known key, found "
+      "\"ignored\"; did you mean ignoredByScheduler?\n"
+      "k.yaml:11: extenders[0].managedResources[1]: expected an object, found 5\n"
+      "k.yaml:12: extenders[1].filter: expected a known key, found \"filter\"; did you mean "
+      "filterVerb?\n"
+      "k.yaml:12: extenders[1].weight: expected a weight above 0, which prioritizeVerb requires, "
+      "found 0\n"
+      "k.yaml:12: extenders[1].bindVerb: expected at most one extender that binds, found a second "
+      "one\n"
+      "k.yaml:13: extenders[2].tlsConfig: expected an object, found an empty array\n"
       "k.yaml:14: extenders[3]: expected an object, found 7");
 }
 
 TEST(ReadKubeConfig, WarnsOfEveryExtender) {
   EXPECT_EQ(WarningsOf("extenders:\n- {urlPrefix: a, weight: 1, managedResources: [{name: a/b}]}\n"
                        "- {urlPrefix: b, tlsConfig: {insecure: true}}\n"),
-            "k.yaml:4: extenders[0]: left out: a plugin does here what an extender did\n"
-            "k.yaml:5: extenders[1]: left out: a plugin does here what an extender did");
+            "k.yaml:4: extenders[0]: ignored: extenders are not supported; use a plugin instead\n"
+            "k.yaml:5: extenders[1]: ignored: extenders are not supported; use a plugin instead");
 }
 
-TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {
+TEST(ReadKubeConfig, DoesNotWarnOfValuesThatMatchBerth) {
   EXPECT_EQ(WarningsOf("parallelism: 1\n"
                        "percentageOfNodesToScore: 100\n"
                        "leaderElection: {leaderElect: false}\n"
@@ -321,8 +309,8 @@ TEST(ReadKubeConfig, DoesNotWarnOfWhatIsSoHere) {
             "");
 }
 
-// What a third party's arguments mean by these keys is theirs to say.
-TEST(ReadKubeConfig, TypesOfArgumentsAreLeftOut) {
+// In the arguments of a third party's plugin, these keys may have another meaning.
+TEST(ReadKubeConfig, RemovesApiVersionAndKindFromArguments) {
   const Outcome outcome = Read(
       kHead +
       "profiles:\n- pluginConfig:\n"
@@ -337,7 +325,7 @@ TEST(ReadKubeConfig, TypesOfArgumentsAreLeftOut) {
             R"({"apiVersion":"acme/v1","kind":"fast"})");
 }
 
-TEST(ReadKubeConfig, WhatAnAliasBringsStandsWhereTheAliasIs) {
+TEST(ReadKubeConfig, ErrorsInAliasesHaveTheLineOfTheAlias) {
   EXPECT_EQ(
       ErrorsOf("profiles:\n- schedulerName: a\n  plugins: &p\n    filter: {bad: 1}\n"
                "- schedulerName: b\n  plugins: *p\n"),

@@ -61,11 +61,11 @@ struct IgnoredKey {
   std::string_view why;
 };
 constexpr std::array<IgnoredKey, 3> kTopLevel = {
-    {{{"enableProfiling", Type::kBool}, "this version serves no profiles of itself"},
-     {{"enableContentionProfiling", Type::kBool}, "this version serves no profiles of itself"},
-     {{"delayCacheUntilActive", Type::kBool}, "this version elects no leader"}}};
+    {{{"enableProfiling", Type::kBool}, "this version does not serve profiling data"},
+     {{"enableContentionProfiling", Type::kBool}, "this version does not serve profiling data"},
+     {{"delayCacheUntilActive", Type::kBool}, "this version does not elect a leader"}}};
 
-// What is expected instead; empty: it is of the type.
+// Returns what is expected; empty if the value has the type.
 std::string_view Expected(const ConfigValue& value, Type type) {
   using Kind = ConfigValue::Kind;
   switch (type) {
@@ -73,9 +73,10 @@ std::string_view Expected(const ConfigValue& value, Type type) {
     case Type::kWhole: return value.kind == Kind::kInt ? "" : "a whole number";
     case Type::kNumber:
       return value.kind == Kind::kInt || value.kind == Kind::kFloat ? "" : "a number";
-    case Type::kText: return value.is_string() ? "" : "a text";
+    case Type::kText: return value.is_string() ? "" : "a string";
     case Type::kTime:
-      return value.is_string() && ParseDuration(value.text).ok() ? "" : "a time, such as \"15s\"";
+      return value.is_string() && ParseDuration(value.text).ok() ? ""
+                                                                 : "a duration, such as \"15s\"";
     case Type::kTable: return value.is_table() ? "" : "an object";
     case Type::kArray: return value.is_array() ? "" : "an array";
   }
@@ -103,11 +104,11 @@ class Reader {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
       ReadKeys(*election, "leaderElection", kLeaderElection);
       if (!IsFalse(election->Find("leaderElect")))
-        Warn(*election, "leaderElection", "this version elects no leader");
+        Warn(*election, "leaderElection", "this version does not elect a leader");
     }
     if (const ConfigValue* connection = reader.Table("clientConnection")) {
       ReadKeys(*connection, "clientConnection", kClientConnection);
-      Warn(*connection, "clientConnection", "this version connects to no API server");
+      Warn(*connection, "clientConnection", "this version does not connect to an API server");
     }
     if (const ConfigValue* extenders = reader.Array("extenders", "extenders")) {
       ReadExtenders(*extenders);
@@ -122,7 +123,7 @@ class Reader {
 
  private:
   void Warn(const ConfigValue& value, std::string path, std::string_view why) {
-    warnings_.Add(value.place, std::move(path), std::string("left out: ").append(why));
+    warnings_.Add(value.place, std::move(path), std::string("ignored: ").append(why));
   }
 
   void CheckType(const ConfigValue& value, std::string path, Type type) {
@@ -160,9 +161,9 @@ class Reader {
       CheckWeight(extender, path);
       if (IsSet(extender, "bindVerb") && ++binders == 2) {
         errors_.Expected(extender.Find("bindVerb")->place, path + ".bindVerb",
-                         "one extender that binds", "another one");
+                         "at most one extender that binds", "a second one");
       }
-      Warn(extender, path, "a plugin does here what an extender did");
+      Warn(extender, path, "extenders are not supported; use a plugin instead");
     }
   }
 
@@ -173,7 +174,7 @@ class Reader {
       return;
     }
     errors_.Expected(weight == nullptr ? extender.place : weight->place, path + ".weight",
-                     "a weight above 0 beside prioritizeVerb",
+                     "a weight above 0, which prioritizeVerb requires",
                      weight == nullptr ? "none" : weight->Describe());
   }
 

@@ -1,5 +1,5 @@
-// What a KubeSchedulerConfiguration says and Berth has no use for: read as strictly as the rest, so
-// that nobody is told less than upstream would tell, then left out.
+// Reads the keys of a KubeSchedulerConfiguration that have no meaning in Berth. They are checked as
+// strictly as the other keys, so that errors are not hidden, and then ignored.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 
@@ -8,12 +8,13 @@
 
 namespace berth::host {
 
-// Reads leaderElection, clientConnection, extenders, and what else of the file as a whole has no
-// meaning here.
-// Errors: in `errors`: unknown keys, values of wrong types, extenders that prioritize without a
-//         weight, a second one that binds. How times, locks, bursts and managed resources go
-//         together is not looked at.
-// Warnings: in `warnings`: each of these by its path, extenders one by one: "extenders[0]".
+// Reads leaderElection, clientConnection, extenders, and the other top-level keys without a meaning
+// in Berth.
+// Errors: are added to `errors`: unknown keys, values of wrong types, extenders with prioritizeVerb
+//         but without a weight, a second extender that binds. Relations between durations, locks,
+//         bursts and managed resources are not checked.
+// Warnings: each of these keys is added to `warnings` by its path, extenders one by one:
+//           "extenders[0]".
 void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings);
 
 }  // namespace berth::host

@@ -25,7 +25,7 @@ KubePluginEntry DefaultEntry(const UpstreamPlugin& plugin) {
   return entry;
 }
 
-// A default that the file enables anew keeps its place, unless it is disabled too.
+// A default plugin that the file also enables keeps its position, unless it is disabled too.
 Entries MergeMultiPoint(const KubePluginSet& set) {
   Entries merged;
   Entries left = set.enabled;
@@ -59,7 +59,7 @@ class Planner {
   }
 
  private:
-  // Nothing: nobody here knows the plugin.
+  // Returns the plugin's points; nothing for an unknown plugin.
   std::optional<std::vector<std::string>> PointsOf(std::string_view name) const {
     if (const UpstreamPlugin* plugin = FindUpstreamPlugin(name)) return plugin->Points();
     const auto found = known_.find(name);
@@ -80,12 +80,13 @@ class Planner {
       errors_.Expected(entry.name.place, entry.path + ".name",
                        "a plugin that runs at " + std::string(point),
                        Quoted(entry.name.value) + ", which runs at " +
-                           (points.empty() ? "no point that is here" : points));
+                           (points.empty() ? "no extension point of Berth" : points));
     }
   }
 
-  // In three parts: what the point enables of multiPoint; the rest of multiPoint; what the point
-  // alone enables. What it disables is not of the first two, even where it enables it too.
+  // Returns the plugins at the point in three parts: those of multiPoint that the point enables,
+  // the other ones of multiPoint, and those that only the point enables. A plugin that the point
+  // disables is in neither of the first two parts, even if the point also enables it.
   std::vector<std::string> NamesAt(std::string_view point) const {
     const KubePluginSet& set = profile_.At(point);
     std::vector<std::string> first;
@@ -110,7 +111,7 @@ class Planner {
     return first;
   }
 
-  // The entry at the point counts, one without a weight too; 0 and none are 1.
+  // The entry at the point determines the weight, even if it has none. 0 and no weight mean 1.
   int64_t WeightOf(std::string_view name) const {
     const KubePluginEntry* entry = FindEntry(profile_.At("Score").enabled, name);
     if (entry == nullptr) entry = FindEntry(plan_.multi_point, name);

@@ -1,4 +1,4 @@
-// Upstream's rules: from what a KubeSchedulerProfile says to what runs where.
+// kube-scheduler's rules for which plugins of a KubeSchedulerProfile run at which points.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_PLAN_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_PLAN_H_
 
@@ -16,32 +16,34 @@
 
 namespace berth::host {
 
-// What is known of a plugin that is here.
+// An available plugin.
 struct KnownPlugin {
-  std::vector<std::string> points;  // At which it can run, by name, as a profile may: "Filter".
-  nlohmann::json args_schema;       // Null: nothing is known of its arguments.
+  std::vector<std::string> points;  // The points at which it can run: "Filter".
+  nlohmann::json args_schema;       // Null if the schema of its arguments is unknown.
 };
 using KnownPlugins = std::map<std::string, KnownPlugin, std::less<>>;
 
 struct KubePlan {
   struct Use {
     std::string plugin;
-    int64_t weight = 1;  // Of its score.
+    int64_t weight = 1;  // The weight of its score.
 
     friend bool operator==(const Use&, const Use&) = default;
   };
 
-  // multiPoint with the defaults in it. The path of a default that the file does not name is empty.
+  // multiPoint with the defaults merged in. The path of a default that the file does not name is
+  // empty.
   std::vector<KubePluginEntry> multi_point;
-  // What runs at each of kKubePoints, in order.
+  // The plugins that run at each of kKubePoints, in order.
   std::map<std::string, std::vector<Use>, std::less<>> points;
 
   const std::vector<Use>& At(std::string_view point) const { return points.find(point)->second; }
 };
 
-// Merges the profile with upstream's defaults, and says what upstream runs at each point.
-// A plugin of upstream runs at its points there, another that is in `known` at those; one that is
-// neither runs at the points that name it: what it has through multiPoint alone nobody can tell.
+// Merges the profile with kube-scheduler's defaults, and returns what kube-scheduler runs at each
+// point. A plugin of kube-scheduler runs at its points there; another plugin in `known` runs at its
+// known points; any other plugin runs only at the points that name it, because the points that it
+// would get from multiPoint are unknown.
 // Errors: plugins that are enabled at a point that they do not implement.
 // Rules: pkg/scheduler/apis/config/v1/default_plugins.go (mergePluginSet) and
 // pkg/scheduler/framework/runtime/framework.go (expandMultiPointPlugins, getScoreWeights).

@@ -1,4 +1,4 @@
-// The plugins that kube-scheduler 1.36 is built with.
+// The plugins of kube-scheduler 1.36.
 #ifndef BERTH_HOST_CONFIG_CONVERT_UPSTREAM_PLUGINS_H_
 #define BERTH_HOST_CONFIG_CONVERT_UPSTREAM_PLUGINS_H_
 
@@ -12,19 +12,19 @@ namespace berth::host {
 
 struct UpstreamPlugin {
   std::string_view name;
-  std::string_view
-      points;  // Separated by spaces, of kKubePoints: "PreFilter Filter". Empty: of others alone.
-  int64_t weight = 0;      // In the default profile; 0: none is said.
-  bool is_default = true;  // False: behind a feature gate that is off.
+  // The points of kKubePoints at which it runs, separated by spaces: "PreFilter Filter".
+  std::string_view points;
+  int64_t weight = 0;      // The weight in the default profile; 0 if none is set there.
+  bool is_default = true;  // False for a plugin behind a feature gate that is off by default.
 
   bool RunsAt(std::string_view point) const;
   std::vector<std::string> Points() const;
 };
 
-// Those of the default profile, in its order; then the others.
+// Returns the plugins of the default profile in its order, then the other plugins.
 std::span<const UpstreamPlugin> UpstreamPlugins();
 
-// nullptr: there is none of this name.
+// Returns the plugin of this name; nullptr if there is none.
 const UpstreamPlugin* FindUpstreamPlugin(std::string_view name);
 
 }  // namespace berth::host
