@@ -76,7 +76,7 @@ TEST(ParseTomlTest, DistinguishesNonAsciiLettersFromWhiteSpace) {
 TEST(ParseTomlTest, RejectsDatesAndNonFiniteNumbers) {
   EXPECT_EQ(
       ErrorOf("a = 1\nb.c = 1979-05-27\nd = [inf, nan, -inf]"),
-      "a.toml:2: c: expected a string, number, truth value, array or table, found a date or time\n"
+      "a.toml:2: c: expected a string, number, boolean, array or table, found a date or time\n"
       "a.toml:3: d: expected a finite number, found inf\n"
       "a.toml:3: d: expected a finite number, found nan");
 }
