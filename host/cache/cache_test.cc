@@ -174,7 +174,7 @@ TEST_F(CacheTest, ConfirmsAnAssumedPodAfterItsNodeWasDeleted) {
   EXPECT_EQ(Column("req.cpu", RowOfNode("n1")), 1000);
 }
 
-TEST_F(CacheTest, APodBeforeItsNodeCreatesAPlaceholderRow) {
+TEST_F(CacheTest, APodBeforeItsNodeCreatesARowWithoutANode) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
   const Row row = cache_.RowOf("uid-p");
   EXPECT_EQ(RowOfNode("late"), kNoRow);
@@ -189,7 +189,7 @@ TEST_F(CacheTest, APodBeforeItsNodeCreatesAPlaceholderRow) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, ADeletedNodeIsAPlaceholderRowUntilItsLastPodIsRemoved) {
+TEST_F(CacheTest, ADeletedNodeKeepsItsRowUntilItsLastPodIsRemoved) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   ASSERT_TRUE(cache_.AddPod(OnNode("q", "n1")).ok());
   const Row row = RowOfNode("n1");
@@ -200,7 +200,7 @@ TEST_F(CacheTest, ADeletedNodeIsAPlaceholderRowUntilItsLastPodIsRemoved) {
 
   ASSERT_TRUE(cache_.RemovePod("uid-p").ok());
   cache_.SetNode(objects_.Node({.name = "other"}));
-  EXPECT_NE(RowOfNode("other"), row);  // The placeholder row is still in use.
+  EXPECT_NE(RowOfNode("other"), row);  // The row of n1 is still in use.
 
   ASSERT_TRUE(cache_.RemovePod("uid-q").ok());
   cache_.SetNode(objects_.Node({.name = "third"}));
@@ -209,7 +209,7 @@ TEST_F(CacheTest, ADeletedNodeIsAPlaceholderRowUntilItsLastPodIsRemoved) {
   EXPECT_EQ(Column("pods.count", row), 0);
 }
 
-TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsPlaceholderRow) {
+TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsOldRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -218,7 +218,7 @@ TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsPlaceholderRow) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, UpdatingTheOnlyPodOfAPlaceholderRowKeepsTheRow) {
+TEST_F(CacheTest, UpdatingTheOnlyPodOfARowWithoutANodeKeepsTheRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late", "1")).ok());
   const Row row = cache_.RowOf("uid-p");
   ASSERT_TRUE(cache_.UpdatePod(OnNode("p", "late", "2")).ok());
@@ -228,7 +228,7 @@ TEST_F(CacheTest, UpdatingTheOnlyPodOfAPlaceholderRowKeepsTheRow) {
   EXPECT_EQ(Column("req.cpu", row), 2000);
 }
 
-TEST_F(CacheTest, ForgettingTheOnlyPodOfAPlaceholderRowReleasesTheRow) {
+TEST_F(CacheTest, ForgettingTheOnlyPodOfARowWithoutANodeReleasesTheRow) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -244,7 +244,7 @@ TEST_F(CacheTest, RemovingAnUnknownNodeChangesNothing) {
   EXPECT_EQ(cache_.table().node_count(), 1U);
 }
 
-TEST_F(CacheTest, ConfirmingTheOnlyPodOfAPlaceholderRowKeepsTheRow) {
+TEST_F(CacheTest, ConfirmingTheOnlyPodOfARowWithoutANodeKeepsTheRow) {
   cache_.SetNode(objects_.Node({.name = "n2"}));
   const Row row = RowOfNode("n2");
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n2"), row).ok());
@@ -380,7 +380,7 @@ TEST_F(CacheObserverTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
                                      "node removed late at 2", "removed default/p at 2"));
 }
 
-TEST_F(CacheObserverTest, AMovedPodDoesNotReuseThePlaceholderRowThatItLeaves) {
+TEST_F(CacheObserverTest, AMovedPodDoesNotReuseTheRowThatItLeaves) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   cache_.RemoveNode("n1");
   recorder_.Take();

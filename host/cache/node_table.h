@@ -34,8 +34,8 @@ using ColumnIndex = uint32_t;
 
 // The rows, the columns, and the pods on each row.
 //
-// A row without a node object is a placeholder: pods name a node that has not been added yet, or
-// that was deleted while pods remain. Placeholder rows are not live: cycles do not see them.
+// A row may have no node object: pods name a node that has not been added yet, or that was deleted
+// while pods remain. Such a row is not live: cycles do not see it.
 //
 // Threading: the scheduling thread. While workers filter or score blocks, they read the table and
 // no thread writes to it.
@@ -48,19 +48,18 @@ class NodeTable {
   NodeTable& operator=(const NodeTable&) = delete;
 
   // --- nodes ---
-  // Adds the node, turns its placeholder row into a live one, or replaces the object of its live
-  // row.
+  // Adds the node, sets the node of a row that has none, or replaces the object of its live row.
   Row SetNode(NodeRef node);
-  // Removes the node object. The row stays as a placeholder while pods are on it. Returns kNoRow if
+  // Removes the node object. The row stays, without a node, while pods are on it. Returns kNoRow if
   // there is no such node.
   Row RemoveNode(std::string_view name);
 
   // --- pods ---
-  // Returns the row of the node named `name`, which may be a placeholder. Creates a placeholder row
-  // if there is none.
+  // Returns the row of the node named `name`, live or not. Creates a row without a node if there is
+  // none.
   Row RowForPodsOf(std::string_view name);
   void AddPod(Row row, PodRef pod);
-  // Removes the pod. When the last pod of a placeholder row is removed, the row is released.
+  // Removes the pod. When the last pod of a row without a node is removed, the row is released.
   // REQUIRES: this pod object is on the row.
   void RemovePod(Row row, const berth_pod* pod);
 

@@ -138,10 +138,10 @@ TEST_F(NodeTableTest, ShapeChangesOnlyWithTheSetOfLiveRows) {
   Set("ghost");
   EXPECT_GT(table_.shape(), shape);
   shape = table_.shape();
-  table_.RemoveNode("a");  // The row stays as a placeholder.
+  table_.RemoveNode("a");  // The row stays, without a node.
   EXPECT_GT(table_.shape(), shape);
   shape = table_.shape();
-  table_.RemovePod(a, &pod->view());  // Releases the placeholder row.
+  table_.RemovePod(a, &pod->view());  // Releases the row.
   EXPECT_EQ(table_.shape(), shape);
 }
 

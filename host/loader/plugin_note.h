@@ -27,7 +27,8 @@ struct PluginNote {
 
 inline constexpr uint64_t kMaxNoteBytes = uint64_t{1} << 20;
 
-// Parses the note's JSON. Members that are unknown to this host are ignored, so that notes may grow.
+// Parses the JSON of the note. Ignores members that are unknown to this host, so that notes may
+// grow.
 // Errors: kBadNote; `expected` contains the JSON pointer of the error; the caller sets `path`.
 LoadResult<PluginNote> ParsePluginNote(std::string_view json);
 
