@@ -1,7 +1,7 @@
-// Wiring: the process around the commands.
+// The program `berth`.
 #include "host/cli/command.h"
-#include "host/cli/process.h"
+#include "host/cli/program.h"
 
 int main(int argc, char** argv) {
-  return berth::host::RunProcess(argc, argv, "berth", berth::host::RunCommand);
+  return berth::host::RunProgram(argc, argv, "berth", berth::host::RunCommand);
 }

@@ -4,6 +4,7 @@
 
 #include "host/api/json_syntax.h"
 #include "host/base/assert.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -14,8 +15,7 @@ constexpr bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c 
 
 // Returns whether `c` may occur in a number or in true, false or null.
 constexpr bool IsScalarCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
-         c == 'E';
+  return IsDigit(c) || IsLower(c) || c == '-' || c == '+' || c == '.' || c == 'E';
 }
 
 }  // namespace

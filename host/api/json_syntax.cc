@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsHexDigit(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -204,6 +205,24 @@ size_t EndOfValue(std::string_view text) {
     }
   }
   return text.size();
+}
+
+bool IsNestedDeeper(std::string_view text, size_t max_depth) {
+  size_t depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '{' || c == '[')) {
+      if (++depth > max_depth) return true;
+    } else if (!in_string && (c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
 }
 
 std::string DescribeCharacter(char c) {

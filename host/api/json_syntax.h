@@ -25,6 +25,11 @@ std::optional<SyntaxError> FindSyntaxError(std::string_view text);
 // end is found by counting brackets. Returns text.size() if the value does not end.
 size_t EndOfValue(std::string_view text);
 
+// Returns true if arrays and objects are nested in `text` more than `max_depth` deep. Counts the
+// brackets outside of strings and does not recurse. If `text` is not JSON, the result is
+// unspecified.
+bool IsNestedDeeper(std::string_view text, size_t max_depth);
+
 // Returns a text for messages, such as "'x'", or "byte 7" for a byte that is not printable ASCII.
 std::string DescribeCharacter(char c);
 

@@ -67,5 +67,15 @@ TEST(JsonSyntax, CountsLines) {
   EXPECT_EQ(LineAt("a\nb\n", 4), 3);
 }
 
+TEST(JsonSyntax, CountsNestingOutsideOfStrings) {
+  EXPECT_FALSE(IsNestedDeeper("", 0));
+  EXPECT_TRUE(IsNestedDeeper("{}", 0));
+  EXPECT_FALSE(IsNestedDeeper("[{\"a\":[]},[[]]]", 3));
+  EXPECT_TRUE(IsNestedDeeper("[{\"a\":[]},[[]]]", 2));
+  EXPECT_FALSE(IsNestedDeeper("[\"[[[\\\"[[[\"]", 1));
+  EXPECT_TRUE(IsNestedDeeper(std::string(1'000'000, '['), 100));
+  EXPECT_FALSE(IsNestedDeeper("]]]", 0));
+}
+
 }  // namespace
 }  // namespace berth::host

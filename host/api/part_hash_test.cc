@@ -27,7 +27,7 @@ class PartHashTest : public DecodeTest {
 
 constexpr uint64_t kRequestsAndContainers = BERTH_PART(REQUESTS) | BERTH_PART(CONTAINERS);
 
-struct Case {
+struct PartCase {
   Parts before;
   Parts after;
   uint64_t parts;
@@ -39,7 +39,7 @@ struct Case {
 #define TERMS(kind, text) "'affinity':{'" kind "':{" text "}}"
 #define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution'"
 #define PREFERRED "'preferredDuringSchedulingIgnoredDuringExecution'"
-constexpr Case kCases[] = {
+constexpr PartCase kPartCases[] = {
     {{}, {"", "", "'uid':'u'"}, BERTH_PART(IDENTITY)},
     {{}, {"", "", "'resourceVersion':'1'"}, BERTH_PART(IDENTITY)},
     {{}, {"", "", "'generation':7"}, 0},
@@ -150,7 +150,7 @@ constexpr Case kCases[] = {
 #undef PREFERRED
 
 TEST_F(PartHashTest, EachFieldChangesOnlyItsParts) {
-  for (const Case& c : kCases) {
+  for (const PartCase& c : kPartCases) {
     const PodRef before = DecodePod(c.before.spec, c.before.status, c.before.meta);
     const PodRef after = DecodePod(c.after.spec, c.after.status, c.after.meta);
     EXPECT_EQ(Changed(before, after), c.parts) << c.after.spec << c.after.status << c.after.meta;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 
@@ -33,7 +35,6 @@ struct Parts {
   std::string_view suffix;
 };
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr uint64_t DigitOf(char c) { return static_cast<uint64_t>(c - '0'); }
 
 constexpr std::array<uint64_t, 20> kPowersOfTen = [] {

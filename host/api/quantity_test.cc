@@ -10,23 +10,23 @@
 namespace berth::host {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kKi = 1024;
-constexpr int64_t kMi = kKi * 1024;
-constexpr int64_t kGi = kMi * 1024;
+constexpr int64_t kMebi = kKi * 1024;
+constexpr int64_t kGi = kMebi * 1024;
 constexpr int64_t kTi = kGi * 1024;
 constexpr int64_t kPi = kTi * 1024;
 constexpr int64_t kEi = kPi * 1024;
 
 static_assert(sizeof(Quantity) == 16);
 
-struct Case {
+struct QuantityCase {
   std::string text;
   int64_t value;
   int64_t milli;
 };
 
-void ExpectParses(const Case& c) {
+void ExpectParses(const QuantityCase& c) {
   const Result<Quantity> q = ParseQuantity(c.text);
   ASSERT_TRUE(q.ok()) << c.text << ": " << q.status().ToString();
   EXPECT_EQ(q->Value(), c.value) << c.text;
@@ -35,7 +35,7 @@ void ExpectParses(const Case& c) {
 }
 
 TEST(ParseQuantity, PlainNumbers) {
-  const Case kCases[] = {
+  const QuantityCase kCases[] = {
       {"0", 0, 0},
       {"-0", 0, 0},
       {"+0", 0, 0},
@@ -54,20 +54,20 @@ TEST(ParseQuantity, PlainNumbers) {
       {"-2.5", -3, -2500},
       {"1.000", 1, 1000},
       {"000000000000000000000000000001.50", 2, 1500},
-      {"999999999999999999", 999'999'999'999'999'999, kMax},
+      {"999999999999999999", 999'999'999'999'999'999, kMaxInt64},
       {"9223372036854775", 9'223'372'036'854'775, 9'223'372'036'854'775'000},
-      {"9223372036854775.807", 9'223'372'036'854'776, kMax},
-      {"9223372036854775.806", 9'223'372'036'854'776, kMax - 1},
-      {"9223372036854775.8061", 9'223'372'036'854'776, kMax},
-      {"-9223372036854775.807", -9'223'372'036'854'776, -kMax},
-      {"-9223372036854775.8071", -9'223'372'036'854'776, -kMax},
-      {"9223372036854776", 9'223'372'036'854'776, kMax},
+      {"9223372036854775.807", 9'223'372'036'854'776, kMaxInt64},
+      {"9223372036854775.806", 9'223'372'036'854'776, kMaxInt64 - 1},
+      {"9223372036854775.8061", 9'223'372'036'854'776, kMaxInt64},
+      {"-9223372036854775.807", -9'223'372'036'854'776, -kMaxInt64},
+      {"-9223372036854775.8071", -9'223'372'036'854'776, -kMaxInt64},
+      {"9223372036854776", 9'223'372'036'854'776, kMaxInt64},
   };
-  for (const Case& c : kCases) ExpectParses(c);
+  for (const QuantityCase& c : kCases) ExpectParses(c);
 }
 
 TEST(ParseQuantity, DecimalSuffixes) {
-  const Case kCases[] = {
+  const QuantityCase kCases[] = {
       {"1n", 1, 1},
       {"1000000n", 1, 1},
       {"1000001n", 1, 2},
@@ -93,28 +93,28 @@ TEST(ParseQuantity, DecimalSuffixes) {
       {"1.G", 1'000'000'000, 1'000'000'000'000},
       {"3T", 3'000'000'000'000, 3'000'000'000'000'000},
       {"9P", 9'000'000'000'000'000, 9'000'000'000'000'000'000},
-      {"10P", 10'000'000'000'000'000, kMax},
-      {"1E", 1'000'000'000'000'000'000, kMax},
-      {"9E", 9'000'000'000'000'000'000, kMax},
-      {"9.2233720368547758E", 9'223'372'036'854'775'800, kMax},
+      {"10P", 10'000'000'000'000'000, kMaxInt64},
+      {"1E", 1'000'000'000'000'000'000, kMaxInt64},
+      {"9E", 9'000'000'000'000'000'000, kMaxInt64},
+      {"9.2233720368547758E", 9'223'372'036'854'775'800, kMaxInt64},
       {"0k", 0, 0},
       {"0.0m", 0, 0},
   };
-  for (const Case& c : kCases) ExpectParses(c);
+  for (const QuantityCase& c : kCases) ExpectParses(c);
 }
 
 TEST(ParseQuantity, BinarySuffixes) {
-  const Case kCases[] = {
+  const QuantityCase kCases[] = {
       {"1Ki", kKi, kKi * 1000},
       {"-1Ki", -kKi, -kKi * 1000},
       {"16Gi", 16 * kGi, 16 * kGi * 1000},
       {"1.5Gi", kGi + kGi / 2, (kGi + kGi / 2) * 1000},
-      {".5Mi", kMi / 2, kMi / 2 * 1000},
+      {".5Mi", kMebi / 2, kMebi / 2 * 1000},
       {"1.Ti", kTi, kTi * 1000},
       {"1Pi", kPi, kPi * 1000},
-      {"1Ei", kEi, kMax},
-      {"7Ei", 7 * kEi, kMax},
-      {"7.9999999999999999999Ei", kMax, kMax},
+      {"1Ei", kEi, kMaxInt64},
+      {"7Ei", 7 * kEi, kMaxInt64},
+      {"7.9999999999999999999Ei", kMaxInt64, kMaxInt64},
       {"0.1Ki", 103, 102'400},
       {"-0.1Ki", -103, -102'400},
       {"0.001Ki", 2, 1024},
@@ -122,13 +122,13 @@ TEST(ParseQuantity, BinarySuffixes) {
       {"1.1Mi", 1'153'434, 1'153'433'600},
       {"0Ki", 0, 0},
       {"0.0Ki", 0, 0},
-      {"9007199254740991Ki", 9007199254740991 * kKi, kMax},
+      {"9007199254740991Ki", 9007199254740991 * kKi, kMaxInt64},
   };
-  for (const Case& c : kCases) ExpectParses(c);
+  for (const QuantityCase& c : kCases) ExpectParses(c);
 }
 
 TEST(ParseQuantity, Exponents) {
-  const Case kCases[] = {
+  const QuantityCase kCases[] = {
       {"1e3", 1000, 1'000'000},
       {"1E3", 1000, 1'000'000},
       {"1e+3", 1000, 1'000'000},
@@ -148,7 +148,7 @@ TEST(ParseQuantity, Exponents) {
       {"0.0000000000000000000000000000001e33", 100, 100'000},
       {"1000000000000000000000000000000e-30", 1, 1000},
   };
-  for (const Case& c : kCases) ExpectParses(c);
+  for (const QuantityCase& c : kCases) ExpectParses(c);
 }
 
 TEST(ParseQuantity, RoundsFractionsOfANanoUnitAwayFromZero) {
@@ -169,8 +169,8 @@ TEST(ParseQuantity, RoundsFractionsOfANanoUnitAwayFromZero) {
       {"0.9999999999", {1, 0}},
       {"-0.9999999999", {-1, 0}},
       {"1.9999999999", {2, 0}},
-      {"9223372036854775806.9999999999", {kMax, 0}},
-      {"9223372036854775806.999999999", {kMax - 1, 999'999'999}},
+      {"9223372036854775806.9999999999", {kMaxInt64, 0}},
+      {"9223372036854775806.999999999", {kMaxInt64 - 1, 999'999'999}},
       // 0.0000000001 * 1024 is 102.4 nano-units.
       {"0.0000000001Ki", {0, 103}},
       // 2^60 * 10^-28 is 0.115... nano-units.
@@ -212,8 +212,8 @@ TEST(ParseQuantity, LimitsAmountsToInt64) {
       "0.000001e100",
   };
   for (const std::string& text : kTexts) {
-    ExpectParses({text, kMax, kMax});
-    ExpectParses({"-" + text, -kMax, -kMax});
+    ExpectParses({text, kMaxInt64, kMaxInt64});
+    ExpectParses({"-" + text, -kMaxInt64, -kMaxInt64});
   }
 }
 
@@ -364,19 +364,19 @@ TEST(Quantity, AddsExactly) {
       {{-2, -1}, {1, 2}, {0, -kLast}},
       {{1, 0}, {0, -1}, {0, kLast}},
       {{-3, 0}, {0, 1}, {-2, -kLast}},
-      {{kMax - 1, kLast}, {0, 1}, {kMax, 0}},
-      {{kMax - 1, kLast}, {0, 2}, {kMax, 0}},
-      {{kMax - 1, kLast}, {0, kLast}, {kMax, 0}},
-      {{kMax - 1, 1}, {1, 1}, {kMax, 0}},
-      {{kMax, 0}, {1, 0}, {kMax, 0}},
-      {{kMax, 0}, {kMax, 0}, {kMax, 0}},
-      {{kMax, 0}, {0, -1}, {kMax - 1, kLast}},
-      {{kMax, 0}, {-kMax, 0}, {}},
-      {{-kMax, 0}, {-1, 0}, {-kMax, 0}},
-      {{-kMax, 0}, {-2, 0}, {-kMax, 0}},
-      {{-kMax, 0}, {0, -1}, {-kMax, 0}},
-      {{-kMax, 0}, {0, 1}, {-kMax + 1, -kLast}},
-      {{-kMax + 1, -kLast}, {0, -1}, {-kMax, 0}},
+      {{kMaxInt64 - 1, kLast}, {0, 1}, {kMaxInt64, 0}},
+      {{kMaxInt64 - 1, kLast}, {0, 2}, {kMaxInt64, 0}},
+      {{kMaxInt64 - 1, kLast}, {0, kLast}, {kMaxInt64, 0}},
+      {{kMaxInt64 - 1, 1}, {1, 1}, {kMaxInt64, 0}},
+      {{kMaxInt64, 0}, {1, 0}, {kMaxInt64, 0}},
+      {{kMaxInt64, 0}, {kMaxInt64, 0}, {kMaxInt64, 0}},
+      {{kMaxInt64, 0}, {0, -1}, {kMaxInt64 - 1, kLast}},
+      {{kMaxInt64, 0}, {-kMaxInt64, 0}, {}},
+      {{-kMaxInt64, 0}, {-1, 0}, {-kMaxInt64, 0}},
+      {{-kMaxInt64, 0}, {-2, 0}, {-kMaxInt64, 0}},
+      {{-kMaxInt64, 0}, {0, -1}, {-kMaxInt64, 0}},
+      {{-kMaxInt64, 0}, {0, 1}, {-kMaxInt64 + 1, -kLast}},
+      {{-kMaxInt64 + 1, -kLast}, {0, -1}, {-kMaxInt64, 0}},
   };
   for (const auto& c : kCases) {
     const auto expect = [&](Quantity sum, const Quantity& other) {

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 
 constexpr size_t kMaxName = 63;
 constexpr size_t kMaxPrefix = 253;
 
-constexpr bool IsLowerAlnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); }
-constexpr bool IsAlnum(char c) { return IsLowerAlnum(c) || (c >= 'A' && c <= 'Z'); }
+constexpr bool IsLowerAlnum(char c) { return IsDigit(c) || IsLower(c); }
+constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
 
 bool IsName(std::string_view name) {
   if (name.empty() || name.size() > kMaxName || !IsAlnum(name.front()) || !IsAlnum(name.back())) {

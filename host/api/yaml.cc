@@ -16,6 +16,7 @@
 #include "host/api/yaml_text.h"
 #include "host/base/assert.h"
 #include "host/base/hash.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -39,13 +40,6 @@ class ConversionError : public std::exception {
 
 bool IsCoreTag(std::string_view tag, std::string_view name) {
   return tag.starts_with(kTagPrefix) && tag.substr(kTagPrefix.size()) == name;
-}
-
-std::string Quoted(std::string_view text) {
-  constexpr size_t kShown = 60;
-  std::string quoted = "\"";
-  quoted.append(text.substr(0, kShown)).append(text.size() > kShown ? "...\"" : "\"");
-  return quoted;
 }
 
 // Writes the events of the parser as JSON. It stores the JSON text of anchored nodes for aliases.

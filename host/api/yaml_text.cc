@@ -8,33 +8,29 @@
 #include <system_error>
 
 #include "host/base/assert.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-struct Word {
+struct YamlWord {
   std::string_view text;
   ScalarKind kind;
   std::string_view json;
 };
 
 // The words in lower case. IsWord() also accepts Capitalised and CAPITALS.
-constexpr std::array kWords = {
-    Word{"true", ScalarKind::kBool, "true"}, Word{"false", ScalarKind::kBool, "false"},
-    Word{"yes", ScalarKind::kBool, "true"},  Word{"no", ScalarKind::kBool, "false"},
-    Word{"on", ScalarKind::kBool, "true"},   Word{"off", ScalarKind::kBool, "false"},
-    Word{"y", ScalarKind::kBool, "true"},    Word{"n", ScalarKind::kBool, "false"},
-    Word{"null", ScalarKind::kNull, "null"}, Word{"~", ScalarKind::kNull, "null"},
+constexpr std::array kYamlWords = {
+    YamlWord{"true", ScalarKind::kBool, "true"}, YamlWord{"false", ScalarKind::kBool, "false"},
+    YamlWord{"yes", ScalarKind::kBool, "true"},  YamlWord{"no", ScalarKind::kBool, "false"},
+    YamlWord{"on", ScalarKind::kBool, "true"},   YamlWord{"off", ScalarKind::kBool, "false"},
+    YamlWord{"y", ScalarKind::kBool, "true"},    YamlWord{"n", ScalarKind::kBool, "false"},
+    YamlWord{"null", ScalarKind::kNull, "null"}, YamlWord{"~", ScalarKind::kNull, "null"},
 };
 
 constexpr std::array<std::string_view, 9> kNotFinite = {".nan", ".NaN",  ".NAN",  ".inf", ".Inf",
                                                         ".INF", "+.inf", "+.Inf", "+.INF"};
 constexpr std::array<std::string_view, 3> kMinusInf = {"-.inf", "-.Inf", "-.INF"};
-
-constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Returns whether `text` is `word`, Word or WORD.
 bool IsWord(std::string_view text, std::string_view word) {
@@ -42,7 +38,7 @@ bool IsWord(std::string_view text, std::string_view word) {
   bool rest_upper = true;
   bool rest_lower = true;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (Lower(text[i]) != word[i]) return false;
+    if (ToLower(text[i]) != word[i]) return false;
     if (i == 0) continue;
     rest_upper = rest_upper && IsUpper(text[i]);
     rest_lower = rest_lower && !IsUpper(text[i]);
@@ -56,7 +52,7 @@ int32_t TakeBase(std::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
   int32_t base = 8;
   size_t prefix = 1;
-  switch (Lower(digits[1])) {
+  switch (ToLower(digits[1])) {
     case 'x':
       base = 16;
       prefix = 2;
@@ -204,7 +200,7 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
     case 'O':
     case '~':
       if (text.size() > 5) return ScalarKind::kString;
-      for (const Word& word : kWords) {
+      for (const YamlWord& word : kYamlWords) {
         if (!IsWord(text, word.text)) continue;
         json = word.json;
         return word.kind;

@@ -14,16 +14,16 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
-
-constexpr int64_t kMinuteNs = 60'000'000'000;
 
 int64_t SteadyNs() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-ChildEnd RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns = kMinuteNs) {
+ChildEnd RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns = kMinute) {
   auto end = RunInChild(body, limit_ns, SteadyNs);
   EXPECT_TRUE(end.ok());
   return *std::move(end);

@@ -3,14 +3,12 @@
 #include <array>
 #include <cstddef>
 
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr uint64_t kMicrosecond = 1'000;
-constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kMinute = 60 * kSecond;
-constexpr uint64_t kHour = 60 * kMinute;
 // The largest magnitude, which only a negative duration can have.
 constexpr uint64_t kMax = uint64_t{1} << 63;
 
@@ -28,8 +26,6 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"s", kSecond},
                                          {"m", kMinute},
                                          {"h", kHour}}};
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 __extension__ using Wide = unsigned __int128;
 

@@ -38,7 +38,7 @@ std::string_view CodeName(berth_code code) {
   }
 }
 
-std::string WhyFailed(berth_code code, std::string_view reasons) {
+std::string FailureText(berth_code code, std::string_view reasons) {
   return reasons.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reasons);
 }
 

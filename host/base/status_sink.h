@@ -62,7 +62,7 @@ std::string_view CodeName(berth_code code);
 
 // Returns the error text for a `code` that means failure or that the plugin must not return: the
 // plugin's reasons, or a text such as "plugin answered Error" if it added none.
-std::string WhyFailed(berth_code code, std::string_view reasons);
+std::string FailureText(berth_code code, std::string_view reasons);
 
 }  // namespace berth::host
 

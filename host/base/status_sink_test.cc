@@ -57,16 +57,9 @@ TEST(CodeName, SpellsCodesAsKubernetesDoes) {
   EXPECT_EQ(CodeName(-1), "Unknown");
 }
 
-TEST(WhyFailed, NamesTheCodeWhenThereAreNoReasons) {
-  EXPECT_EQ(WhyFailed(BERTH_ERROR, "no route to host"), "no route to host");
-  EXPECT_EQ(WhyFailed(BERTH_SKIP, ""), "plugin answered Skip");
-}
-
-TEST(Join, PutsTheSeparatorBetweenTexts) {
-  const std::vector<std::string> texts = {"", "b", "c"};
-  EXPECT_EQ(Join({}, ", "), "");
-  EXPECT_EQ(Join(std::span(texts).subspan(1, 1), ", "), "b");
-  EXPECT_EQ(Join(texts, ", "), ", b, c");
+TEST(FailureText, NamesTheCodeWhenThereAreNoReasons) {
+  EXPECT_EQ(FailureText(BERTH_ERROR, "no route to host"), "no route to host");
+  EXPECT_EQ(FailureText(BERTH_SKIP, ""), "plugin answered Skip");
 }
 
 }  // namespace

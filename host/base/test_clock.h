@@ -7,14 +7,13 @@
 
 #include "host/base/assert.h"
 #include "host/base/clock.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 
 // Threading: one thread advances the clock; any thread reads it.
 class TestClock final : public Clock {
  public:
-  static constexpr int64_t kSecond = 1'000'000'000;
-
   // Returns 2026-01-10T08:00:00Z, a whole second, until the clock is advanced.
   int64_t NowNs() const override { return now_ns_; }
   void Advance(int64_t ns) {

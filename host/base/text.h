@@ -1,7 +1,8 @@
-// Conversions between berth_str and std::string_view, and the joining of texts.
+// Functions on text: conversion to and from the plugin ABI, characters, and parts of messages.
 #ifndef BERTH_HOST_BASE_TEXT_H_
 #define BERTH_HOST_BASE_TEXT_H_
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,15 +19,42 @@ constexpr std::string_view Text(berth_str text) {
 
 constexpr berth_str AsStr(std::string_view text) { return {text.data(), text.size()}; }
 
-// Returns the texts with `separator` between them, such as "a, b, c".
-inline std::string Join(std::span<const std::string> texts, std::string_view separator) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (&text != texts.data()) joined += separator;
-    joined += text;
-  }
-  return joined;
+// ---- Characters ---------------------------------------------------------------------------------
+
+// These functions know ASCII only and do not depend on the locale.
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
+constexpr bool IsHexDigit(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
+constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Returns true for the second and later bytes of a UTF-8 character.
+constexpr bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Returns true for a text of one or more digits.
+bool IsNumber(std::string_view text);
+
+// Returns `text` with every ASCII letter in lower case.
+std::string ToLower(std::string_view text);
+
+// ---- Messages -----------------------------------------------------------------------------------
+
+// Returns the texts with `separator` between them: "a, b, c".
+std::string Join(std::span<const std::string> texts, std::string_view separator);
+
+// Returns `text`. If it is longer than `max_bytes`, returns its beginning followed by `mark`, which
+// has at most `max_bytes` bytes in all and does not end within a UTF-8 character.
+// REQUIRES: mark.size() <= max_bytes.
+std::string Truncate(std::string_view text, size_t max_bytes, std::string_view mark);
+
+inline constexpr size_t kMaxQuotedBytes = 64;
+
+// Returns `text` between double quotes, for a message about invalid input. Control characters are
+// written as "\x1b". After `max_bytes` bytes, "..." replaces the rest of the text.
+std::string Quoted(std::string_view text, size_t max_bytes = kMaxQuotedBytes);
 
 }  // namespace berth::host
 

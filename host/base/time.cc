@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <optional>
 
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 86'400;
 
 // Removes tokens from the front of a text. Each method returns false or nullopt if the text does
@@ -42,7 +44,7 @@ class Cursor {
   std::optional<int64_t> Fraction() {
     size_t digits = 0;
     int64_t nanos = 0;
-    int64_t place = kNanosPerSecond / 10;
+    int64_t place = kSecond / 10;
     for (; digits < text_.size() && IsDigit(text_[digits]); ++digits, place /= 10) {
       nanos += (text_[digits] - '0') * place;
     }
@@ -52,7 +54,6 @@ class Cursor {
   }
 
  private:
-  static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   std::string_view text_;
 };
 
@@ -119,10 +120,10 @@ Result<int64_t> ParseTime(std::string_view text) {
   // for the earliest time.
   if (seconds < 0 && *nanos > 0) {
     ++seconds;
-    *nanos -= kNanosPerSecond;
+    *nanos -= kSecond;
   }
   int64_t result = 0;
-  if (__builtin_mul_overflow(seconds, kNanosPerSecond, &result) ||
+  if (__builtin_mul_overflow(seconds, kSecond, &result) ||
       __builtin_add_overflow(result, *nanos, &result)) {
     return Status::OutOfRange(std::string("time \"").append(text).append(
         "\": expected a time between 1677-09-21 and 2262-04-11"));
@@ -131,10 +132,10 @@ Result<int64_t> ParseTime(std::string_view text) {
 }
 
 std::string FormatTime(int64_t nanoseconds) {
-  int64_t seconds = nanoseconds / kNanosPerSecond;
-  int64_t nanos = nanoseconds % kNanosPerSecond;
+  int64_t seconds = nanoseconds / kSecond;
+  int64_t nanos = nanoseconds % kSecond;
   if (nanos < 0) {
-    nanos += kNanosPerSecond;
+    nanos += kSecond;
     --seconds;
   }
   int64_t days = seconds / kSecondsPerDay;

@@ -6,10 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 

@@ -1,11 +1,10 @@
-// The commands of `berth`, without the process around them.
+// The command line of `berth`, and the environment that commands run in.
 #ifndef BERTH_HOST_CLI_COMMAND_H_
 #define BERTH_HOST_CLI_COMMAND_H_
 
 #include <cstdint>
 #include <functional>
 #include <istream>
-#include <memory>
 #include <ostream>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "host/base/status.h"
 #include "host/cli/output.h"
+#include "host/process/process_signals.h"
 
 namespace berth::host {
 
@@ -23,49 +23,40 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
 
-// 128 and the number of the signal that stopped it, as shells have it.
+// A command that a signal stopped returns this plus the signal's number, as shells do.
 inline constexpr int kExitSignal = 128;
 
-// What a process is asked from outside. No call is running or follows when it is gone.
-class RequestWatch {
- public:
-  virtual ~RequestWatch() = default;
-  // From now on who asks it to stop, by this signal, is heard, once; until then that ends the
-  // process. Called: once. Threading: `stop` is called on any thread.
-  virtual void TakeStops(std::function<void(int signal)> stop) = 0;
-};
-
-// What a command has of the world. Lifetime: outlives the call.
+// The environment of a command: everything of the process that it may use.
+// Lifetime: outlives the command.
 struct CommandEnvironment {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  std::string executable;              // The running program: plugins are looked for beside it.
+  std::string executable;              // The running program: plugins are found beside it.
   std::string temporary_directory;     // For private copies of plugin libraries.
   std::function<int64_t()> steady_ns;  // Only goes forward; from any moment. Threading: any.
   std::function<int64_t()> wall_ns;    // Since 1970-01-01T00:00:00Z.
-  TerminalWidth out_width;             // Of the terminal that `out` is; none: it is not one.
+  TerminalWidth out_width;             // The width of the terminal `out`; none: not a terminal.
   bool err_is_terminal = false;
-  bool out_is_live = false;  // Somebody reads along, on a terminal or behind a pipe.
-  int in_descriptor = -1;    // The file that `in` reads from; -1: it reads from none.
-  // As long as the result lives, `reload` is called, on any thread, each time that the files shall
-  // be read anew. Empty: nobody ever asks.
-  std::function<std::unique_ptr<RequestWatch>(std::function<void()> reload)> watch_requests = {};
-  // Is told where it stands what runs, for the report of a crash, and null when nothing runs any
-  // more. May be empty.
+  bool out_is_live = false;  // `out` is a terminal or a pipe: each line must be written at once.
+  int in_descriptor = -1;    // The file that `in` reads from; -1: none.
+  SubscribeToRequests requests = {};  // Empty: nobody requests a reload or a stop.
+  // As in SchedulerOptions. May be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 
-// Runs the command that `args` name, without the program's own name, and returns the exit status.
+// Runs the command that `args` names and returns the exit status. `args` does not contain the
+// program's own name.
 int RunCommand(std::span<const std::string> args, CommandEnvironment& env);
 
-// "berth: message" to env.err; returns kExitBadInput.
+// Prints "berth: message" to env.err and returns kExitBadInput.
 int Fail(CommandEnvironment& env, const Status& status);
 
-// Says that the output could not be written; returns kExitBadInput.
+// Prints that the output could not be written, and returns kExitBadInput.
 int OutputFailed(CommandEnvironment& env);
 
-// Writes `text` at once. Returns `exit_status`, or kExitBadInput when it cannot be written.
+// Writes `text` and flushes the output. Returns `exit_status`, or kExitBadInput if `text` could not
+// be written.
 int Print(CommandEnvironment& env, std::string_view text, int exit_status);
 
 }  // namespace berth::host

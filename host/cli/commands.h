@@ -1,57 +1,53 @@
-// One function per command: what the command line said in, an exit status out.
+// One function per command. Each takes the flags of the command line and returns an exit status.
 #ifndef BERTH_HOST_CLI_COMMANDS_H_
 #define BERTH_HOST_CLI_COMMANDS_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include <berth/abi.h>
 
 #include "host/base/status.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
-#include "host/process/embedded_scheduler.h"
-#include "host/process/plugin_set.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
 
 namespace berth::host {
 
-inline constexpr uint64_t kDefaultSeed = 1;
-
-struct SimulationFlags {
+// The flags that run, simulate and explain share.
+struct SchedulingFlags {
   std::vector<std::string> cluster_files;
-  std::vector<std::string> profiles;            // Files or names; empty: the default one.
-  std::vector<std::string> plugin_directories;  // Empty: the default one.
+  std::vector<std::string> profiles;            // Files or names; empty: the default profile.
+  std::vector<std::string> plugin_directories;  // Empty: the default directory.
   uint64_t seed = kDefaultSeed;
-  int verbosity = 0;
-  uint32_t log_level = BERTH_LOG_WARN;  // Without verbosity.
+  int verbosity = 0;  // How often --verbose was given.
   OutputFormat output = OutputFormat::kTable;
 };
 
-struct SimulateFlags : SimulationFlags {
+struct SimulateFlags : SchedulingFlags {
   std::vector<std::string> pod_files;
   bool quiet = false;
 };
 
-struct RunFlags : SimulationFlags {
+struct RunFlags : SchedulingFlags {
   std::string config;  // The host file; empty: there is none.
   bool embedded = false;
-  std::string events;  // Where the stream comes from; empty: there is none.
+  std::string events;  // The file of the stream; empty: there is none.
   std::string record;  // Empty: nothing is recorded.
   bool virtual_time = false;
 };
 
-struct ExplainFlags : SimulationFlags {
+struct ExplainFlags : SchedulingFlags {
   std::string pod;  // "namespace/name" or "name".
 };
 
 struct PluginFlags {
   std::string plugin_directory;
-  std::string target;  // Of describe: a library's path, or a plugin's name.
+  std::string target;  // For `describe`: the path of a library, or the name of a plugin.
   OutputFormat output = OutputFormat::kTable;
 };
 
@@ -59,53 +55,52 @@ struct ProfileFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> plugin_directories;
   OutputFormat output = OutputFormat::kTable;
-  bool as_toml = false;  // Of `show`: one profile, as a file. `output` does not matter then.
+  bool as_toml = false;  // For `show`: print one profile as a TOML file. `output` is ignored then.
 };
 
 struct PluginCheckFlags {
-  std::string library;            // Its path.
-  std::vector<std::string> args;  // "{..}" of the only plugin, or "NAME={..}"; each a JSON object.
+  std::string library;  // The path.
+  // The arguments as JSON objects: "{..}" for the only plugin of the library, or "NAME={..}".
+  std::vector<std::string> args;
   OutputFormat output = OutputFormat::kTable;
 };
 
 struct PluginNewFlags {
   std::string name;                     // "acme.RackPower"
   std::string points = "Filter,Score";  // Separated by commas.
-  std::string language = "cpp";         // Or c, or rust.
-  std::string directory;                // The folder to make; empty: called after the plugin.
+  std::string language = "cpp";         // Or "c", or "rust".
+  std::string directory;                // The folder to create; empty: named after the plugin.
 };
 
-int RunRun(const RunFlags& flags, CommandEnvironment& env);
-int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env);
-int RunExplain(const ExplainFlags& flags, CommandEnvironment& env);
-int RunPluginList(const PluginFlags& flags, CommandEnvironment& env);
-int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
-int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
-int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
-int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env);
-int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
+int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);
+int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env);
+int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env);
+int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env);
+int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
+int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
+int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
+int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env);
+int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 
-// `given`, or the default directory when it is empty.
+// Returns `given`, or the default directory if `given` is empty.
+// Errors: those of FindPluginDirectory.
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
 
-// The profiles, with the plugins of these directories, or of the default one when there are none.
-Result<ProfileSet> OpenProfiles(const std::vector<std::string>& profiles,
+// Loads the profiles, as LoadProfiles in host/process/, with a library store of their own.
+Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env);
-// The same for a request; `files`: where profiles are.
-Result<ProfileSet> OpenProfiles(ProfileRequest request, const ProfileFiles& files,
-                                const CommandEnvironment& env);
 
-// Loads the plugins, reads the profiles and the cluster, and starts: nothing has been scheduled
-// yet.
-// Lifetime: `progress` outlives what is returned: what plugins log is printed through it.
-Result<std::unique_ptr<Simulation>> OpenSimulation(const SimulationFlags& flags,
+// Returns the log level that --verbose asks for; none: --verbose was not given.
+std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
+// Prints a log line: "berth: warning: acme.RackPower: message".
+void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,
+                  std::string_view message);
+
+// Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
+// Lifetime: `progress` must outlive the simulation, whose plugins log through it.
+Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
                                                    CommandEnvironment& env, Progress& progress);
-// The same for a scheduler that somebody else drives: what `options` does not say is as above.
-Result<std::unique_ptr<EmbeddedScheduler>> OpenScheduler(const SimulationFlags& flags,
-                                                         CommandEnvironment& env,
-                                                         Progress& progress,
-                                                         EmbeddedScheduler::Options options);
 
 }  // namespace berth::host
 

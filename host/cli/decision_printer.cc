@@ -5,16 +5,18 @@
 #include <cstdio>
 #include <utility>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
 constexpr size_t kTimeWidth = 10;  // Up to 99999.999s.
-constexpr size_t kGap = 3;
+constexpr size_t kDecisionGap = 3;
 
 // "1.500s"
 std::string Seconds(int64_t ns) {
   std::array<char, 32> text{};
-  const int64_t ms = ns / 1'000'000;
+  const int64_t ms = ns / kMillisecond;
   std::snprintf(text.data(), text.size(), "%lld.%03llds", static_cast<long long>(ms / 1000),
                 static_cast<long long>(ms % 1000));
   return text.data();
@@ -27,13 +29,13 @@ std::string Sentence(const DecisionLine& line) {
     case DecisionType::kRefused: return "refused" + on + ": " + line.message;
     case DecisionType::kError: return "error" + on + ": " + line.message;
     case DecisionType::kSkipped: return "skipped: " + line.message;
-    case DecisionType::kWaiting: return "waits for permission to go to " + line.node;
+    case DecisionType::kWaiting: return "waits for permission to be bound to " + line.node;
     case DecisionType::kGated: return "gated: " + line.message;
   }
   return line.message;
 }
 
-// Flush right in `width` characters.
+// Returns `text` aligned to the right in `width` characters.
 std::string Right(std::string_view text, size_t width) {
   return std::string(width - std::min(width, text.size()), ' ').append(text);
 }
@@ -58,7 +60,7 @@ void DecisionPrinter::Print(const DecisionLine& line) {
 }
 
 void DecisionPrinter::AppendRow(const DecisionLine& line, std::string& text) {
-  const std::string gap(kGap, ' ');
+  const std::string gap(kDecisionGap, ' ');
   const std::string pod = Printable(line.pod);
   pod_width_ = std::max(pod_width_, CharacterCount(pod));
   if (!std::exchange(has_header_, true)) {
@@ -67,8 +69,8 @@ void DecisionPrinter::AppendRow(const DecisionLine& line, std::string& text) {
   }
   text += Right(Seconds(line.time_ns), kTimeWidth) + gap + pod +
           std::string(pod_width_ - CharacterCount(pod), ' ') + gap;
-  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kGap, options_.width,
-                text);
+  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kDecisionGap,
+                options_.width, text);
 }
 
 }  // namespace berth::host

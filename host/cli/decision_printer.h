@@ -1,4 +1,4 @@
-// Decisions on a terminal, or for a program that reads along.
+// Prints the decisions of a running scheduler.
 #ifndef BERTH_HOST_CLI_DECISION_PRINTER_H_
 #define BERTH_HOST_CLI_DECISION_PRINTER_H_
 
@@ -11,19 +11,21 @@
 
 namespace berth::host {
 
-// kTable: a line for people each, with the time since the start in seconds; wrapped to the
-// terminal. Columns grow with what is in them: what is printed already stays as it is. Repeated
-// lines are left out.
-// kJson: what ToJson() gives, on a line each. kYaml: the same, as a document each.
+// kTable: prints one row for each decision, with the time since the start in seconds, wrapped to
+// the
+//         terminal. A column becomes wider when a longer text comes; earlier rows do not change.
+//         Repeated lines are left out.
+// kJson:  prints ToJson() on one line for each decision.
+// kYaml:  prints ToJson() as one document for each decision.
 class DecisionPrinter {
  public:
   struct Options {
     OutputFormat format = OutputFormat::kTable;
     TerminalWidth width = {};
-    bool is_live = true;  // Somebody reads along: each line is passed on at once.
+    bool is_live = true;  // Flush the output after each line.
   };
 
-  // `out` outlives it.
+  // `out` must outlive the printer.
   DecisionPrinter(std::ostream& out, Options options) : out_(out), options_(options) {}
 
   void Print(const DecisionLine& line);

@@ -1,6 +1,5 @@
 #include "host/cli/decision_printer.h"
 
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,12 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/process/recording.h"
-
 namespace berth::host {
 namespace {
 
-const std::vector<DecisionLine>& Lines() {
+const std::vector<DecisionLine>& SampleLines() {
   static const std::vector<DecisionLine> lines = {
       {0, DecisionType::kBound, "default/web-0", "node-a", ""},
       {1'500'000'000, DecisionType::kRefused, "default/web-1", "",
@@ -36,8 +33,8 @@ std::string Print(const std::vector<DecisionLine>& lines, DecisionPrinter::Optio
   return out.str();
 }
 
-TEST(DecisionPrinter, PrintsLinesForPeople) {
-  EXPECT_EQ(Print(Lines(), {}),
+TEST(DecisionPrinterTest, PrintsATable) {
+  EXPECT_EQ(Print(SampleLines(), {}),
             R"(      TIME   POD                        DECISION
     0.000s   default/web-0              bound to node-a
     1.500s   default/web-1              refused: 0/2 nodes are available: 2 Insufficient cpu.
@@ -45,20 +42,20 @@ TEST(DecisionPrinter, PrintsLinesForPeople) {
  3600.000s   default/web-3              error: boom
  3600.000s   default/web-3              error on node-b: boom
  3600.000s   default/web-4              skipped: going
- 3600.000s   default/web-5              waits for permission to go to node-a
+ 3600.000s   default/web-5              waits for permission to be bound to node-a
  3600.000s   default/web-6              gated: waiting for scheduling gates: [a b]
 )");
 }
 
-TEST(DecisionPrinter, LeavesOutWhatPeopleKnow) {
-  DecisionLine again = Lines()[1];
+TEST(DecisionPrinterTest, LeavesOutRepeatedLinesInTables) {
+  DecisionLine again = SampleLines()[1];
   again.is_repeated = true;
-  EXPECT_EQ(Print({Lines()[1], again}, {}), Print({Lines()[1]}, {}));
+  EXPECT_EQ(Print({SampleLines()[1], again}, {}), Print({SampleLines()[1]}, {}));
   EXPECT_EQ(Print({again}, {.format = OutputFormat::kJson}),
-            Print({Lines()[1]}, {.format = OutputFormat::kJson}));
+            Print({SampleLines()[1]}, {.format = OutputFormat::kJson}));
 }
 
-TEST(DecisionPrinter, GrowsItsColumns) {
+TEST(DecisionPrinterTest, WidensTheColumnOfPods) {
   const std::string longer(30, 'x');
   EXPECT_EQ(Print({{100'000'000'000'000, DecisionType::kBound, longer, "n", ""},
                    {0, DecisionType::kBound, "a\x1b[31m\xc3\xa4", "n", ""}},
@@ -71,58 +68,26 @@ TEST(DecisionPrinter, GrowsItsColumns) {
                 std::string(23, ' ') + "   bound to n\n");
 }
 
-TEST(DecisionPrinter, WrapsIntoTheTerminal) {
-  const std::string text = Print({Lines()[1]}, {.width = 66});
+TEST(DecisionPrinterTest, WrapsToTheTerminal) {
+  const std::string text = Print({SampleLines()[1]}, {.width = 66});
   EXPECT_THAT(text, ::testing::HasSubstr("refused: 0/2 nodes are\n" + std::string(40, ' ') +
                                          "available: 2 Insufficient\n"));
 }
 
-TEST(DecisionPrinter, PrintsJsonLines) {
-  EXPECT_EQ(Print({Lines()[0], Lines()[1], {1, DecisionType::kGated, "a/b", "", "\xff"}},
-                  {.format = OutputFormat::kJson}),
-            R"({"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}
+TEST(DecisionPrinterTest, PrintsJsonLines) {
+  EXPECT_EQ(
+      Print({SampleLines()[0], SampleLines()[1], {1, DecisionType::kGated, "a/b", "", "\xff"}},
+            {.format = OutputFormat::kJson}),
+      R"({"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}
 {"time":1.5,"type":"Refused","pod":"default/web-1","message":)"
-            R"("0/2 nodes are available: 2 Insufficient cpu."}
+      R"("0/2 nodes are available: 2 Insufficient cpu."}
 {"time":1e-09,"type":"Gated","pod":"a/b","message":")"
-            "\xef\xbf\xbd\"}\n");
+      "\xef\xbf\xbd\"}\n");
 }
 
-TEST(DecisionPrinter, PrintsYamlDocuments) {
-  EXPECT_EQ(Print({Lines()[0]}, {.format = OutputFormat::kYaml}),
+TEST(DecisionPrinterTest, PrintsYamlDocuments) {
+  EXPECT_EQ(Print({SampleLines()[0]}, {.format = OutputFormat::kYaml}),
             "---\ntime: 0.0\ntype: Bound\npod: default/web-0\nnode: node-a\n");
-}
-
-// ---- Recording ----------------------------------------------------------------------------------
-
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-TEST(Recording, WritesLinesThatCanBeReadAgain) {
-  const std::string path = ::testing::TempDir() + "berth_recording.jsonl";
-  auto recording = Recording::Create(path);
-  ASSERT_TRUE(recording.ok());
-  (*recording)->AddEvent(StreamType::kAdded, 0, "{\n  \"kind\": \"a b\"\n}");
-  (*recording)->AddEvent(StreamType::kDeleted, 1'500'000'000, "{}");
-  (*recording)->AddDecision(Lines()[0]);
-  ASSERT_TRUE((*recording)->Flush().ok());
-  EXPECT_EQ(ReadAll(path),
-            R"({"type":"ADDED","object":{"kind":"a b"}}
-{"type":"DELETED","after":"1.5s","object":{}}
-{"type":"DECISION","object":{"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}}
-)");
-  std::remove(path.c_str());
-}
-
-TEST(Recording, SaysWhereItCannotWrite) {
-  EXPECT_EQ(Recording::Create(::testing::TempDir() + "none/x").status().ToString(),
-            "NotFound: " + ::testing::TempDir() + "none/x: No such file or directory");
-  auto full = Recording::Create("/dev/full");
-  ASSERT_TRUE(full.ok());
-  (*full)->AddDecision(Lines()[0]);
-  EXPECT_EQ((*full)->Flush().ToString(),
-            "Unavailable: /dev/full: the recording could not be written");
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ bool HasEnded(const Pod& pod) {
   return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
 }
 
-// The same name in another namespace is the likeliest slip.
+// Suggests pods with the same name in other namespaces first, because this is the most likely
+// mistake.
 Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
   std::vector<std::string> pending;
   std::vector<std::string> namesakes;
@@ -44,13 +45,14 @@ Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
     pending.push_back(pod.Key());
     if (pod.name() == wanted.name) namesakes.push_back(pod.Key());
   }
-  const std::string text = "there is no pod " + wanted.ToString() + " in the input";
-  if (pending.empty()) return Status::NotFound(text + ", and no pod in it waits for a node");
+  const std::string text =
+      "expected a pending pod, found no pod " + wanted.ToString() + " in the input";
+  if (pending.empty()) return Status::NotFound(text + ", and no other pending pod");
   if (!namesakes.empty()) return Status::NotFound(text + DidYouMean(wanted.name, namesakes));
   return Status::NotFound(text + DidYouMean(wanted.ToString(), pending));
 }
 
-// The pending pod of that name.
+// Returns the pending pod with this name.
 Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string& text) {
   const Result<PodKey> key = ParsePodKey(text);
   if (!key.ok()) return key.status();
@@ -59,46 +61,46 @@ Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string&
   if (!pod->node_name().empty()) {
     return Status::InvalidArgument("pod " + key->ToString() + " is on node " +
                                    std::string(pod->node_name()) +
-                                   " already: only pods without a node are decided");
+                                   ": expected a pod without a node");
   }
   if (HasEnded(*pod)) {
     return Status::InvalidArgument("pod " + key->ToString() +
-                                   " has ended: only pods that wait for a node are decided");
+                                   " has ended: expected a pod that waits for a node");
   }
   return pod;
 }
 
 Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
   SchedulingLoop& loop = simulation.loop();
-  Scheduler* own = loop.SchedulerFor(*pod);
-  Scheduler& scheduler = own == nullptr ? loop.scheduler() : *own;
+  SchedulingCycle* own = loop.CycleFor(*pod);
+  SchedulingCycle& cycle = own == nullptr ? loop.cycle() : *own;
   const QueuedEntity* queued = loop.queue().Find(pod->uid());
   Json report;
   if (queued != nullptr && queued->place == QueuePlace::kGated) {
     report = ExplainGate(*queued->gate, loop.plugin_ids());
   } else {
-    const Decision decision = scheduler.Decide(pod);
-    report = ExplainReport(scheduler, decision);
-    scheduler.attempt().End();
+    const CycleResult result = cycle.Decide(pod);
+    report = ExplainReport(cycle, result);
+    cycle.attempt().End();
   }
   report["pod"] = pod->Key();
   report["nodeCount"] = loop.cache().table().node_count();
   report["seed"] = seed;
   if (own == nullptr) {
-    report["note"] = "The pod names the scheduler " + std::string(pod->scheduler_name()) +
-                     "; this is what " + scheduler.plan().scheduler_name() + " would do.";
+    report["note"] = "The pod belongs to the scheduler " + std::string(pod->scheduler_name()) +
+                     "; this is the decision of " + cycle.plan().scheduler_name() + ".";
   }
   return report;
 }
 
 }  // namespace
 
-int RunExplain(const ExplainFlags& flags, CommandEnvironment& env) {
+int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   const auto simulation = OpenSimulation(flags, env, progress);
   progress.Clear();
   if (!simulation.ok()) return Fail(env, simulation.status());
-  const Result<PodRef> pod = FindPendingPod((*simulation)->cluster(), flags.pod);
+  const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod);
   if (!pod.ok()) return Fail(env, pod.status());
 
   const Json report = Explain(**simulation, *pod, flags.seed);

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ByName = std::map<std::string_view, Json>;
 
-// The library's own insertion looks for the key among all others first.
+// Inserting one key at a time would search all keys of the object for each.
 Json ToObject(ByName by_name) {
   Json object = Json::object();
   auto& members = object.get_ref<Json::object_t&>();
@@ -34,7 +34,7 @@ const std::string& PluginName(const Attempt& attempt, uint32_t plugin) {
   return attempt.cycle(plugin).plugin().name;
 }
 
-Json Rejection(std::string_view plugin, berth_code code, std::vector<std::string> reasons) {
+Json RejectionOf(std::string_view plugin, berth_code code, std::vector<std::string> reasons) {
   std::ranges::sort(reasons);
   return {{"plugin", plugin}, {"code", CodeName(code)}, {"reasons", std::move(reasons)}};
 }
@@ -58,8 +58,8 @@ Json SortedNames(const Attempt& attempt, const std::vector<Row>& rows) {
   return names;
 }
 
-// The nodes that a subset leaves out were never evaluated; when the nominated node was taken, no
-// other has a verdict.
+// Nodes outside the subset were not evaluated. If the nominated node was taken, no other node has a
+// verdict.
 Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
   ByName nodes;
   const auto rejected = [&feasible](Row row) { return !std::ranges::binary_search(feasible, row); };
@@ -67,14 +67,15 @@ Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
     if (!rejected(row)) continue;
     const RowVerdict& verdict = attempt.verdicts[row];
     nodes[NodeName(attempt, row)] =
-        Rejection(PluginName(attempt, verdict.plugin), verdict.code,
-                  attempt.cycle(verdict.plugin).ReasonTexts(verdict.reasons));
+        RejectionOf(PluginName(attempt, verdict.plugin), verdict.code,
+                    attempt.cycle(verdict.plugin).ReasonTexts(verdict.reasons));
   }
   if (attempt.subset.has_value() && !attempt.nominated_only) {
     const std::string reason = AbsentReason(attempt);
     for (const Row row : RowsOf(attempt.live_rows())) {
       if (std::ranges::binary_search(*attempt.subset, row)) continue;
-      nodes[NodeName(attempt, row)] = Rejection("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
+      nodes[NodeName(attempt, row)] =
+          RejectionOf("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
     }
   }
   return ToObject(std::move(nodes));
@@ -112,24 +113,27 @@ Json RawScores(const Attempt& attempt, const std::vector<Row>& feasible) {
   return ToObject(std::move(raw));
 }
 
-// Code and message, in the words of a pod's condition.
-Json Outcome(const Decision& decision) {
-  Json report = {{"code", decision.skipped ? "Skipped" : CodeName(decision.code)}};
-  if (decision.code != BERTH_SUCCESS) report["message"] = decision.message;
+// Returns code and message, as in the condition of the pod.
+Json OutcomeOf(const CycleResult& result) {
+  const berth_code code = result.code();
+  Json report = {{"code", code == BERTH_SKIP ? "Skipped" : CodeName(code)}};
+  if (result.failure.has_value()) report["message"] = result.failure->message;
   return report;
 }
 
 }  // namespace
 
-Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
-  Json report = Outcome(decision);
-  // With any other code no node was asked, or not all were.
-  if (decision.code != BERTH_SUCCESS && decision.code != BERTH_UNSCHEDULABLE) return report;
-  const Attempt& attempt = scheduler.attempt();
+Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
+  Json report = OutcomeOf(result);
+  // With any other code not all nodes were evaluated.
+  if (result.code() != BERTH_SUCCESS && result.code() != BERTH_UNSCHEDULABLE) return report;
+  const Attempt& attempt = cycle.attempt();
   if (attempt.pre_filter_rejection.has_value()) {
     const PluginStatus& status = *attempt.pre_filter_rejection;
-    report["preFilter"] = Rejection(status.plugin, status.code, status.reasons);
-    report["rejectors"] = Rejectors(attempt);
+    const std::string plugin =
+        status.plugin.has_value() ? attempt.plan().NameOf(*status.plugin) : std::string();
+    report["preFilter"] = RejectionOf(plugin, status.code, status.reasons);
+    report["rejectors"] = RejectorNames(attempt);
     return report;
   }
 
@@ -138,14 +142,14 @@ Json ExplainReport(const Scheduler& scheduler, const Decision& decision) {
     report["nodes"] = std::move(nodes);
   }
   if (feasible.empty()) {
-    report["rejectors"] = Rejectors(attempt);
+    report["rejectors"] = RejectorNames(attempt);
     return report;
   }
   report["feasible"] = SortedNames(attempt, feasible);
   if (attempt.nominated_only) report["nominatedNodeOnly"] = true;
   if (attempt.scored) AddScores(attempt, feasible, report);
-  report["selected"] = SortedNames(attempt, scheduler.BestRows());
-  if (decision.row != kNoRow) report["chosen"] = NodeName(attempt, decision.row);
+  report["selected"] = SortedNames(attempt, cycle.BestRows());
+  if (result.row != kNoRow) report["chosen"] = NodeName(attempt, result.row);
   if (attempt.scored) report["raw"] = RawScores(attempt, feasible);
   return report;
 }
@@ -154,7 +158,7 @@ nlohmann::ordered_json ExplainGate(const Gate& gate, const PluginIds& ids) {
   const std::string& plugin = ids.NameOf(gate.plugin);
   return {{"code", CodeName(gate.code)},
           {"message", Join(gate.reasons, ", ")},
-          {"preEnqueue", Rejection(plugin, gate.code, gate.reasons)},
+          {"preEnqueue", RejectionOf(plugin, gate.code, gate.reasons)},
           {"rejectors", Json::array({plugin})}};
 }
 

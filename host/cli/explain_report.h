@@ -1,4 +1,4 @@
-// What a decision came to, node by node, as JSON.
+// Reports a decision as JSON, node by node.
 #ifndef BERTH_HOST_CLI_EXPLAIN_REPORT_H_
 #define BERTH_HOST_CLI_EXPLAIN_REPORT_H_
 
@@ -10,28 +10,28 @@
 
 namespace berth::host {
 
-// `decision` is what the scheduler's last Decide() or SchedulingCycle() returned. Fields that do
-// not apply are absent; all lists and the keys of all objects by node or plugin are sorted.
+// Reports the result of the last Decide() of `cycle`, which must be `result`. Fields that do not
+// apply are absent. All lists, and the keys of all objects by node or plugin, are sorted.
 //
 //   code                Kubernetes' name of the code; "Skipped" for a pod that is being deleted
-//   message             why not; absent on success
-//   preFilter           {plugin, code, reasons} of the rejection on all nodes at once
-//   nodes               {<node>: {plugin, code, reasons}} of every node that was rejected, by the
-//                       first plugin that rejected it; "" where PreFilter plugins named the only
-//                       nodes that come into question, and this is none of them
+//   message             why the pod cannot be scheduled; absent on success
+//   preFilter           {plugin, code, reasons} of a rejection for all nodes by PreFilter
+//   nodes               {<node>: {plugin, code, reasons}} of every rejected node. `plugin` is the
+//                       first plugin that rejected the node; "" if PreFilter plugins restricted the
+//                       pod to other nodes
 //   feasible            the nodes that passed
-//   nominatedNodeOnly   true: the pod's own nominated node passed, and no other was looked at
-//   scores              {<node>: {total, plugins: {<plugin>: normalised}}}; only where scoring ran
-//   weights             {<plugin>: weight} of those in scores
+//   nominatedNodeOnly   true: the pod's nominated node passed, and no other node was evaluated
+//   scores              {<node>: {total, plugins: {<plugin>: normalised}}}; only if scoring ran
+//   weights             {<plugin>: weight} of the plugins in scores
 //   selected            the nodes that may be chosen: those with the highest total
 //   rejectors           the plugins that made the pod unschedulable
 //   chosen              the node that was chosen among `selected`
 //   raw                 {<node>: {<plugin>: score}} before normalisation
 //
-// A decision that ended in an error, or before any plugin was asked, has code and message alone.
-nlohmann::ordered_json ExplainReport(const Scheduler& scheduler, const Decision& decision);
+// If an error ended the attempt, or no plugin was called, the report has only code and message.
+nlohmann::ordered_json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result);
 
-// The same for a pod that PreEnqueue holds back, for which no attempt takes place: code, message,
+// Reports a pod that PreEnqueue holds back, for which there is no attempt: code, message,
 // preEnqueue {plugin, code, reasons} and rejectors.
 nlohmann::ordered_json ExplainGate(const Gate& gate, const PluginIds& ids);
 

@@ -33,11 +33,11 @@ std::string WhyThisNode(const Json& report) {
   const size_t all = report["nodeCount"].get<size_t>();
   const size_t selected = report["selected"].size();
   if (report.contains("nominatedNodeOnly")) {
-    return "it was set aside for the pod and still fits, so no other node was looked at";
+    return "it is the nominated node of the pod and still fits, so no other node was evaluated";
   }
   if (feasible == 1) return "of " + Nodes(all) + ", it is the only one that fits";
   const std::string fitting = "the " + std::to_string(feasible) + " that fit, of " + Nodes(all);
-  const std::string draw = "; seed " + report["seed"].dump() + " chose among them";
+  const std::string draw = "; seed " + report["seed"].dump() + " selected it among them";
   if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
   const std::string total = report["scores"][TextOf(report["chosen"])]["total"].dump();
   if (selected == 1) return "its total, " + total + ", is the highest of " + fitting;
@@ -52,8 +52,8 @@ std::string Sentence(const Json& report) {
     return pod + " goes to " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
   }
   const std::string& message = TextOf(report["message"]);
-  if (code == "Skipped") return pod + " is being deleted: it is not scheduled.";
-  if (code == "Error") return pod + " could not be decided: " + message;
+  if (code == "Skipped") return pod + " is being deleted and is not scheduled.";
+  if (code == "Error") return pod + " could not be scheduled because of an error: " + message;
   return pod + " cannot be scheduled: " + message;
 }
 
@@ -61,13 +61,13 @@ std::string Sentence(const Json& report) {
 
 struct FittingNode {
   std::string name;
-  std::string mark;  // "*" the chosen one, "=" as good.
+  std::string mark;  // "*": the chosen node. "=": a node with the same total.
   int64_t total = 0;
-  const Json* score = nullptr;  // Null where no plugin scored.
+  const Json* score = nullptr;  // Null if scoring did not run.
   const Json* raw = nullptr;
 };
 
-// The highest total first, then by name, as all lists of the report are.
+// Returns the nodes that fit, highest total first; nodes with the same total by name.
 std::vector<FittingNode> FittingNodes(const Json& report) {
   const auto selected = report["selected"].get<std::vector<std::string>>();
   std::vector<FittingNode> nodes;
@@ -98,7 +98,8 @@ std::string Score(const FittingNode& node, const std::string& plugin, const Json
          weight.dump();
 }
 
-// A column for each plugin, or with `narrow` all in one that can be wrapped.
+// Returns a table with one column for each plugin, or if `narrow`, with one column that can be
+// wrapped.
 Table ScoreTable(const Json& weights, const std::vector<FittingNode>& nodes, bool narrow) {
   std::vector<std::string> header = {"", "NODE", "TOTAL"};
   if (narrow) header.emplace_back("RAW -> NORMALISED X WEIGHT");
@@ -126,7 +127,7 @@ Table ScoreTable(const Json& weights, const std::vector<FittingNode>& nodes, boo
 void AppendFeasible(const Json& report, TerminalWidth width, std::string& out) {
   const std::vector<FittingNode> nodes = FittingNodes(report);
   out += "\nFits on " + Nodes(nodes.size()) + ", * chosen";
-  if (report["selected"].size() > 1) out += ", = as good";
+  if (report["selected"].size() > 1) out += ", = same total";
   if (!report.contains("scores")) {
     out += ":\n";
     Table table({"", "NODE"});
@@ -146,7 +147,7 @@ void AppendFeasible(const Json& report, TerminalWidth width, std::string& out) {
 // "NodeResourcesFit (Unschedulable): Insufficient cpu"
 std::string Verdict(const Json& rejection) {
   const std::string& plugin = TextOf(rejection["plugin"]);
-  std::string text = plugin.empty() ? "not asked" : plugin;
+  std::string text = plugin.empty() ? "excluded by PreFilter" : plugin;
   text += " (" + TextOf(rejection["code"]) + ")";
   const std::string reasons = Join(rejection["reasons"], ", ");
   return reasons.empty() ? text : text + ": " + reasons;
@@ -161,7 +162,7 @@ void AppendRejected(const Json& nodes, TerminalWidth width, std::string& out) {
                                                                        by_verdict.end());
   std::ranges::stable_sort(
       groups, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  out += "\nRejected by " + Nodes(nodes.size()) + ":\n";
+  out += "\nDoes not fit on " + Nodes(nodes.size()) + ":\n";
   for (const auto& [verdict, names] : groups) {
     AppendWrapped("  " + std::to_string(names.size()) + "  " + Printable(verdict), 5, width, out);
     out.append(5, ' ');
@@ -175,20 +176,20 @@ void AppendExplanation(const Json& report, TerminalWidth width, std::string& out
   AppendWrapped(Printable(Sentence(report)), 0, width, out);
   if (report.contains("note")) AppendWrapped(Printable(TextOf(report["note"])), 0, width, out);
   if (report.contains("preEnqueue")) {
-    out += "\nHeld back before any node is looked at, in PreEnqueue:\n";
+    out += "\nHeld back by PreEnqueue, before any node is evaluated:\n";
     AppendWrapped("  " + Printable(Verdict(report["preEnqueue"])), 2, width, out);
   }
   if (report.contains("preFilter")) {
-    out += "\nRejected on all nodes at once, in PreFilter:\n";
+    out += "\nRejected for all nodes by PreFilter:\n";
     AppendWrapped("  " + Printable(Verdict(report["preFilter"])), 2, width, out);
   }
   if (report.contains("feasible")) AppendFeasible(report, width, out);
   if (report.contains("nodes")) AppendRejected(report["nodes"], width, out);
   if (report.contains("rejectors") && !report["rejectors"].empty()) {
     out += '\n';
-    AppendWrapped(
-        "It is tried again when something changes for " + Join(report["rejectors"], ", ") + ".", 0,
-        width, out);
+    AppendWrapped("The pod is tried again when a change in the cluster concerns " +
+                      Join(report["rejectors"], ", ") + ".",
+                  0, width, out);
   }
 }
 

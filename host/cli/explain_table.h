@@ -1,4 +1,4 @@
-// An explain report for people.
+// Prints an explain report as text.
 #ifndef BERTH_HOST_CLI_EXPLAIN_TABLE_H_
 #define BERTH_HOST_CLI_EXPLAIN_TABLE_H_
 
@@ -11,10 +11,10 @@
 
 namespace berth::host {
 
-// `report` is what ExplainReport() gives, with `pod`, `nodeCount` and `seed` added; a `note`, where
-// there is one, is printed too. A sentence that says why; the nodes that fit, the highest total
-// first, with what every plugin scored; then the nodes that do not, those with the same reasons
-// together.
+// Appends a sentence with the decision and its reason, the nodes that fit with the scores of every
+// plugin, highest total first, and the nodes that do not fit, grouped by reason.
+// `report`: the result of ExplainReport() or ExplainGate(), plus `pod`, `nodeCount`, `seed` and
+// optionally `note`, which is printed after the sentence.
 void AppendExplanation(const nlohmann::ordered_json& report, TerminalWidth width, std::string& out);
 
 }  // namespace berth::host

@@ -15,7 +15,7 @@ std::string Explained(const Json& report, TerminalWidth width = std::nullopt) {
   return out;
 }
 
-Json Placed() {
+Json PlacedReport() {
   return Json::parse(R"({
     "code": "Success",
     "nodes": {"c": {"plugin": "NodeName", "code": "UnschedulableAndUnresolvable",
@@ -30,9 +30,9 @@ Json Placed() {
     "pod": "default/web-0", "nodeCount": 3, "seed": 1})");
 }
 
-TEST(ExplainTable, PutsTheBestNodeFirst) {
+TEST(ExplainTableTest, ListsTheBestNodeFirst) {
   EXPECT_EQ(
-      Explained(Placed()),
+      Explained(PlacedReport()),
       "default/web-0 goes to b: its total, 250, is the highest of the 2 that fit, of 3 nodes.\n"
       "\n"
       "Fits on 2 nodes, * chosen; raw score -> normalised x weight:\n"
@@ -40,34 +40,34 @@ TEST(ExplainTable, PutsTheBestNodeFirst) {
       "*   b      250     50 -> 50 x 2   0 -> 50 x 3\n"
       "    a      120     40 -> 40 x 2   1 -> 20 x 3\n"
       "\n"
-      "Rejected by 1 node:\n"
+      "Does not fit on 1 node:\n"
       "  1  NodeName (UnschedulableAndUnresolvable): node(s) didn't match the requested node "
       "name\n"
       "     c\n");
 }
 
-TEST(ExplainTable, PutsScoresIntoOneColumnWhereTheyDoNotFit) {
-  const std::string out = Explained(Placed(), 44);
+TEST(ExplainTableTest, UsesOneColumnForScoresOnANarrowTerminal) {
+  const std::string out = Explained(PlacedReport(), 44);
   EXPECT_NE(out.find("*   b      250     Fit 50 -> 50 x 2, Taint 0\n"
                      "                   -> 50 x 3\n"),
             std::string::npos)
       << out;
 }
 
-TEST(ExplainTable, MarksNodesThatAreAsGood) {
-  Json report = Placed();
+TEST(ExplainTableTest, MarksNodesWithTheSameTotal) {
+  Json report = PlacedReport();
   report["scores"]["a"]["total"] = 250;
   report["selected"] = {"a", "b"};
   const std::string out = Explained(report);
   EXPECT_NE(out.find("it is one of 2 with the highest total, 250, of the 2 that fit, of 3 nodes; "
-                     "seed 1 chose among them."),
+                     "seed 1 selected it among them."),
             std::string::npos)
       << out;
   EXPECT_NE(out.find("=   a      250"), std::string::npos) << out;
   EXPECT_NE(out.find("*   b      250"), std::string::npos) << out;
 }
 
-TEST(ExplainTable, SaysWhyANodeWasTheOnlyOne) {
+TEST(ExplainTableTest, ReportsThatOnlyOneNodeFits) {
   const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
       "selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,"seed":1})"));
   EXPECT_EQ(out,
@@ -75,14 +75,15 @@ TEST(ExplainTable, SaysWhyANodeWasTheOnlyOne) {
             "\nFits on 1 node, * chosen:\n    NODE\n*   a\n");
 }
 
-TEST(ExplainTable, SaysThatTheNominatedNodeWasTaken) {
+TEST(ExplainTableTest, ReportsThatTheNominatedNodeWasTaken) {
   const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
       "nominatedNodeOnly":true,"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,
       "seed":1})"));
-  EXPECT_TRUE(out.starts_with("x/p goes to a: it was set aside for the pod and still fits")) << out;
+  EXPECT_TRUE(out.starts_with("x/p goes to a: it is the nominated node of the pod and still fits"))
+      << out;
 }
 
-TEST(ExplainTable, PutsNodesWithTheSameReasonsTogether) {
+TEST(ExplainTableTest, GroupsNodesWithTheSameReasons) {
   const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
       "message":"0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.",
       "nodes":{"a":{"plugin":"Fit","code":"Unschedulable","reasons":["Insufficient cpu"]},
@@ -94,34 +95,34 @@ TEST(ExplainTable, PutsNodesWithTheSameReasonsTogether) {
             "x/p cannot be scheduled: 0/4 nodes are available: 1 Too many pods, 3 Insufficient "
             "cpu.\n"
             "\n"
-            "Rejected by 4 nodes:\n"
+            "Does not fit on 4 nodes:\n"
             "  2  Fit (Unschedulable): Insufficient cpu\n"
             "     a, c\n"
             "  1  Fit (Unschedulable): Too many pods\n"
             "     b\n"
-            "  1  not asked (UnschedulableAndUnresolvable): absent\n"
+            "  1  excluded by PreFilter (UnschedulableAndUnresolvable): absent\n"
             "     d\n"
             "\n"
-            "It is tried again when something changes for Fit, Other.\n");
+            "The pod is tried again when a change in the cluster concerns Fit, Other.\n");
 }
 
-TEST(ExplainTable, ShowsARejectionOfAllNodesAtOnce) {
+TEST(ExplainTableTest, ShowsARejectionForAllNodes) {
   const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
       "message":"0/4 nodes are available: pod affinity terms conflict.",
       "preFilter":{"plugin":"NodeAffinity","code":"UnschedulableAndUnresolvable",
                    "reasons":["pod affinity terms conflict"]},
       "rejectors":["NodeAffinity"],"pod":"x/p","nodeCount":4,"seed":1})"));
   EXPECT_NE(
-      out.find("Rejected on all nodes at once, in PreFilter:\n"
+      out.find("Rejected for all nodes by PreFilter:\n"
                "  NodeAffinity (UnschedulableAndUnresolvable): pod affinity terms conflict\n"),
       std::string::npos)
       << out;
 }
 
-TEST(ExplainTable, TakesEscapesOutOfWhatPluginsSay) {
+TEST(ExplainTableTest, ReplacesControlCharactersInMessagesOfPlugins) {
   const std::string out = Explained(Json::parse(
       R"({"code":"Error","message":"boom \u001b[2J","pod":"x/p","nodeCount":1,"seed":1})"));
-  EXPECT_EQ(out, "x/p could not be decided: boom ?[2J\n");
+  EXPECT_EQ(out, "x/p could not be scheduled because of an error: boom ?[2J\n");
 }
 
 }  // namespace

@@ -9,31 +9,27 @@
 #include <yaml-cpp/yaml.h>
 
 #include "host/base/assert.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
 
-constexpr size_t kGap = 3;       // Spaces between columns.
-constexpr size_t kMinWrap = 24;  // Into fewer characters nothing is wrapped.
-
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+constexpr size_t kColumnGap = 3;  // Spaces between columns.
+constexpr size_t kMinWrap = 24;   // Text is not wrapped into fewer characters.
 
 // ---- YAML ---------------------------------------------------------------------------------------
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsWordLetter(char c) { return IsLetter(c) || c == '_'; }
 
-// True where every YAML reader takes the bare text for a string.
+// Returns true if every YAML reader reads the unquoted text as a string.
 bool IsPlainYaml(std::string_view text) {
   constexpr std::array<std::string_view, 9> kWords = {"true", "false", "yes", "no", "on",
                                                       "off",  "null",  "y",   "n"};
-  if (text.empty() || !IsLetter(text.front())) return false;
-  std::string lower;
+  if (text.empty() || !IsWordLetter(text.front())) return false;
   for (const char c : text) {
-    if (!IsLetter(c) && !IsDigit(c) && c != '.' && c != '-' && c != '/') return false;
-    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (!IsWordLetter(c) && !IsDigit(c) && c != '.' && c != '-' && c != '/') return false;
   }
-  return std::ranges::find(kWords, lower) == kWords.end();
+  return std::ranges::find(kWords, ToLower(text)) == kWords.end();
 }
 
 void EmitText(YAML::Emitter& emitter, const std::string& text) {
@@ -89,7 +85,7 @@ std::string FormatFixed(double value, int decimals) {
 }
 
 size_t CharacterCount(std::string_view text) {
-  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuationByte));
 }
 
 std::string Printable(std::string_view text) {
@@ -98,7 +94,7 @@ std::string Printable(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : ' ');
-    if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // The second set of control characters.
+    if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // The C1 control characters.
       printable += '?';
       ++i;
     } else {
@@ -110,9 +106,9 @@ std::string Printable(std::string_view text) {
 
 std::vector<std::string_view> WrapText(std::string_view text, size_t width) {
   std::vector<std::string_view> lines;
-  size_t begin = 0;   // Of the line.
-  size_t end = 0;     // Of the last word that fits into it.
-  size_t length = 0;  // Characters of the line up to `end`.
+  size_t begin = 0;   // Where the line begins.
+  size_t end = 0;     // Where the last word that fits into the line ends.
+  size_t length = 0;  // The number of characters from `begin` to `end`.
   for (size_t word = 0; word <= text.size();) {
     const size_t word_end = std::min(text.find(' ', word), text.size());
     const size_t word_length = CharacterCount(text.substr(word, word_end - word));
@@ -163,7 +159,7 @@ void Table::AddRow(std::vector<std::string> cells) {
 }
 
 size_t Table::Width() const {
-  size_t width = kGap * (widths_.size() - 1);
+  size_t width = kColumnGap * (widths_.size() - 1);
   for (const size_t column : widths_) width += column;
   return width;
 }
@@ -173,10 +169,11 @@ void Table::Append(TerminalWidth width, std::string& out) const {
   const size_t before_last = Width() - widths_[last];
   const bool wraps = width.has_value() && *width >= before_last + kMinWrap;
   for (const auto& cells : rows_) {
-    size_t missing = 0;  // Spaces up to the next column; none at the end of a line.
+    size_t missing =
+        0;  // The spaces before the next cell. They are not written at the end of a line.
     for (size_t i = 0; i < last; ++i) {
       if (!cells[i].empty()) out.append(std::exchange(missing, 0), ' ').append(cells[i]);
-      missing += widths_[i] - CharacterCount(cells[i]) + kGap;
+      missing += widths_[i] - CharacterCount(cells[i]) + kColumnGap;
     }
     if (cells[last].empty()) {
       out += '\n';

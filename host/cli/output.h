@@ -1,4 +1,4 @@
-// How commands print: tables for people, JSON and YAML for programs.
+// Formats the output of commands: tables, JSON and YAML.
 #ifndef BERTH_HOST_CLI_OUTPUT_H_
 #define BERTH_HOST_CLI_OUTPUT_H_
 
@@ -15,28 +15,29 @@ namespace berth::host {
 
 enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
 
-// Appends `document` and a newline. `format` is kJson or kYaml. Text that is not UTF-8 is replaced.
+// Appends `document` and a newline. Text that is not UTF-8 is replaced.
+// REQUIRES: `format` is kJson or kYaml.
 void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format, std::string& out);
 
-// Columns of a terminal; none: not a terminal, lines may have any length.
+// The columns of a terminal; none: the output is not a terminal, and lines may have any length.
 using TerminalWidth = std::optional<uint32_t>;
 
-// With so many digits behind the point; with an exponent where that would be long.
+// Returns `value` with this many decimals, or with an exponent if the text would be too long.
 std::string FormatFixed(double value, int decimals);
 
-// How many characters `text` has: what UTF-8 spends several bytes on counts once.
+// Returns the number of characters in `text`. A UTF-8 sequence of several bytes is one character.
 size_t CharacterCount(std::string_view text);
 
-// `text` with control characters made visible as '?': what comes from a file must not steer the
-// terminal.
+// Returns `text` with control characters replaced by '?', because text from a file must not control
+// the terminal.
 std::string Printable(std::string_view text);
 
-// Breaks `text` at spaces into lines of at most `width` characters. A longer word has a line of its
-// own. At least one line.
+// Breaks `text` at spaces into lines of at most `width` characters. A longer word gets a line of
+// its own. Returns at least one line.
 std::vector<std::string_view> WrapText(std::string_view text, size_t width);
 
-// Appends `text` wrapped to the terminal and a newline; every line but the first is indented by
-// `hanging`, the first one by nothing: it begins with what `out` holds since the last newline.
+// Appends `text`, wrapped to the terminal, and a newline. The first line continues the last line of
+// `out`; every other line is indented by `hanging` spaces.
 void AppendWrapped(std::string_view text, size_t hanging, TerminalWidth width, std::string& out);
 
 // Left-aligned columns, three spaces apart, as kubectl prints them.
@@ -44,17 +45,18 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header);
 
-  // As many cells as the header has.
+  // REQUIRES: there are as many cells as in the header.
   void AddRow(std::vector<std::string> cells);
   size_t row_count() const { return rows_.size() - 1; }
 
-  // How wide it is when nothing is wrapped.
+  // Returns the width of the table if nothing is wrapped.
   size_t Width() const;
-  // On a terminal the last column is wrapped into what the others leave of `width`.
+  // Appends the table. On a terminal the last column is wrapped into the width that the other
+  // columns leave.
   void Append(TerminalWidth width, std::string& out) const;
 
  private:
-  std::vector<std::vector<std::string>> rows_;  // The header first.
+  std::vector<std::vector<std::string>> rows_;  // The first row is the header.
   std::vector<size_t> widths_;
 };
 

@@ -18,7 +18,7 @@ std::string Yaml(const Json& document) {
   return out;
 }
 
-TEST(CharacterCount, CountsWhatIsSeenAndNotBytes) {
+TEST(CharacterCountTest, CountsCharactersInsteadOfBytes) {
   EXPECT_EQ(CharacterCount(""), 0u);
   EXPECT_EQ(CharacterCount("node"), 4u);
   EXPECT_EQ(CharacterCount("n\xC3\xB6"
@@ -27,17 +27,17 @@ TEST(CharacterCount, CountsWhatIsSeenAndNotBytes) {
   EXPECT_EQ(CharacterCount("\xE2\x82\xAC\xF0\x9F\x9A\xA2"), 2u);
 }
 
-TEST(Printable, TakesControlOfTheTerminalAway) {
+TEST(PrintableTest, ReplacesControlCharacters) {
   EXPECT_EQ(Printable("plain"), "plain");
   EXPECT_EQ(Printable("a\x1b[2Jb\nc\x7f"), "a?[2Jb?c?");
   EXPECT_EQ(Printable("\xC2\x9B"
                       "31m"),
             "?31m")
-      << "CSI in one character";
+      << "CSI as one character";
   EXPECT_EQ(Printable("n\xC3\xB6\xC2\xA7"), "n\xC3\xB6\xC2\xA7");
 }
 
-TEST(WrapText, BreaksAtSpaces) {
+TEST(WrapTextTest, BreaksAtSpaces) {
   struct Case {
     std::string_view text;
     size_t width;
@@ -55,13 +55,13 @@ TEST(WrapText, BreaksAtSpaces) {
   for (const Case& c : cases) EXPECT_EQ(WrapText(c.text, c.width), c.lines) << c.text;
 }
 
-TEST(AppendWrapped, IndentsAllLinesButTheFirst) {
+TEST(AppendWrappedTest, IndentsAllLinesButTheFirst) {
   std::string out = "before\n  ";
   AppendWrapped("aaaaaaaa bbbbbbbb cccccccc dddddddd", 4, 30, out);
   EXPECT_EQ(out, "before\n  aaaaaaaa bbbbbbbb cccccccc\n    dddddddd\n");
 }
 
-TEST(AppendWrapped, LeavesLinesAloneWhereThereIsNoTerminal) {
+TEST(AppendWrappedTest, DoesNotWrapWithoutATerminal) {
   std::string line;
   for (int i = 0; i < 100; ++i) line += "word ";
   std::string out;
@@ -69,7 +69,7 @@ TEST(AppendWrapped, LeavesLinesAloneWhereThereIsNoTerminal) {
   EXPECT_EQ(out, line + "\n");
 }
 
-TEST(Table, AlignsColumnsWithoutSpacesAtTheEnd) {
+TEST(TableTest, AlignsColumnsWithoutSpacesAtTheEnd) {
   Table table({"A", "LONG", "C"});
   table.AddRow({"aaaa", "b", "c"});
   table.AddRow({"a", "", ""});
@@ -83,7 +83,7 @@ TEST(Table, AlignsColumnsWithoutSpacesAtTheEnd) {
   EXPECT_EQ(table.Width(), 15u);
 }
 
-TEST(Table, KeepsAnEmptyFirstColumnAligned) {
+TEST(TableTest, KeepsAnEmptyFirstColumnAligned) {
   Table table({"", "NODE"});
   table.AddRow({"*", "a"});
   table.AddRow({"", "b"});
@@ -92,7 +92,7 @@ TEST(Table, KeepsAnEmptyFirstColumnAligned) {
   EXPECT_EQ(out, "    NODE\n*   a\n    b\n");
 }
 
-TEST(Table, WrapsTheLastColumnIntoTheTerminal) {
+TEST(TableTest, WrapsTheLastColumnToTheTerminal) {
   Table table({"POD", "WHY NOT"});
   table.AddRow({"web-0", "0/3 nodes are available: 3 Insufficient cpu."});
   std::string out;
@@ -108,7 +108,7 @@ TEST(Table, WrapsTheLastColumnIntoTheTerminal) {
             "web-0   0/3 nodes are available: 3 Insufficient cpu.\n");
 }
 
-TEST(Table, DoesNotWrapIntoASliver) {
+TEST(TableTest, DoesNotWrapIntoAVeryNarrowColumn) {
   Table table({"POD", "WHY NOT"});
   table.AddRow({"web-0", "0/3 nodes are available: 3 Insufficient cpu."});
   std::string out;
@@ -116,24 +116,24 @@ TEST(Table, DoesNotWrapIntoASliver) {
   EXPECT_NE(out.find("available: 3 Insufficient"), std::string::npos) << out;
 }
 
-TEST(AppendDocument, WritesJson) {
+TEST(AppendDocumentTest, WritesJson) {
   std::string out;
   AppendDocument({{"b", 1}, {"a", {"x"}}}, OutputFormat::kJson, out);
   EXPECT_EQ(out, "{\n  \"b\": 1,\n  \"a\": [\n    \"x\"\n  ]\n}\n");
 }
 
-TEST(AppendDocument, ReplacesWhatIsNotUtf8) {
+TEST(AppendDocumentTest, ReplacesTextThatIsNotUtf8) {
   std::string out;
   AppendDocument({{"a", "\xFF"}}, OutputFormat::kJson, out);
   EXPECT_EQ(out, "{\n  \"a\": \"\xEF\xBF\xBD\"\n}\n");
 }
 
-TEST(AppendDocument, WritesYaml) {
+TEST(AppendDocumentTest, WritesYaml) {
   EXPECT_EQ(Yaml({{"node", "node-a"}, {"seed", 7}, {"ok", true}, {"list", {"x", "z"}}}),
             "node: node-a\nseed: 7\nok: true\nlist:\n  - x\n  - z\n");
 }
 
-TEST(AppendDocument, QuotesYamlThatWouldBeSomethingElse) {
+TEST(AppendDocumentTest, QuotesYamlStringsThatWouldBeReadAsOtherTypes) {
   for (const std::string text :
        {"true", "No",   "y",   "null",  "12",   "1e3",        "0x1f",     "~",
         "",     "a: b", "- a", "#c",    "a\nb", "2026-01-01", ".inf",     "*a",
@@ -144,7 +144,7 @@ TEST(AppendDocument, QuotesYamlThatWouldBeSomethingElse) {
   }
 }
 
-TEST(FormatFixed, HasAnExponentWhereItWouldBeLong) {
+TEST(FormatFixedTest, UsesAnExponentForLongNumbers) {
   EXPECT_EQ(FormatFixed(0, 1), "0.0");
   EXPECT_EQ(FormatFixed(86.44, 1), "86.4");
   EXPECT_EQ(FormatFixed(1.005e18, 2), "1005000000000000000.00");

@@ -1,4 +1,4 @@
-// `berth plugin check`: does a library keep the contract?
+// `berth plugin check`: checks that a plugin library keeps the contract.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/contract/contract_check.h"
-#include "host/contract/contract_process.h"
+#include "host/contract/isolated_check.h"
 #include "host/guard/point.h"
 #include "host/process/plugin_set.h"
 
@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One broken promise is often found a hundred times.
-constexpr size_t kMostOfOnePromise = 3;
+// One broken promise often has a hundred findings. The report has this many of them.
+constexpr size_t kMaxFindingsPerPromise = 3;
 
 using ArgsByPlugin = std::map<std::string, std::string, std::less<>>;
 
@@ -32,65 +32,71 @@ std::string NamesOf(const PluginNote& note) {
   return names;
 }
 
-// Whose arguments "NAME={..}" or "{..}" are.
-Result<std::string> NamedBy(std::string_view name, const PluginNote& note) {
+// Returns the plugin that the arguments are for. `name` is the NAME of "NAME={..}", or empty for
+// "{..}".
+Result<std::string> PluginOfArgs(std::string_view name, const PluginNote& note) {
   std::vector<std::string> known;
   for (const NotedPlugin& plugin : note.plugins) known.push_back(plugin.name);
   if (name.empty() && known.size() == 1) return known.front();
   if (name.empty()) {
-    return Status::InvalidArgument(
-        "--args: the library has " + std::to_string(known.size()) + " plugins (" + NamesOf(note) +
-        "); say whose arguments these are: --args '" + known.front() + "={\"key\": value}'");
+    return Status::InvalidArgument("--args: the library has " + std::to_string(known.size()) +
+                                   " plugins (" + NamesOf(note) +
+                                   "); name the plugin that the arguments are for: --args '" +
+                                   known.front() + "={\"key\": value}'");
   }
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
-  return Status::InvalidArgument("--args: there is no plugin " + std::string(name) +
-                                 " in the library, but " + NamesOf(note) + DidYouMean(name, known));
+  return Status::InvalidArgument("--args: expected a plugin of the library (" + NamesOf(note) +
+                                 "), found " + std::string(name) + DidYouMean(name, known));
 }
 
-// Arguments that are no JSON object are bad input, not a fault of the plugin.
+// Arguments that are not a JSON object are invalid input, not a fault of the plugin.
 Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const PluginNote& note) {
   ArgsByPlugin all;
   for (const std::string_view text : given) {
     const size_t name_end = std::min(text.find_first_of("=[{\""), text.size());
     const bool is_named = name_end < text.size() && text[name_end] == '=';
-    const auto name = NamedBy(is_named ? text.substr(0, name_end) : "", note);
+    const auto name = PluginOfArgs(is_named ? text.substr(0, name_end) : "", note);
     if (!name.ok()) return name.status();
     const std::string_view value = is_named ? text.substr(name_end + 1) : text;
     const Json args = Json::parse(value, nullptr, /*allow_exceptions=*/false);
     if (!args.is_object()) {
       return Status::InvalidArgument(
-          "--args: expected a JSON object as {\"cpuMilli\": 200}, found " + std::string(value));
+          "--args: expected a JSON object such as {\"cpuMilli\": 200}, found " +
+          std::string(value));
     }
     if (!all.emplace(*name, args.dump()).second) {
-      return Status::InvalidArgument("--args: the arguments of " + *name + " are said twice");
+      return Status::InvalidArgument(
+          "--args: expected arguments once for each plugin, found them " +
+          std::string("twice for ") + *name);
     }
   }
   return all;
 }
 
-// The file itself could not be judged, or not copied: nothing is known of the plugin.
+// Returns true if the file could not be read or copied, so that nothing is known about the plugins.
 bool IsBadInput(const LoadError& error) {
   return error.code <= LoadErrorCode::kTooLarge || error.code == LoadErrorCode::kCopyFailed;
 }
 
 Json FindingsOf(const std::vector<ContractFinding>& findings) {
-  std::map<std::string, std::set<std::string>> told;
+  std::map<std::string, std::set<std::string>> listed;
   Json list = Json::array();
   for (const ContractFinding& finding : findings) {
-    std::set<std::string>& texts = told[finding.promise];
-    if (texts.size() == kMostOfOnePromise || !texts.insert(finding.text).second) continue;
+    std::set<std::string>& texts = listed[finding.promise];
+    if (texts.size() == kMaxFindingsPerPromise || !texts.insert(finding.text).second) continue;
     list.push_back({{"promise", finding.promise}, {"text", finding.text}});
   }
   return list;
 }
 
-// Null: nobody knows, for not all was asked. REQUIRES: the library was loaded.
+// Returns null if it is not known, because the check ended early.
+// REQUIRES: the library was loaded.
 Json IsKept(std::string_view promise, const ContractOutcome& outcome) {
   const auto breaks = [promise](const ContractFinding& finding) {
     return finding.promise == promise;
   };
   if (std::ranges::any_of(outcome.findings, breaks)) return false;
-  if (outcome.effort.has_value() || promise == kLibraryPromise) return true;
+  if (outcome.coverage.has_value() || promise == kLibraryPromise) return true;
   return nullptr;
 }
 
@@ -112,8 +118,8 @@ Json Described(const NotedPlugin& plugin) {
   return {{"name", plugin.name}, {"version", plugin.version}, {"points", std::move(points)}};
 }
 
-// Of a plugin that was not asked.
-Json UnaskedReport(const NotedPlugin& plugin) {
+// Returns the report of a plugin that was not checked.
+Json UncheckedReport(const NotedPlugin& plugin) {
   Json report = Described(plugin);
   report.update({{"kept", nullptr},
                  {"promises", Json::array()},
@@ -124,10 +130,10 @@ Json UnaskedReport(const NotedPlugin& plugin) {
 
 Json ReportOf(const NotedPlugin& plugin, const ContractOutcome& outcome) {
   Json asked;
-  if (outcome.effort.has_value()) {
-    asked = {{"pods", outcome.effort->pods},
-             {"podsOf", outcome.effort->pods_of},
-             {"instances", outcome.effort->instances}};
+  if (outcome.coverage.has_value()) {
+    asked = {{"pods", outcome.coverage->pods},
+             {"podsOf", outcome.coverage->pods_of},
+             {"instances", outcome.coverage->instances}};
   }
   Json report = Described(plugin);
   report.update({{"kept", outcome.findings.empty()},
@@ -142,15 +148,15 @@ std::string KeptText(const Json& kept) {
   return kept.get<bool>() ? "yes" : "NO";
 }
 
-std::string EffortOf(const Json& asked) {
-  if (asked.is_null()) return "It could not be asked all: of what has - nothing is known.";
+std::string CoverageSentence(const Json& asked) {
+  if (asked.is_null()) return "The check ended early: the promises marked - were not checked.";
   const int pods = asked["pods"];
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
-  const bool is_less = pods < pods_of || instances < kMostInstances;
-  return "Asked about " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
-         std::to_string(instances) + " instances were made and destroyed in a row." +
-         (is_less ? " Its calls take too long for more." : "");
+  const bool is_less = pods < pods_of || instances < kMaxInstances;
+  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
+         std::to_string(instances) + " instances were created and destroyed in a row." +
+         (is_less ? " The calls of the plugin take too long for more." : "");
 }
 
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
@@ -161,19 +167,19 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   const std::string name =
       "\n" + plugin["name"].get<std::string>() + " " + plugin["version"].get<std::string>();
   if (plugin["kept"].is_null()) {
-    out += name + " was not asked (" + points + ")\n";
+    out += name + " was not checked (" + points + ")\n";
     return;
   }
   const bool kept = plugin["kept"];
   out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
-  Table table({"PROMISE", "KEPT", "WHAT"});
+  Table table({"PROMISE", "KEPT", "MEANING"});
   for (const Json& promise : plugin["promises"]) {
     table.AddRow({promise["name"], KeptText(promise["kept"]), promise["text"]});
   }
   table.Append(width, out);
   out += '\n';
-  AppendWrapped(EffortOf(plugin["asked"]), 0, width, out);
-  if (!kept) out += "\nWhat is broken:\n";
+  AppendWrapped(CoverageSentence(plugin["asked"]), 0, width, out);
+  if (!kept) out += "\nBroken promises:\n";
   for (const Json& finding : plugin["findings"]) {
     out += "  ";
     AppendWrapped(Printable(finding["promise"].get<std::string>() + ": " +
@@ -187,7 +193,7 @@ int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnviro
   if (flags.output == OutputFormat::kTable) {
     out = "Library   " + Printable(report["library"].get<std::string>()) + "\n";
     for (const Json& finding : report["findings"]) {
-      out += "\nIt is not loaded:\n  ";
+      out += "\nThe library was not loaded:\n  ";
       AppendWrapped(Printable(finding["text"].get<std::string>()), 4, env.out_width, out);
     }
     for (const Json& plugin : report["plugins"]) AppendReport(plugin, env.out_width, out);
@@ -197,14 +203,15 @@ int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnviro
   return Print(env, out, report["kept"] == true ? kExitDone : kExitNotAllScheduled);
 }
 
-// Of the library as a whole; `refusal`: the name of the loader's error, or empty.
+// Returns a finding about the library as a whole. `refusal`: the name of the loader's error, or
+// empty.
 Json LibraryFinding(const ContractFinding& finding, const std::string& refusal) {
   Json json = {{"promise", finding.promise}, {"text", finding.text}};
   if (!refusal.empty()) json["code"] = refusal;
   return json;
 }
 
-// Of a library that is refused before any of it runs.
+// Returns the report of a library that the loader refused before running any of its code.
 Json RefusedReport(const std::string& path, const LoadError& error) {
   return {{"library", path},
           {"kept", false},
@@ -214,8 +221,8 @@ Json RefusedReport(const std::string& path, const LoadError& error) {
           {"plugins", Json::array()}};
 }
 
-// Why the plugin could not be asked, and what to do; empty: it could.
-std::string WhyNotCreated(const std::string& plugin, const std::vector<ContractFinding>& findings,
+// Returns why the plugin could not be created, and what to do; empty if it could.
+std::string CreationError(const std::string& plugin, const std::vector<ContractFinding>& findings,
                           bool is_only) {
   const auto found = std::ranges::find_if(findings, [](const ContractFinding& finding) {
     return finding.promise == kWantsArguments || finding.promise == kNotCreated;
@@ -223,33 +230,34 @@ std::string WhyNotCreated(const std::string& plugin, const std::vector<ContractF
   if (found == findings.end()) return "";
   const std::string answer = plugin + ": " + found->text;
   if (found->promise == kNotCreated) return answer;
-  return answer + "\nname arguments that it takes: --args '" + (is_only ? "" : plugin + "=") +
-         "{\"key\": value}'; berth plugin describe shows them";
+  return answer + "\nuse --args to set arguments that the plugin accepts: --args '" +
+         (is_only ? "" : plugin + "=") +
+         "{\"key\": value}'; use berth plugin describe to list them";
 }
 
-// Asks one plugin after the other, each in a process of its own.
+// Checks one plugin after the other, each in a process of its own.
 class LibraryCheck {
  public:
   LibraryCheck(const PluginLibrary::Source& source, const ArgsByPlugin& args,
                const CommandEnvironment& env)
       : source_(source), args_(args), env_(env) {}
 
-  // Errors: no process could be made.
+  // Errors: a process could not be created.
   Status Run() {
     for (const NotedPlugin& plugin : note().plugins) {
       if (!is_loaded_) {
-        plugins_.push_back(UnaskedReport(plugin));
-      } else if (Status status = Ask(plugin); !status.ok()) {
+        plugins_.push_back(UncheckedReport(plugin));
+      } else if (Status status = Check(plugin); !status.ok()) {
         return status;
       }
     }
     return {};
   }
 
-  // Why plugins could not be created, a line or two each; empty: all were.
+  // Why plugins could not be created, a line or two for each; empty: all were created.
   const std::string& not_created() const { return not_created_; }
-  // False: the report says no more than not_created().
-  bool has_news() const { return has_news_; }
+  // Returns true if at least one plugin was created, so that there is something to report.
+  bool has_results() const { return has_results_; }
 
   // REQUIRES: Run().
   Json Report() const {
@@ -261,21 +269,21 @@ class LibraryCheck {
  private:
   const PluginNote& note() const { return source_.checked.note; }
 
-  Status Ask(const NotedPlugin& plugin) {
+  Status Check(const NotedPlugin& plugin) {
     const auto args = args_.find(plugin.name);
-    const auto outcome = CheckContractApart(
+    const auto outcome = CheckContractIsolated(
         source_,
         {.plugin = plugin.name, .args = args == args_.end() ? std::string() : args->second},
         env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
     const std::string why =
-        WhyNotCreated(plugin.name, outcome->findings, note().plugins.size() == 1);
+        CreationError(plugin.name, outcome->findings, note().plugins.size() == 1);
     if (!why.empty()) {
       not_created_ += (not_created_.empty() ? "" : "\n") + why;
-      plugins_.push_back(UnaskedReport(plugin));
+      plugins_.push_back(UncheckedReport(plugin));
       return {};
     }
-    has_news_ = true;
+    has_results_ = true;
     kept_ = kept_ && outcome->findings.empty();
     is_loaded_ = outcome->is_loaded;
     if (is_loaded_) {
@@ -285,7 +293,7 @@ class LibraryCheck {
     for (const ContractFinding& finding : outcome->findings) {
       findings_.push_back(LibraryFinding(finding, outcome->refusal));
     }
-    plugins_.push_back(UnaskedReport(plugin));
+    plugins_.push_back(UncheckedReport(plugin));
     return {};
   }
 
@@ -294,7 +302,7 @@ class LibraryCheck {
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
   bool kept_ = true;
-  bool has_news_ = false;
+  bool has_results_ = false;
   std::string not_created_;
   Json findings_ = Json::array();
   Json plugins_ = Json::array();
@@ -302,7 +310,7 @@ class LibraryCheck {
 
 }  // namespace
 
-int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
+int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   const auto store = MakeLibraryStore(env.temporary_directory);
   const auto source = store->Prepare(flags.library, {});
   if (!source.ok() && IsBadInput(source.error())) return Fail(env, source.error().ToStatus());
@@ -313,7 +321,7 @@ int RunPluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);
-  if (check.has_news()) PrintReport(check.Report(), flags, env);
+  if (check.has_results()) PrintReport(check.Report(), flags, env);
   return Fail(env, Status::InvalidArgument(not_created));
 }
 

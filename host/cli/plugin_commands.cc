@@ -19,7 +19,7 @@ std::string PointName(const std::string& id) {
   return point == nullptr ? id : std::string(point->name);
 }
 
-// False for a point of a later version.
+// Returns false for an extension point that this version of the host does not have.
 bool ServesPoint(const std::string& id) { return FindPoint(id) != nullptr; }
 
 bool ServesService(const std::string& id) {
@@ -59,7 +59,7 @@ Json ListOf(const PluginSet& plugins, const std::string& directory) {
 
 void AppendList(const Json& list, TerminalWidth width, std::string& out) {
   if (list["plugins"].empty()) {
-    out += "There is no plugin in " + Printable(list["directory"].get<std::string>()) + ".\n";
+    out += "There are no plugins in " + Printable(list["directory"].get<std::string>()) + ".\n";
   } else {
     Table table({"NAME", "VERSION", "LIBRARY", "POINTS"});
     for (const Json& plugin : list["plugins"]) {
@@ -68,7 +68,7 @@ void AppendList(const Json& list, TerminalWidth width, std::string& out) {
                     JoinNames(plugin["points"])});
     }
     table.Append(width, out);
-    out += "\nFrom " + Printable(list["directory"].get<std::string>()) + ".\n";
+    out += "\nDirectory: " + Printable(list["directory"].get<std::string>()) + ".\n";
   }
   if (list["broken"].empty()) return;
   out += "\nNot loaded:\n";
@@ -103,7 +103,7 @@ Json Described(const PluginInfo& info) {
           {"argsSchema", std::move(schema)}};
 }
 
-// `only`: the plugin to describe; empty: all of the library.
+// `only`: the plugin to describe; empty: every plugin of the library.
 Json Described(const LibraryDescription& library, const std::string& only) {
   Json plugins = Json::array();
   for (const PluginInfo& info : library.plugins) {
@@ -144,7 +144,8 @@ void AppendPlugin(const Json& plugin, TerminalWidth width, std::string& out) {
   AddFact(facts, "Kinds", JoinNames(plugin["kinds"]));
   AddFact(facts, "Fields", JoinNames(plugin["fields"]));
   AddFact(facts, "Pod fields", JoinNames(plugin["podFields"]));
-  if (plugin["blocksInBind"].get<bool>()) AddFact(facts, "Binding", "blocks: runs on a pool");
+  if (plugin["blocksInBind"].get<bool>())
+    AddFact(facts, "Binding", "blocks; runs on a thread of the bind pool");
   const Table arguments = SchemaTable(plugin["argsSchema"]);
   if (arguments.row_count() == 0) AddFact(facts, "Arguments", "none");
   facts.Append(width, out);
@@ -189,14 +190,15 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
   std::vector<std::string> names;
   names.reserve(known.size());
   for (const auto& [known_name, plugin] : known) names.push_back(known_name);
-  std::string text = "there is no plugin " + name + " in " + directory + DidYouMean(name, names);
+  std::string text =
+      "expected a plugin in " + directory + ", found no plugin " + name + DidYouMean(name, names);
   for (const LoadError& error : plugins.broken()) text += "\nnot loaded: " + error.ToString();
   return Status::NotFound(std::move(text));
 }
 
 }  // namespace
 
-int RunPluginList(const PluginFlags& flags, CommandEnvironment& env) {
+int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env) {
   const auto directory = PluginDirectory(flags.plugin_directory, env);
   if (!directory.ok()) return Fail(env, directory.status());
   PluginSet plugins(env.temporary_directory);
@@ -211,7 +213,7 @@ int RunPluginList(const PluginFlags& flags, CommandEnvironment& env) {
   return Print(env, out, plugins.broken().empty() ? kExitDone : kExitBadInput);
 }
 
-int RunPluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
+int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
   PluginSet plugins(env.temporary_directory);
   Result<Json> library = Status::NotFound(flags.target);
   if (IsPath(flags.target)) {

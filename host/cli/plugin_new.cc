@@ -1,13 +1,13 @@
-// `berth plugin new`: a folder with a plugin that builds and passes its tests.
+// `berth plugin new`: writes a folder with a plugin that builds and passes its tests.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/plugin_template.h"
 #include "host/guard/point.h"
@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Language {
-  std::string_view name;     // Of the flag, and of the templates' folder.
-  std::string_view library;  // Where its build leaves lib<file>.so.
-  bool all_points;           // Else Filter and Score alone.
+  std::string_view name;     // The value of --language and the folder of the templates.
+  std::string_view library;  // The folder in which the build creates lib<file>.so.
+  bool all_points;           // False: the templates have only Filter and Score.
 };
 constexpr std::array<Language, 3> kLanguages{{
     {"cpp", "build", true},
@@ -28,7 +28,7 @@ constexpr std::array<Language, 3> kLanguages{{
     {"rust", "target/release", false},
 }};
 
-// Names that the parts of a new plugin have already, in one language or the other.
+// Names that the code of a new plugin already uses in one of the languages.
 constexpr auto kTakenClasses = std::to_array<std::string_view>(
     {"AddPod", "Args", "Columns", "EventsToRegister", "Hint", "Key", "Less", "Node",
      "NormalizeScore", "OnChange", "Plugin", "Reason", "RemovePod", "State", "Unreserve"});
@@ -43,23 +43,19 @@ constexpr auto kTakenFiles = std::to_array<std::string_view>(
 
 struct NewPlugin {
   std::string name;    // "acme.RackPower"
-  std::string vendor;  // "acme"; "example" where the name has none
+  std::string vendor;  // "acme"; "example" if the name has none
   std::string type;    // "RackPower"
   std::string file;    // "rack_power"
 };
 
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// "GPUShare" is gpu_share.
+// Returns "gpu_share" for "GPUShare".
 std::string SnakeCase(std::string_view type) {
   std::string snake;
   for (size_t i = 0; i < type.size(); ++i) {
     const bool ends_word = i > 0 && !IsUpper(type[i - 1]);
     const bool begins_word = i > 0 && i + 1 < type.size() && IsLower(type[i + 1]);
     if (IsUpper(type[i]) && (ends_word || begins_word)) snake += '_';
-    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
+    snake += ToLower(type[i]);
   }
   return snake;
 }
@@ -75,14 +71,13 @@ Result<NewPlugin> ParseName(const std::string& name) {
   const size_t dot = name.rfind('.');
   NewPlugin plugin{name, dot == std::string::npos ? "example" : name.substr(0, dot),
                    dot == std::string::npos ? name : name.substr(dot + 1), ""};
-  const bool is_type = plugin.type.size() > 1 && IsUpper(plugin.type.front()) &&
-                       std::ranges::all_of(plugin.type, [](char c) {
-                         return IsLower(c) || IsUpper(c) || IsDigit(c);
-                       });
+  const bool is_type =
+      plugin.type.size() > 1 && IsUpper(plugin.type.front()) &&
+      std::ranges::all_of(plugin.type, [](char c) { return IsLetter(c) || IsDigit(c); });
   if (!is_type || !IsVendor(plugin.vendor) || name.size() > 60) {
     return Status::InvalidArgument(
-        "NAME: expected a vendor in lower case and a name in CamelCase, as acme.RackPower, of at "
-        "most 60 characters; found \"" +
+        "NAME: expected a vendor in lower case and a name in CamelCase, such as acme.RackPower, of "
+        "at most 60 characters, found \"" +
         name + "\"");
   }
   plugin.file = SnakeCase(plugin.type);
@@ -90,8 +85,8 @@ Result<NewPlugin> ParseName(const std::string& name) {
                      std::ranges::find(kTakenFiles, plugin.file) != kTakenFiles.end() ||
                      std::ranges::find(kPoints, plugin.type, &PointInfo::name) != kPoints.end();
   if (taken) {
-    return Status::InvalidArgument("NAME: " + plugin.type +
-                                   " means something else in a plugin already; choose another");
+    return Status::InvalidArgument("NAME: expected a name that is not used in the code of every " +
+                                   std::string("plugin, found ") + plugin.type);
   }
   return plugin;
 }
@@ -115,20 +110,21 @@ Result<TemplatePoints> ParsePoints(const std::string& text, const Language& lang
     if (std::ranges::find(names, name) == names.end()) {
       std::string all;
       for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
-      return Status::InvalidArgument("--points: there is no extension point \"" + name + "\"" +
-                                     DidYouMean(name, names) + "\nthere are " + all);
+      return Status::InvalidArgument("--points: expected an extension point, found \"" + name +
+                                     "\"" + DidYouMean(name, names) +
+                                     "\nThe extension points are " + all);
     }
     if (!language.all_points && name != "Filter" && name != "Score") {
-      return Status::InvalidArgument("--points: in " + std::string(language.name) +
-                                     " a new plugin begins with Filter, Score or both; add " +
-                                     name + " by hand, see <berth/abi.h>");
+      return Status::InvalidArgument("--points: expected Filter, Score or both for --language " +
+                                     std::string(language.name) + ", found " + name +
+                                     "; add other points by hand, see <berth/abi.h>");
     }
     points.insert(name);
   } while (!rest.empty());
   return points;
 }
 
-// "Filter and Score", in the order in which a pod meets them.
+// Returns "Filter and Score", in the order in which the scheduler calls the extension points.
 std::string JoinPoints(const TemplatePoints& points) {
   std::string joined;
   size_t left = points.size();
@@ -141,7 +137,8 @@ std::string JoinPoints(const TemplatePoints& points) {
   return joined;
 }
 
-// "rust/src/lib.rs.in" is "src/lib.rs", "cpp/plugin_test.cc.in" is "rack_power_test.cc".
+// Returns the path of the file that a template becomes: "rust/src/lib.rs.in" becomes "src/lib.rs",
+// "cpp/plugin_test.cc.in" becomes "rack_power_test.cc".
 std::string PathOf(std::string_view path, const NewPlugin& plugin) {
   path.remove_prefix(path.find('/') + 1);
   if (path.ends_with(".in")) path.remove_suffix(3);
@@ -157,10 +154,10 @@ Status WriteFile(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
-  return file ? Status() : Status::Unavailable(path.string() + ": cannot be written");
+  return file ? Status() : Status::Unavailable(path.string() + ": the file cannot be written");
 }
 
-// The names of the files that were written, sorted.
+// Returns the names of the files that were written, sorted.
 Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPlugin& plugin,
                                              const Language& language,
                                              const TemplatePoints& points) {
@@ -186,15 +183,16 @@ Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPl
   return written;
 }
 
-// Where the SDK is that belongs to this program.
+// Returns the installation prefix of the SDK that belongs to this program.
 std::string InstallationOf(const std::string& executable) {
   const fs::path prefix = fs::path(executable).parent_path().parent_path();
   std::error_code error;
-  return fs::exists(prefix / "include" / "berth" / "abi.h", error) ? prefix.string()
-                                                                   : "<where Berth is installed>";
+  return fs::exists(prefix / "include" / "berth" / "abi.h", error)
+             ? prefix.string()
+             : "<installation prefix of Berth>";
 }
 
-// What to do next, as a person would type it.
+// Returns the commands to run next.
 std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const Language& language,
                       const CommandEnvironment& env) {
   const std::string prefix = InstallationOf(env.executable);
@@ -213,7 +211,7 @@ std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const 
 
 }  // namespace
 
-int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
+int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
   const auto plugin = ParseName(flags.name);
   if (!plugin.ok()) return Fail(env, plugin.status());
   const auto language = ParseLanguage(flags.language);
@@ -226,20 +224,21 @@ int RunPluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder, error))) {
     return Fail(env, Status::InvalidArgument(folder.string() +
-                                             " exists already, and nothing is overwritten; name "
-                                             "another folder with --dir"));
+                                             ": expected a folder that does not exist; use --dir "
+                                             "to name another one"));
   }
   fs::create_directories(folder.parent_path(), error);
-  // Not create_directories: who came first has it.
+  // Unlike create_directories, create_directory fails if another process has created the folder.
   if (!fs::create_directory(folder, error)) {
-    return Fail(env, Status::Unavailable(folder.string() + ": cannot be made: " + error.message()));
+    return Fail(env, Status::Unavailable(folder.string() +
+                                         ": the folder cannot be created: " + error.message()));
   }
   const auto written = WriteFolder(folder, *plugin, *language, *points);
   if (!written.ok()) {
     fs::remove_all(folder, error);
     return Fail(env, written.status());
   }
-  std::string out = plugin->name + ", at " + JoinPoints(*points) + ":\n";
+  std::string out = plugin->name + ", a plugin with " + JoinPoints(*points) + ":\n";
   for (const std::string& path : *written) {
     out += "  " + Printable((folder / path).string()) + "\n";
   }

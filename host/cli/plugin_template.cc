@@ -8,7 +8,7 @@
 namespace berth::host {
 namespace {
 
-// Takes what is before the next `separator` off `rest`.
+// Removes the text up to the next `separator` from `rest` and returns it.
 std::string_view TakeUntil(char separator, std::string_view& rest) {
   const size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view taken = rest.substr(0, end);
@@ -33,7 +33,8 @@ bool Holds(std::string_view condition, const TemplatePoints& points) {
   return false;
 }
 
-// A name between two @, of capitals and underscores.
+// Returns the length of the variable name at the start of `text`, which is followed by "@". Returns
+// 0 if there is none.
 size_t NameLength(std::string_view text) {
   const size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
   return end != std::string_view::npos && text[end] == '@' ? end : 0;
@@ -69,15 +70,15 @@ std::string RenderTemplate(std::string_view text, const TemplateVariables& varia
                            const TemplatePoints& points) {
   constexpr std::string_view kIf = "@if ";
   std::string out;
-  std::vector<bool> written;  // Per open condition: whether it, and all around it, hold.
+  std::vector<bool> written;  // For each open condition: whether it and all enclosing ones hold.
   while (!text.empty()) {
     const std::string_view line = TakeUntil('\n', text);
-    const bool here = written.empty() || written.back();
+    const bool is_active = written.empty() || written.back();
     if (line.starts_with(kIf)) {
-      written.push_back(here && Holds(line.substr(kIf.size()), points));
+      written.push_back(is_active && Holds(line.substr(kIf.size()), points));
     } else if (line == "@end") {
       Close(written);
-    } else if (here) {
+    } else if (is_active) {
       AppendLine(line, variables, out);
     }
   }

@@ -11,7 +11,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Field;
 
-TEST(PluginTemplateTest, KeepsThePartsWhoseConditionHolds) {
+TEST(PluginTemplateTest, KeepsPartsWhoseConditionIsTrue) {
   const struct {
     const char* name;
     const char* condition;
@@ -38,19 +38,19 @@ TEST(PluginTemplateTest, KeepsThePartsWhoseConditionHolds) {
   }
 }
 
-TEST(PluginTemplateTest, AConditionWithinAnotherNeedsBoth) {
+TEST(PluginTemplateTest, ANestedPartNeedsBothConditions) {
   constexpr const char* kText = "@if Filter\na\n@if Score\nb\n@end\nc\n@end\n";
   EXPECT_EQ(RenderTemplate(kText, {}, {"Filter", "Score"}), "a\nb\nc\n");
   EXPECT_EQ(RenderTemplate(kText, {}, {"Filter"}), "a\nc\n");
   EXPECT_EQ(RenderTemplate(kText, {}, {"Score"}), "");
 }
 
-TEST(PluginTemplateTest, PutsInVariablesAndLeavesOtherAtSigns) {
+TEST(PluginTemplateTest, ReplacesVariablesAndKeepsOtherAtSigns) {
   EXPECT_EQ(RenderTemplate("@A@-@B_C@@A@ me@host @ @a@ @AB", {{"A", "x"}, {"B_C", "y@A@"}}, {}),
             "x-y@A@x me@host @ @a@ @AB\n");
 }
 
-TEST(PluginTemplateTest, HoldsTheTemplatesOfAllLanguages) {
+TEST(PluginTemplateTest, HasTheTemplatesOfAllLanguages) {
   for (const char* path : {"cpp/plugin.cc.in", "c/plugin.c.in", "rust/src/lib.rs.in",
                            "rust/src/berth.rs", "common/profile.toml.in"}) {
     EXPECT_THAT(PluginTemplates(), Contains(Field(&PluginTemplate::path, path)));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/commands.h"
+#include "host/cli/progress.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"
 #include "host/guard/point.h"
@@ -16,10 +17,6 @@ namespace berth::host {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Count(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
   const auto found = catalog.plugins().find(plugin.name.value);
@@ -68,7 +65,7 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
   facts.AddRow({"schedulerName", profile["schedulerName"]});
   facts.Append(width, out);
   out += '\n';
-  Table points({"POINT", "PLUGINS, IN ORDER"});
+  Table points({"POINT", "PLUGINS IN ORDER"});
   for (const auto& [name, uses] : profile["points"].items()) {
     std::string plugins;
     for (const Json& use : uses) {
@@ -89,7 +86,7 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
     }
   }
   if (arguments.row_count() > 0) arguments.Append(width, out += '\n');
-  if (!disabled.empty()) AppendWrapped("Not enabled: " + disabled, 13, width, out += '\n');
+  if (!disabled.empty()) AppendWrapped("Disabled: " + disabled, 10, width, out += '\n');
 }
 
 bool RunsAt(const PlanSpec& spec, const PointInfo& point, const std::string& plugin) {
@@ -97,7 +94,7 @@ bool RunsAt(const PlanSpec& spec, const PointInfo& point, const std::string& plu
   return std::ranges::find(uses, plugin, &PlanSpec::Use::plugin) != uses.end();
 }
 
-// Without what only a profile that is extended may say: what does not count here.
+// Returns the plugin without the keys that have no effect in a complete profile.
 ProfilePlugin Whole(ProfilePlugin plugin, const PlanSpec& spec) {
   plugin.before.reset();
   plugin.after.reset();
@@ -110,7 +107,7 @@ ProfilePlugin Whole(ProfilePlugin plugin, const PlanSpec& spec) {
   return plugin;
 }
 
-// The profile in one file, wherever that will stand. Its plan is `spec` too.
+// Returns the profile as one file that may be stored anywhere and has the plan `spec` too.
 std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
   Profile whole;
   whole.scheduler_name = profile.scheduler_name;
@@ -122,31 +119,31 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
     });
     if (!order.plugins.empty()) whole.order.push_back(std::move(order));
   }
-  return WriteProfile(whole, profile.file + " with all that it extends.");
+  return WriteProfile(whole, profile.file + " with everything that it extends.");
 }
 
 }  // namespace
 
-int RunProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
-  const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
+  const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
-  if (Status status = TryPlugins(set->plugins, set->specs); !status.ok()) return Fail(env, status);
+  if (Status status = TryCreatePlugins(set->plugins, set->specs); !status.ok())
+    return Fail(env, status);
   std::string out;
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     const Profile& profile = set->profiles[i];
-    out += profile.file + ": good: schedulerName " + profile.scheduler_name.value + ", " +
-           Count(set->specs[i].plugins.size(), "plugin") + "\n";
+    out += profile.file + ": valid: schedulerName " + profile.scheduler_name.value + ", " +
+           CountOf(set->specs[i].plugins.size(), "plugin") + "\n";
   }
   return Print(env, out, kExitDone);
 }
 
-int RunProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
+int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
   if (flags.as_toml && flags.profiles.size() > 1) {
-    return Fail(env,
-                Status::InvalidArgument("--output toml is one file: expected one profile, found " +
-                                        std::to_string(flags.profiles.size())));
+    return Fail(env, Status::InvalidArgument("--output toml: expected one profile, found " +
+                                             std::to_string(flags.profiles.size())));
   }
-  const auto set = OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
   if (flags.as_toml) {
     return Print(env, WholeFile(set->profiles.front(), set->specs.front()), kExitDone);

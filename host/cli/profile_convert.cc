@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
@@ -35,35 +36,35 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxFileName = 200;
 
-constexpr std::string_view kExamples = R"(Examples:
-  What would my scheduler's configuration be here?
+constexpr std::string_view kConvertExamples = R"(Examples:
+  Print the profile that decides as my kube-scheduler does:
     berth profile convert kube-scheduler.yaml
-  Several profiles are several files, called after their schedulerNames:
+  Write one file for each profile, named after its schedulerName:
     berth profile convert kube-scheduler.yaml --output-dir profiles
     berth profile check profiles/*.toml
-  From a running cluster:
+  Convert the configuration of a running cluster:
     kubectl -n kube-system get configmap scheduler -o jsonpath='{.data.config\.yaml}' |
       berth profile convert -
-  Must nothing be lost? Then this fails:
+  Fail if anything cannot be converted:
     berth profile convert kube-scheduler.yaml --strict
 
-Reads a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), YAML or JSON, merges each of
-its profiles with the defaults as kube-scheduler 1.36 does, and writes what that comes to as a
-complete profile, without `extends`. At every point the same plugins run in the same order, with the
+Reads a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as YAML or JSON, merges each of
+its profiles with the defaults as kube-scheduler 1.36 does, and writes the result as a complete
+profile without `extends`. At every extension point the same plugins run in the same order, with the
 same weights and arguments.
 
-A plugin that is not here stands in the profile as a comment, where it would be. What has no meaning
-here (extenders, leader election, points behind feature gates) is left out. Each is warned of on
-standard error, by its path in the file. A third party's plugin counts as here if a --plugin-dir
-holds it.
+A plugin that is not found is written as a comment, in its place. Settings that Berth does not have
+(extenders, leader election, extension points behind feature gates) are left out. A warning on
+standard error names each of them by its path in the file. Use --plugin-dir to add the directory of
+your own plugins.
 
-The plugins that are here are asked whether they take their arguments, where they are enabled in a
-profile that can be used. What they refuse is an error, by its path in the file. Standard output
-takes one profile: a file with several needs --output-dir.
+Each plugin that is found and enabled checks its arguments; a refused argument is an error that
+names its path in the file. Standard output takes one profile; use --output-dir for a file with
+several.
 
-Exit status: 0 done, with warnings too; 2 the file or what a plugin says of it is wrong, there are
-several profiles for standard output, or there are warnings and --strict. Then nothing is
-written.)";
+Exit status: 0 success, also with warnings; 2 the file is invalid or a plugin refuses its arguments,
+there are several profiles for standard output, or there are warnings and --strict is given. With
+exit status 2 nothing is written.)";
 
 Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) {
   if (file != "-") {
@@ -91,7 +92,7 @@ Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::vector<std::stri
 }
 
 struct OutputFile {
-  std::string name;  // Of the file, without its folder.
+  std::string name;  // Without the folder.
   std::string text;
 };
 
@@ -106,9 +107,10 @@ std::vector<OutputFile> WriteAll(const KubeSchedulerConfig& config,
                                  const std::string& file, bool to_files, ConfigErrors& errors) {
   std::vector<OutputFile> files;
   if (!to_files && profiles.size() > 1) {
-    errors.Expected({file, 0, 0}, "profiles",
-                    "one, for standard output (--output-dir DIR takes a file for each)",
-                    std::to_string(profiles.size()));
+    errors.Expected(
+        {file, 0, 0}, "profiles",
+        "one profile for standard output (use --output-dir DIR to write one file for each)",
+        std::to_string(profiles.size()));
   }
   for (size_t i = 0; i < profiles.size(); ++i) {
     const KubeSchedulerProfile& source = config.profiles[i];
@@ -122,37 +124,39 @@ std::vector<OutputFile> WriteAll(const KubeSchedulerConfig& config,
     }
     if (to_files && !IsFileName(name.value)) {
       errors.Expected(name.place, source.path + ".schedulerName",
-                      "a name that a file can have, for --output-dir", Quoted(name.value));
+                      "a valid file name, for --output-dir", Quoted(name.value));
     }
     files.push_back(std::move(output));
   }
   return files;
 }
 
-Status WriteFile(const fs::path& path, std::string_view text, bool may_be_there) {
-  // "x": who came first keeps it.
+Status WriteFile(const fs::path& path, std::string_view text, bool may_exist) {
+  // "x" fails if the file exists.
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-      std::fopen(path.c_str(), may_be_there ? "wb" : "wbx"), std::fclose);
+      std::fopen(path.c_str(), may_exist ? "wb" : "wbx"), std::fclose);
   if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
       std::fflush(file.get()) != 0) {
-    return Status::Unavailable(path.string() + ": cannot be written: " + std::strerror(errno));
+    return Status::Unavailable(path.string() +
+                               ": the file cannot be written: " + std::strerror(errno));
   }
   return {};
 }
 
 Status WriteFiles(const std::vector<OutputFile>& files, const fs::path& folder, bool force) {
-  std::string there;
+  std::string existing;
   for (const OutputFile& file : files) {
     std::error_code error;
     if (force || !fs::exists(fs::symlink_status(folder / file.name, error))) continue;
-    there += (there.empty() ? "" : "\n") + (folder / file.name).string() +
-             " is there already; --force overwrites it";
+    existing += (existing.empty() ? "" : "\n") + (folder / file.name).string() +
+                " exists; use --force to overwrite it";
   }
-  if (!there.empty()) return Status::InvalidArgument(std::move(there));
+  if (!existing.empty()) return Status::InvalidArgument(std::move(existing));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    return Status::Unavailable(folder.string() + ": cannot be made: " + error.message());
+    return Status::Unavailable(folder.string() +
+                               ": the folder cannot be created: " + error.message());
   }
   for (const OutputFile& file : files) {
     const fs::path path = folder / file.name;
@@ -164,7 +168,8 @@ Status WriteFiles(const std::vector<OutputFile>& files, const fs::path& folder, 
     if (Status status = WriteFile(beside, file.text, true); !status.ok()) return status;
     fs::rename(beside, path, error);
     if (error)
-      return Status::Unavailable(path.string() + ": cannot be written: " + error.message());
+      return Status::Unavailable(path.string() +
+                                 ": the file cannot be written: " + error.message());
   }
   return {};
 }
@@ -180,7 +185,8 @@ void PrintWarnings(const ConfigErrors& warnings, CommandEnvironment& env) {
   env.err.flush();
 }
 
-// The plan of what was written, whose arguments stand where they do in the configuration.
+// Returns the plan of a written profile. The arguments keep their places in the
+// KubeSchedulerConfiguration, which errors of plugins name.
 std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFile& file,
                              const PluginCatalog& catalog, ConfigErrors& errors) {
   ProfileFiles files;
@@ -204,23 +210,23 @@ std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFil
   return specs;
 }
 
-// Asks the plugins that are here for their opinion.
-// Errors: all that they refuse, one a line.
+// Lets the plugins that were found check their arguments.
+// Errors: everything that they refuse, one a line.
 Status CheckPlugins(const KubeSchedulerConfig& config,
                     const std::vector<ConvertedProfile>& profiles,
                     const std::vector<OutputFile>& files,
                     const std::shared_ptr<const PluginSet>& plugins) {
-  std::string said;
+  std::string refusals;
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!profiles[i].is_usable) continue;
     const KubeSchedulerProfile& source = config.profiles[i];
     ConfigErrors errors;
     const auto specs = SpecOf(source, files[i], plugins->catalog(), errors);
-    const Status status = errors.empty() ? TryPlugins(plugins, specs) : errors.ToStatus();
+    const Status status = errors.empty() ? TryCreatePlugins(plugins, specs) : errors.ToStatus();
     if (status.ok()) continue;
-    said += (said.empty() ? "" : "\n") + std::string(status.message());
+    refusals += (refusals.empty() ? "" : "\n") + std::string(status.message());
   }
-  return said.empty() ? Status() : Status::InvalidArgument(std::move(said));
+  return refusals.empty() ? Status() : Status::InvalidArgument(std::move(refusals));
 }
 
 }  // namespace
@@ -229,44 +235,45 @@ KnownPlugins KnownPluginsOf(const PluginCatalog& catalog) {
   const std::vector<std::string> points = ProfilePoints();
   KnownPlugins known;
   for (const auto& [name, plugin] : catalog.plugins()) {
-    KnownPlugin& here = known[name];
+    KnownPlugin& entry = known[name];
     for (const std::string& id : plugin.info->points) {
       const PointInfo* point = FindPoint(id);
       if (point == nullptr || std::ranges::find(points, point->name) == points.end()) continue;
-      here.points.emplace_back(point->name);
+      entry.points.emplace_back(point->name);
     }
-    here.args_schema = nlohmann::json::parse(plugin.info->args_schema, nullptr, false);
+    entry.args_schema = nlohmann::json::parse(plugin.info->args_schema, nullptr, false);
   }
   return known;
 }
 
 CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags) {
-  CLI::App* command = profile.add_subcommand(
-      "convert", "Write profiles that decide as a KubeSchedulerConfiguration does");
+  CLI::App* command =
+      profile.add_subcommand("convert", "Convert a KubeSchedulerConfiguration to profiles");
   command
       ->add_option("file", flags.file,
-                   "A KubeSchedulerConfiguration v1, YAML or JSON; - is standard input")
+                   "A KubeSchedulerConfiguration v1 as YAML or JSON; - is standard input")
       ->type_name("FILE")
       ->required();
   command
       ->add_option("--output-dir", flags.output_directory,
-                   "Write a file for each profile, DIR/<schedulerName>.toml [standard output, "
-                   "for one profile]")
+                   "Write each profile to DIR/<schedulerName>.toml [one profile is written to "
+                   "standard output]")
       ->type_name("DIR");
-  command->add_flag("--force", flags.force, "Overwrite files that are there");
-  command->add_flag("--strict", flags.strict, "Write nothing if there is anything to warn of");
+  command->add_flag("--force", flags.force, "Overwrite existing files");
+  command->add_flag("--strict", flags.strict, "Treat warnings as errors: write nothing");
   command
-      ->add_option("--plugin-dir", flags.plugin_directories,
-                   "Where the plugins are [plugins beside the executable, else those installed]; "
-                   "may be given several times")
+      ->add_option(
+          "--plugin-dir", flags.plugin_directories,
+          "A directory of plugins [plugins beside the executable, or else the installed ones]; "
+          "may be given several times")
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
-  command->footer(std::string(kExamples));
+  command->footer(std::string(kConvertExamples));
   return command;
 }
 
-int RunProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env) {
+int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env) {
   const Result<std::string> text = ReadInput(flags.file, env);
   if (!text.ok()) return Fail(env, text.status());
   const std::string file = flags.file == "-" ? "<stdin>" : flags.file;
@@ -286,8 +293,8 @@ int RunProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env)
   }
   PrintWarnings(warnings, env);
   if (flags.strict && !warnings.empty()) {
-    return Fail(env,
-                Status::InvalidArgument("--strict: nothing was written, for the warnings above"));
+    return Fail(env, Status::InvalidArgument(
+                         "--strict: nothing was written because of the warnings above"));
   }
   if (!to_files) return Print(env, files.front().text, kExitDone);
   if (Status status = WriteFiles(files, flags.output_directory, flags.force); !status.ok()) {

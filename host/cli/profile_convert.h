@@ -18,17 +18,18 @@ namespace berth::host {
 struct ProfileConvertFlags {
   std::string file;                             // "-" is standard input.
   std::string output_directory;                 // Empty: everything goes to standard output.
-  std::vector<std::string> plugin_directories;  // Empty: the default one.
-  bool force = false;                           // Files that are there may be overwritten.
+  std::vector<std::string> plugin_directories;  // Empty: the default directory.
+  bool force = false;                           // Existing files may be overwritten.
   bool strict = false;                          // A warning is an error.
 };
 
-// Adds the command and its help to `profile`. Lifetime: `flags` outlives the parsing.
+// Adds the command and its help to the command `profile`.
+// Lifetime: `flags` must outlive the parsing.
 CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags);
 
-int RunProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
+int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
 
-// What is known of the plugins of `catalog`.
+// Returns what the conversion needs to know about the plugins of `catalog`.
 KnownPlugins KnownPluginsOf(const PluginCatalog& catalog);
 
 }  // namespace berth::host

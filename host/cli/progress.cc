@@ -2,25 +2,27 @@
 
 #include <utility>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr int64_t kPatienceNs = 1'000'000'000;
+constexpr int64_t kFirstShownAfterNs = kSecond;
 constexpr int64_t kIntervalNs = 200'000'000;
 
 }  // namespace
 
 Progress::Progress(std::ostream& out, bool enabled, std::function<int64_t()> steady_ns)
     : out_(out), enabled_(enabled), steady_ns_(std::move(steady_ns)) {
-  if (enabled_) next_ns_ = steady_ns_() + kPatienceNs;
+  if (enabled_) next_ns_ = steady_ns_() + kFirstShownAfterNs;
 }
 
-void Progress::Say(std::string_view what) {
+void Progress::ShowActivity(std::string_view what) {
   const std::lock_guard lock(mutex_);
   if (Due()) Show(std::string(what) + " ...");
 }
 
-void Progress::Count(std::string_view what, size_t done, size_t total, std::string_view unit) {
+void Progress::ShowCount(std::string_view what, size_t done, size_t total, std::string_view unit) {
   const std::lock_guard lock(mutex_);
   if (!Due()) return;
   Show(std::string(what) + ": " + WithCommas(done) + " of " + WithCommas(total) + " " +
@@ -59,6 +61,10 @@ std::string WithCommas(uint64_t number) {
   std::string text = std::to_string(number);
   for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
+}
+
+std::string CountOf(size_t count, std::string_view noun) {
+  return WithCommas(count).append(1, ' ').append(noun).append(count == 1 ? "" : "s");
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// A line on the terminal that says how far long work is.
+// Shows the progress of long work on the terminal.
 #ifndef BERTH_HOST_CLI_PROGRESS_H_
 #define BERTH_HOST_CLI_PROGRESS_H_
 
@@ -12,27 +12,29 @@
 
 namespace berth::host {
 
-// Silent in the first second, then at most five times a second; the line is erased at the end.
+// Keeps one line on the terminal that is rewritten at most five times a second. Shows nothing in
+// the first second, and erases the line at the end.
+//
 // Threading: any.
 class Progress {
  public:
-  // `enabled` is false where `out` is not a terminal. `steady_ns` only goes forward.
+  // `enabled`: true if `out` is a terminal. `steady_ns` must only go forward.
   Progress(std::ostream& out, bool enabled, std::function<int64_t()> steady_ns);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // "Reading cluster.json ..."
-  void Say(std::string_view what);
-  // "Scheduling: 1,204 of 8,152 pods"
-  void Count(std::string_view what, size_t done, size_t total, std::string_view unit);
-  // Takes the line away, so that something else can be printed.
+  // Shows "Reading cluster.json ...".
+  void ShowActivity(std::string_view what);
+  // Shows "Scheduling: 1,204 of 8,152 pods".
+  void ShowCount(std::string_view what, size_t done, size_t total, std::string_view unit);
+  // Erases the line, so that something else can be printed.
   void Clear();
-  // Prints `text` where the line was; whole, whoever else prints.
+  // Erases the line and prints `text`. Texts of several threads are not mixed.
   void Print(std::string_view text);
 
  private:
-  // REQUIRES, of all below: the mutex is held.
+  // REQUIRES: mutex_ is held. This applies to the next three methods.
   void Erase();
   bool Due();
   void Show(const std::string& line);
@@ -40,13 +42,16 @@ class Progress {
   std::ostream& out_;
   const bool enabled_;
   std::function<int64_t()> steady_ns_;
-  std::mutex mutex_;  // Guards what follows, and `out_`.
+  std::mutex mutex_;  // Guards the members below and out_.
   int64_t next_ns_ = 0;
   bool shown_ = false;
 };
 
-// "8,152"
+// Returns `number` with a comma between groups of three digits: "8,152".
 std::string WithCommas(uint64_t number);
+
+// Returns a count with its noun: "1 node", "1,204 nodes". The plural of `noun` ends in "s".
+std::string CountOf(size_t count, std::string_view noun);
 
 }  // namespace berth::host
 

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 class ProgressTest : public ::testing::Test {
  protected:
@@ -23,35 +23,35 @@ class ProgressTest : public ::testing::Test {
   std::ostringstream out_;
 };
 
-TEST_F(ProgressTest, IsSilentForASecond) {
+TEST_F(ProgressTest, ShowsNothingInTheFirstSecond) {
   Progress progress(out_, true, Clock());
   now_ns_ += kSecond - 1;
-  progress.Count("Scheduling", 1, 2, "pods");
+  progress.ShowCount("Scheduling", 1, 2, "pods");
   EXPECT_EQ(out_.str(), "");
   now_ns_ += 1;
-  progress.Count("Scheduling", 1204, 8152, "pods");
+  progress.ShowCount("Scheduling", 1204, 8152, "pods");
   EXPECT_EQ(out_.str(), "\r\x1b[KScheduling: 1,204 of 8,152 pods");
 }
 
-TEST_F(ProgressTest, WritesFiveTimesASecond) {
+TEST_F(ProgressTest, RewritesTheLineFiveTimesASecond) {
   Progress progress(out_, true, Clock());
   now_ns_ += kSecond;
-  progress.Say("Reading a.json");
+  progress.ShowActivity("Reading a.json");
   const std::string first = out_.str();
   EXPECT_EQ(first, "\r\x1b[KReading a.json ...");
   now_ns_ += kSecond / 5 - 1;
-  progress.Say("Reading b.json");
+  progress.ShowActivity("Reading b.json");
   EXPECT_EQ(out_.str(), first);
   now_ns_ += 1;
-  progress.Say("Reading c.json");
+  progress.ShowActivity("Reading c.json");
   EXPECT_EQ(out_.str(), first + "\r\x1b[KReading c.json ...");
 }
 
-TEST_F(ProgressTest, LeavesNothingBehind) {
+TEST_F(ProgressTest, ErasesTheLineAtTheEnd) {
   {
     Progress progress(out_, true, Clock());
     now_ns_ += kSecond;
-    progress.Say("x");
+    progress.ShowActivity("x");
     out_.str("");
     progress.Clear();
     EXPECT_EQ(out_.str(), "\r\x1b[K");
@@ -59,31 +59,31 @@ TEST_F(ProgressTest, LeavesNothingBehind) {
   EXPECT_EQ(out_.str(), "\r\x1b[K") << "erased once";
 }
 
-TEST_F(ProgressTest, IsSilentWhereThereIsNoTerminal) {
+TEST_F(ProgressTest, ShowsNothingWithoutATerminal) {
   Progress progress(out_, false, Clock());
   now_ns_ += 100 * kSecond;
-  progress.Count("Scheduling", 1, 2, "pods");
+  progress.ShowCount("Scheduling", 1, 2, "pods");
   progress.Clear();
   EXPECT_EQ(out_.str(), "");
 }
 
-TEST_F(ProgressTest, PrintsInPlaceOfTheLine) {
+TEST_F(ProgressTest, ErasesTheLineBeforeItPrints) {
   Progress progress(out_, true, Clock());
   progress.Print("first\n");
   now_ns_ += kSecond;
-  progress.Say("x");
+  progress.ShowActivity("x");
   progress.Print("second\n");
   progress.Clear();
   EXPECT_EQ(out_.str(), "first\n\r\x1b[Kx ...\r\x1b[Ksecond\n");
 }
 
-TEST_F(ProgressTest, LetsThreadsPrint) {
+TEST_F(ProgressTest, DoesNotMixTextsOfThreads) {
   std::atomic<int64_t> now_ns = 0;
   Progress progress(out_, true, [&now_ns] { return now_ns += kSecond; });
   std::thread other([&progress] {
     for (int i = 0; i < 100; ++i) progress.Print("other\n");
   });
-  for (int i = 0; i < 100; ++i) progress.Say("x");
+  for (int i = 0; i < 100; ++i) progress.ShowActivity("x");
   other.join();
   progress.Clear();
   const std::string text = out_.str();
@@ -95,11 +95,17 @@ TEST_F(ProgressTest, LetsThreadsPrint) {
   EXPECT_EQ(lines, 100u);
 }
 
-TEST(WithCommas, GroupsByThree) {
+TEST(WithCommasTest, GroupsThreeDigits) {
   EXPECT_EQ(WithCommas(0), "0");
   EXPECT_EQ(WithCommas(999), "999");
   EXPECT_EQ(WithCommas(1000), "1,000");
   EXPECT_EQ(WithCommas(1234567), "1,234,567");
+}
+
+TEST(CountOf, AddsTheNounInTheRightNumber) {
+  EXPECT_EQ(CountOf(0, "node"), "0 nodes");
+  EXPECT_EQ(CountOf(1, "node"), "1 node");
+  EXPECT_EQ(CountOf(1204, "node"), "1,204 nodes");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ const Json* Find(const Json& schema, const char* key) {
   return found == schema.end() ? nullptr : &*found;
 }
 
-// A string as it is, everything else as JSON.
+// Returns a string unchanged, any other value as JSON.
 std::string Shown(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);

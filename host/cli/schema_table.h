@@ -1,4 +1,4 @@
-// A plugin's arguments, from their JSON Schema, for people.
+// Prints the arguments of a plugin as a table.
 #ifndef BERTH_HOST_CLI_SCHEMA_TABLE_H_
 #define BERTH_HOST_CLI_SCHEMA_TABLE_H_
 
@@ -8,9 +8,9 @@
 
 namespace berth::host {
 
-// One row per argument, nested ones as "scoringStrategy.resources[].weight": its type, default,
-// what is allowed, what it means. Empty for a schema without properties, or one that is not an
-// object.
+// Returns a table with one row for each argument of the JSON Schema: the name (of a nested
+// argument: "scoringStrategy.resources[].weight"), type, default, allowed values and description.
+// The table is empty if the schema has no properties or is not an object.
 Table SchemaTable(const nlohmann::ordered_json& schema);
 
 }  // namespace berth::host

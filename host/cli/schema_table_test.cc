@@ -13,13 +13,13 @@ std::string Printed(const char* schema) {
   return out;
 }
 
-TEST(SchemaTable, IsEmptyWithoutArguments) {
+TEST(SchemaTableTest, IsEmptyWithoutArguments) {
   EXPECT_EQ(SchemaTable({}).row_count(), 0u);
   EXPECT_EQ(SchemaTable("not a schema").row_count(), 0u);
   EXPECT_EQ(SchemaTable(nlohmann::ordered_json::object()).row_count(), 0u);
 }
 
-TEST(SchemaTable, ShowsWhatAnArgumentMayBe) {
+TEST(SchemaTableTest, ShowsTheAllowedValues) {
   EXPECT_EQ(Printed(R"({"type":"object","properties":{
       "weight":{"type":"integer","default":1,"minimum":1,"maximum":100,"description":"How much."},
       "type":{"type":"string","enum":["LeastAllocated","MostAllocated"]}}})"),
@@ -28,14 +28,14 @@ TEST(SchemaTable, ShowsWhatAnArgumentMayBe) {
             "type       string              LeastAllocated, MostAllocated\n");
 }
 
-TEST(SchemaTable, NamesNestedArgumentsByTheirPath) {
+TEST(SchemaTableTest, NamesNestedArgumentsByTheirPath) {
   const std::string out = Printed(R"({"properties":{"strategy":{"type":"object","properties":{
       "resources":{"type":"array","items":{"type":"object","properties":{
           "name":{"type":"string"}}}}}}}})");
   EXPECT_NE(out.find("strategy.resources[].name"), std::string::npos) << out;
 }
 
-TEST(SchemaTable, EndsInASchemaWithoutEnd) {
+TEST(SchemaTableTest, EndsForAnEndlesslyNestedSchema) {
   std::string schema = R"({"type":"string"})";
   for (int i = 0; i < 100; ++i) schema = R"({"properties":{"a":)" + schema + "}}";
   EXPECT_LT(SchemaTable(nlohmann::ordered_json::parse(schema)).row_count(), 30u);

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What came of all pods that were pending.
+// The result for all pods that were pending.
 struct Outcome {
   std::vector<PodOutcome> pods;
   size_t placed = 0;
@@ -22,7 +22,7 @@ struct Outcome {
   int64_t took_ns = 0;
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
-  // 0 when the clock saw no time pass.
+  // Returns 0 if no time has passed.
   double decisions_per_second() const {
     return took_ns == 0 ? 0 : static_cast<double>(pods.size()) / seconds();
   }
@@ -33,7 +33,8 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
   Outcome outcome;
   const size_t total = simulation.loop().queue().size();
   const int64_t start_ns = steady_ns();
-  simulation.Run([&] { progress.Count("Scheduling", simulation.outcome_count(), total, "pods"); });
+  simulation.Run(
+      [&] { progress.ShowCount("Scheduling", simulation.outcome_count(), total, "pods"); });
   outcome.took_ns = steady_ns() - start_ns;
   outcome.pods = simulation.TakeOutcomes();
   for (const PodOutcome& pod : outcome.pods) {
@@ -83,15 +84,15 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
 // ---- The table ----------------------------------------------------------------------------------
 
 void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, std::string& out) {
-  const bool why = outcome.refused + outcome.skipped > 0;
+  const bool has_reasons = outcome.refused + outcome.skipped > 0;
   std::vector<std::string> header = {"NAMESPACE", "POD", "NODE"};
-  if (why) header.emplace_back("WHY NOT");
+  if (has_reasons) header.emplace_back("REASON");
   Table table(std::move(header));
   for (const PodOutcome& pod : outcome.pods) {
     if (quiet && !pod.node.empty()) continue;
     std::vector<std::string> cells = {std::string(pod.pod->ns()), std::string(pod.pod->name()),
                                       pod.node.empty() ? "<none>" : pod.node};
-    if (why) cells.push_back(pod.message);
+    if (has_reasons) cells.push_back(pod.message);
     table.AddRow(std::move(cells));
   }
   if (table.row_count() == 0) return;
@@ -106,11 +107,12 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
     out +=
         "Placed " + WithCommas(outcome.placed) + " of " + WithCommas(outcome.pods.size()) + " pods";
     if (outcome.refused > 0) out += ", " + WithCommas(outcome.refused) + " could not be placed";
-    if (outcome.skipped > 0) out += ", " + WithCommas(outcome.skipped) + " are being deleted";
+    if (outcome.skipped > 0)
+      out += ", " + WithCommas(outcome.skipped) + " skipped because they are being deleted";
   }
   out += "; " + WithCommas(outcome.nodes) + (outcome.nodes == 1 ? " node" : " nodes");
   if (outcome.others > 0) {
-    out += "; " + WithCommas(outcome.others) + " pending pods name another scheduler";
+    out += "; " + WithCommas(outcome.others) + " pending pods of other schedulers";
   }
   out += ".\n";
   if (outcome.pods.empty()) return;
@@ -123,14 +125,14 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
 
 }  // namespace
 
-int RunSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
+int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
   auto simulation = OpenSimulation(flags, env, progress);
   Status status = simulation.ok() ? Status() : simulation.status();
   for (const std::string& file : flags.pod_files) {
     if (!status.ok()) break;
-    progress.Say("Reading " + std::string(InputName(file)));
-    status = (*simulation)->AddFile(file, env.in);
+    progress.ShowActivity("Reading " + std::string(InputName(file)));
+    status = (*simulation)->cluster().AddFile(file, env.in);
   }
   if (!status.ok()) {
     progress.Clear();

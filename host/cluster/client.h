@@ -4,6 +4,7 @@
 #ifndef BERTH_HOST_CLUSTER_CLIENT_H_
 #define BERTH_HOST_CLUSTER_CLIENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 
 #include "host/api/objects.h"
 #include "host/base/status.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 
@@ -116,12 +118,21 @@ struct ObjectReference {
   std::string resource_version;
 };
 
+// The most bytes that the note of an event may have. The API server refuses a longer note.
+inline constexpr size_t kMaxEventNoteBytes = 1024;
+
+// Returns `note`, shortened to kMaxEventNoteBytes with " ..." at its end if it is longer.
+// (kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage)
+inline std::string TruncateNote(std::string_view note) {
+  return Truncate(note, kMaxEventNoteBytes, " ...");
+}
+
 // An Event of events.k8s.io/v1, which `kubectl describe` shows.
 struct Event {
   std::string type;    // "Normal" or "Warning".
   std::string reason;  // Such as "Scheduled".
   std::string action;  // Such as "Binding".
-  std::string note;    // A real API server receives at most 1024 bytes.
+  std::string note;    // At most kMaxEventNoteBytes; see TruncateNote.
   ObjectReference regarding;
   std::optional<ObjectReference> related;
   std::string reporting_controller;  // The profile's schedulerName.

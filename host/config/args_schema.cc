@@ -193,10 +193,6 @@ class Checker {
   ConfigErrors& errors_;
 };
 
-bool IsIndex(std::string_view part) {
-  return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
 
 std::string ArgsKey(std::string_view pointer) {
@@ -205,7 +201,7 @@ std::string ArgsKey(std::string_view pointer) {
     const size_t end = std::min(pointer.find('/', 1), pointer.size());
     const std::string_view part = pointer.substr(1, end - 1);
     pointer.remove_prefix(end);
-    if (IsIndex(part)) {
+    if (IsNumber(part)) {
       key.append("[").append(part).append("]");
       continue;
     }

@@ -35,7 +35,7 @@ const Json& Schema() {
   return schema;
 }
 
-std::string ErrorsOf(const Json& schema, const std::string& toml) {
+std::string SchemaErrors(const Json& schema, const std::string& toml) {
   ConfigErrors errors;
   const auto root = ParseToml(toml, "a.toml", errors);
   EXPECT_TRUE(root.has_value()) << toml;
@@ -92,7 +92,7 @@ TEST(CheckArgsTest, ReportsArgumentsThatDoNotMatchTheSchema) {
       {"ratio = 1\n[labels]\na = \"1\"\nb = 2",
        "a.toml:4: P: args.labels.b: expected a string, found 2"},
   };
-  for (const Case& c : cases) EXPECT_EQ(ErrorsOf(Schema(), c.toml), c.error) << c.toml;
+  for (const Case& c : cases) EXPECT_EQ(SchemaErrors(Schema(), c.toml), c.error) << c.toml;
 }
 
 TEST(CheckArgsTest, ReportsARequiredArgumentIfThereAreNone) {
@@ -102,16 +102,16 @@ TEST(CheckArgsTest, ReportsARequiredArgumentIfThereAreNone) {
 }
 
 TEST(CheckArgsTest, RejectsArgumentsOfAPluginWithoutArguments) {
-  EXPECT_EQ(ErrorsOf(Json::parse(R"({"type":"object","additionalProperties":false})"), "x = 1"),
+  EXPECT_EQ(SchemaErrors(Json::parse(R"({"type":"object","additionalProperties":false})"), "x = 1"),
             "a.toml:1: P: args.x: expected no arguments, found \"x\"");
-  EXPECT_EQ(ErrorsOf(Json::object(), "x = 1"), "");
+  EXPECT_EQ(SchemaErrors(Json::object(), "x = 1"), "");
 }
 
 TEST(CheckArgsTest, IgnoresInvalidPartsOfASchema) {
   for (const char* schema :
        {"null", "[]", "7", R"({"type":7,"properties":[],"required":{},"enum":3,"items":2})",
         R"({"required":[1,null],"properties":{"x":5},"additionalProperties":[]})"}) {
-    EXPECT_EQ(ErrorsOf(Json::parse(schema), "x = 1\ny = [1]"), "") << schema;
+    EXPECT_EQ(SchemaErrors(Json::parse(schema), "x = 1\ny = [1]"), "") << schema;
   }
 }
 

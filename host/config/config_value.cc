@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
-
-constexpr size_t kMaxQuoted = 64;
 
 nlohmann::json ToJson(const ConfigValue& value, const std::string& pointer, ProfileArgs& args) {
   args.places[pointer] = value.place;
@@ -67,22 +67,6 @@ ProfileArgs ToArgs(const ConfigValue& value) {
   nlohmann::json json = ToJson(value, "", args);
   args.value = std::move(json);
   return args;
-}
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text.substr(0, kMaxQuoted)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      quoted += c;
-      continue;
-    }
-    std::array<char, 8> escaped;
-    std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
-    quoted += escaped.data();
-  }
-  if (text.size() > kMaxQuoted) quoted += "...";
-  return quoted += '"';
 }
 
 std::string PointerTo(std::string_view pointer, std::string_view key) {

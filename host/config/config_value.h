@@ -48,9 +48,6 @@ struct ConfigMember {
 // empty string. REQUIRES: `value` is a table.
 ProfileArgs ToArgs(const ConfigValue& value);
 
-// Returns a quoted text for messages: control characters are escaped, a long text is truncated.
-std::string Quoted(std::string_view text);
-
 // Returns the JSON pointer of the member `key` of the table at `pointer`, such as `/a~1b/0`. (RFC
 // 6901)
 std::string PointerTo(std::string_view pointer, std::string_view key);

@@ -8,6 +8,8 @@
 
 #include "host/base/duration.h"
 #include "host/base/suggest.h"
+#include "host/base/text.h"
+#include "host/base/time_units.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/table_reader.h"
@@ -16,7 +18,6 @@
 namespace berth::host {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
 
 // A key of KubeSchedulerConfiguration that Berth does not support.
@@ -44,9 +45,9 @@ constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLevels = {
      {"warning", BERTH_LOG_WARN},
      {"error", BERTH_LOG_ERROR}}};
 
-class Reader {
+class HostConfigReader {
  public:
-  Reader(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
+  HostConfigReader(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
 
   HostConfig Read(const ConfigValue& root) {
     TableReader reader(root, "", errors_);
@@ -74,8 +75,8 @@ class Reader {
   void ReadBackoffs(TableReader& reader, HostConfig& config) {
     const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
     const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
-    if (initial.has_value()) config.initial_backoff_ns = initial->value * kSecondNs;
-    if (max.has_value()) config.max_backoff_ns = max->value * kSecondNs;
+    if (initial.has_value()) config.initial_backoff_ns = initial->value * kSecond;
+    if (max.has_value()) config.max_backoff_ns = max->value * kSecond;
     // If only one is set, compare it with kube-scheduler's default of the other.
     const int64_t least = initial.has_value() ? initial->value : 1;
     const int64_t most = max.has_value() ? max->value : 10;
@@ -158,7 +159,7 @@ class Reader {
 
 HostConfig ReadHostConfig(std::string_view text, const std::string& file, ConfigErrors& errors) {
   const std::optional<ConfigValue> root = ParseToml(text, file, errors);
-  return root.has_value() ? Reader(file, errors).Read(*root) : HostConfig();
+  return root.has_value() ? HostConfigReader(file, errors).Read(*root) : HostConfig();
 }
 
 }  // namespace berth::host

@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-std::string ErrorsOf(std::string_view text) {
+std::string HostConfigErrors(std::string_view text) {
   ConfigErrors errors;
   static_cast<void>(ReadHostConfig(text, "etc/berth.toml", errors));
   return std::string(errors.ToStatus().message());
@@ -119,7 +119,7 @@ TEST(ReadHostConfigTest, ReportsErrors) {
        "etc/berth.toml:3: quarantine.window: expected a duration above 0, such as \"1.5s\" or "
        "\"2m\", found 5"},
   };
-  for (const Case& c : cases) EXPECT_EQ(ErrorsOf(c.toml), c.error) << c.toml;
+  for (const Case& c : cases) EXPECT_EQ(HostConfigErrors(c.toml), c.error) << c.toml;
 }
 
 }  // namespace

@@ -18,14 +18,12 @@ constexpr size_t kSha256Digits = 64;
 constexpr size_t kMaxOrders = 100;  // More than the number of extension points.
 
 bool IsSha256(std::string_view text) {
-  return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-         });
+  return text.size() == kSha256Digits && std::ranges::all_of(text, IsHexDigit);
 }
 
-class Reader {
+class ProfileReader {
  public:
-  Reader(const ProfileFiles& files, ConfigErrors& errors) : files_(files), errors_(errors) {}
+  ProfileReader(const ProfileFiles& files, ConfigErrors& errors) : files_(files), errors_(errors) {}
 
   // `named_at` is the place that names the profile; empty for the first profile.
   std::optional<Profile> Read(const std::string& name, const std::string& path,
@@ -265,7 +263,7 @@ std::string ProfilePath(std::string_view name, std::string_view file, const Prof
 
 std::optional<Profile> ReadProfile(const std::string& name, const ProfileFiles& files,
                                    ConfigErrors& errors) {
-  return Reader(files, errors).Read(name, ProfilePath(name, "", files), {});
+  return ProfileReader(files, errors).Read(name, ProfilePath(name, "", files), {});
 }
 
 }  // namespace berth::host

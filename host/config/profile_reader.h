@@ -36,11 +36,11 @@ struct ProfileFiles {
 // installed.
 std::string ProfilePath(std::string_view name, std::string_view file, const ProfileFiles& files);
 
-// Reads the profile `name` and everything that it extends. The rules:
+// Reads the profile `name` and everything that it extends. These rules apply:
 //   - A profile inherits what it does not set: schedulerName, the plugins in their order, and
 //     [order] per point. Without `extends` it inherits only kDefaultSchedulerName.
 //   - An entry for an inherited plugin keeps the plugin's position and everything that the entry
-//     does not set. Of the arguments, tables are merged and all other values replaced. A new
+//     does not set. Tables in the arguments are merged, all other values are replaced. A new
 //     library removes the inherited sha256.
 //   - A new plugin is appended. `before` and `after` move a plugin directly before or after
 //     another, in the order of the file. If some of them do not hold afterwards, the plugins are

@@ -28,7 +28,7 @@ ProfileFiles From(const Files& files) {
   return from;
 }
 
-std::string ErrorsOf(const Files& files, const std::string& name = "p/a.toml") {
+std::string ProfileErrors(const Files& files, const std::string& name = "p/a.toml") {
   ConfigErrors errors;
   const auto profile = ReadProfile(name, From(files), errors);
   EXPECT_TRUE(profile.has_value() || !errors.empty());
@@ -179,13 +179,13 @@ TEST(ReadProfileTest, ABareNameIsAnInstalledProfile) {
   EXPECT_EQ(Names(Read(files)).size(), 3u);
   EXPECT_EQ(Names(Read(files, "default")).size(), 3u);
   EXPECT_EQ(
-      ErrorsOf(files, "defalt"),
+      ProfileErrors(files, "defalt"),
       "profile defalt: expected the path of a .toml file, or the name of a profile that is "
       "installed with Berth, found none of this name in share/profiles; did you mean default?");
-  EXPECT_EQ(ErrorsOf({}, "default"),
+  EXPECT_EQ(ProfileErrors({}, "default"),
             "profile default: expected a profile, found none at share/profiles/default.toml: No "
             "such file or directory");
-  EXPECT_EQ(ErrorsOf(files, "default.toml"),
+  EXPECT_EQ(ProfileErrors(files, "default.toml"),
             "profile default.toml: expected a profile, found none at default.toml: No such file or "
             "directory");
 }
@@ -213,15 +213,15 @@ TEST(ReadProfileTest, ABareNameIsNeverAFileInTheSameFolder) {
 }
 
 TEST(ReadProfileTest, ReportsMissingFilesAndCycles) {
-  EXPECT_EQ(ErrorsOf({{"p/a.toml", "\nextends = \"b.toml\""}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml", "\nextends = \"b.toml\""}}),
             "p/a.toml:2: extends: expected a profile, found none at p/b.toml: No such file or "
             "directory");
-  EXPECT_EQ(ErrorsOf({{"p/a.toml", "extends = \"a.toml\""}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml", "extends = \"a.toml\""}}),
             "p/a.toml:1: extends: expected a profile that does not extend this one, found "
             "p/a.toml, which extends p/a.toml");
-  EXPECT_EQ(ErrorsOf({{"p/a.toml", "extends = \"b.toml\""},
-                      {"p/b.toml", "extends = \"c/../c.toml\""},
-                      {"p/c.toml", "extends = \"../p/b.toml\""}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml", "extends = \"b.toml\""},
+                           {"p/b.toml", "extends = \"c/../c.toml\""},
+                           {"p/c.toml", "extends = \"../p/b.toml\""}}),
             "p/c.toml:1: extends: expected a profile that does not extend this one, found "
             "p/b.toml, which extends p/c.toml, which extends p/b.toml");
 }
@@ -234,7 +234,7 @@ TEST(ReadProfileTest, LimitsTheChainOfExtends) {
           "extends = \"" + std::to_string(i + 1) + ".toml\"\n";
     }
     files["p/" + std::to_string(length) + ".toml"] = "";
-    return ErrorsOf(files, "p/0.toml");
+    return ProfileErrors(files, "p/0.toml");
   };
   EXPECT_EQ(chain(kMaxExtends), "");
   EXPECT_EQ(
@@ -315,10 +315,10 @@ TEST(ReadProfileTest, AllBeforeAndAfterHoldInTheEnd) {
 
 // The missing base may have the plugin Z, so Z is not reported; a cycle is reported anyway.
 TEST(ReadProfileTest, ReportsACycleTogetherWithOtherErrors) {
-  EXPECT_EQ(ErrorsOf({{"p/a.toml",
-                       "extends = \"gone.toml\"\n"
-                       "[[plugins]]\nname = \"A\"\nbefore = \"B\"\n"
-                       "[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"Z\"\n"}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml",
+                            "extends = \"gone.toml\"\n"
+                            "[[plugins]]\nname = \"A\"\nbefore = \"B\"\n"
+                            "[[plugins]]\nname = \"B\"\nbefore = \"A\"\nafter = \"Z\"\n"}}),
             "p/a.toml:1: extends: expected a profile, found none at p/gone.toml: No such file or "
             "directory\n"
             "p/a.toml:4: plugin \"A\": before: expected `before` and `after` keys that do not "
@@ -401,7 +401,7 @@ TEST(ReadProfileTest, ReportsInvalidKeys) {
        "p/a.toml:3: plugin \"A\": sha256: expected a `library` key in the same entry, which the "
        "digest belongs to, found none"},
   };
-  for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
+  for (const Case& c : cases) EXPECT_EQ(ProfileErrors({{"p/a.toml", c.toml}}), c.error) << c.toml;
 }
 
 // The plugin whose name could not be read may be the one that other keys refer to.
@@ -409,7 +409,7 @@ TEST(ReadProfileTest, ReportsAMisspelledNameKeyOnce) {
   const char* toml =
       "[[plugins]]\nnmae = \"acme.X\"\n[[plugins]]\nname = \"B\"\nafter = \"acme.X\"\n"
       "[order]\nFilter = [\"acme.X\"]";
-  EXPECT_EQ(ErrorsOf({{"p/a.toml", toml}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml", toml}}),
             "p/a.toml:1: plugins: name: expected the name of a plugin, found none\n"
             "p/a.toml:2: plugins: nmae: expected a known key, found \"nmae\"; did you mean name?");
 }
@@ -446,18 +446,18 @@ TEST(ReadProfileTest, ReportsInvalidOrders) {
        "p/a.toml:4: order.Filter: expected a plugin of this profile, found \"NodeNmae\"; did you "
        "mean NodeName?"},
   };
-  for (const Case& c : cases) EXPECT_EQ(ErrorsOf({{"p/a.toml", c.toml}}), c.error) << c.toml;
+  for (const Case& c : cases) EXPECT_EQ(ProfileErrors({{"p/a.toml", c.toml}}), c.error) << c.toml;
 }
 
 TEST(ReadProfileTest, ReportsAllErrorsOfAllFiles) {
   EXPECT_EQ(
-      ErrorsOf({{"p/a.toml",
-                 "extends = \"b.toml\"\n"
-                 "[[plugins]]\n"
-                 "name = \"A\"\n"
-                 "weight = -1\n"
-                 "before = \"NotThere\"\n"},
-                {"p/b.toml", "schedulerName = 1\nfoo = 2\n"}}),
+      ProfileErrors({{"p/a.toml",
+                      "extends = \"b.toml\"\n"
+                      "[[plugins]]\n"
+                      "name = \"A\"\n"
+                      "weight = -1\n"
+                      "before = \"NotThere\"\n"},
+                     {"p/b.toml", "schedulerName = 1\nfoo = 2\n"}}),
       "p/b.toml:1: schedulerName: expected the name of a scheduler, without spaces and control "
       "characters, found 1\n"
       "p/b.toml:2: foo: expected one of schedulerName, extends, plugins, order, found \"foo\"\n"
@@ -468,16 +468,16 @@ TEST(ReadProfileTest, ReportsAllErrorsOfAllFiles) {
 
 TEST(ReadProfileTest, ReportsASyntaxErrorAlone) {
   const std::string error =
-      ErrorsOf({{"p/a.toml", "extends = \"b.toml\"\nfoo = 1\n"}, {"p/b.toml", "x = \n"}});
+      ProfileErrors({{"p/a.toml", "extends = \"b.toml\"\nfoo = 1\n"}, {"p/b.toml", "x = \n"}});
   EXPECT_TRUE(error.starts_with("p/b.toml:1: not TOML: ")) << error;
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
 TEST(ReadProfileTest, DoesNotReportUnknownNamesIfTheBaseCannotBeRead) {
-  EXPECT_EQ(ErrorsOf({{"p/a.toml",
-                       "extends = \"gone.toml\"\n"
-                       "[[plugins]]\nname = \"A\"\nbefore = \"NodeName\"\n"
-                       "[order]\nFilter = [\"NodePorts\"]\n"}}),
+  EXPECT_EQ(ProfileErrors({{"p/a.toml",
+                            "extends = \"gone.toml\"\n"
+                            "[[plugins]]\nname = \"A\"\nbefore = \"NodeName\"\n"
+                            "[order]\nFilter = [\"NodePorts\"]\n"}}),
             "p/a.toml:1: extends: expected a profile, found none at p/gone.toml: No such file or "
             "directory");
 }
@@ -488,7 +488,7 @@ TEST(ReadProfileTest, LimitsTheNumberOfPlugins) {
     for (size_t i = 0; i < count; ++i) {
       text += "[[plugins]]\nname = \"P" + std::to_string(i) + "\"\n";
     }
-    return ErrorsOf({{"p/a.toml", text}});
+    return ProfileErrors({{"p/a.toml", text}});
   };
   EXPECT_EQ(plugins(kMaxProfilePlugins), "");
   EXPECT_EQ(plugins(kMaxProfilePlugins + 1),

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/assert.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -20,8 +21,7 @@ constexpr size_t kLineWidth = 100;
 
 bool IsBareKey(std::string_view key) {
   return !key.empty() && std::ranges::all_of(key, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return IsLetter(c) || IsDigit(c) || c == '_' || c == '-';
   });
 }
 
@@ -29,7 +29,7 @@ std::string KeyText(std::string_view key) {
   return IsBareKey(key) ? std::string(key) : TomlString(key);
 }
 
-std::string NumberText(double number) {
+std::string TomlNumber(double number) {
   std::array<char, 64> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   std::string text(digits.data(), end.ptr);
@@ -41,7 +41,7 @@ std::string NumberText(double number) {
 std::string ValueText(const Json& value) {
   if (value.is_string()) return TomlString(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_number_float()) return NumberText(value.get<double>());
+  if (value.is_number_float()) return TomlNumber(value.get<double>());
   if (value.is_number()) return std::to_string(value.get<int64_t>());
   BERTH_ASSERT(value.is_structured());
   const bool is_array = value.is_array();

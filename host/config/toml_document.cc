@@ -47,11 +47,9 @@ struct TomlAsserted {};
 namespace berth::host {
 namespace {
 
-using Kind = ConfigValue::Kind;
-
-class Converter {
+class TomlConverter {
  public:
-  Converter(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
+  TomlConverter(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
 
   ConfigValue Table(const toml::table& table, ConfigPlace place) {
     ConfigValue value;
@@ -74,24 +72,24 @@ class Converter {
     ConfigValue value;
     value.place = std::move(place);
     if (const toml::array* array = node.as_array()) {
-      value.kind = Kind::kArray;
+      value.kind = ConfigValue::Kind::kArray;
       for (const toml::node& element : *array) {
         value.elements.push_back(Node(element, Place(element.source()), key));
       }
     } else if (const auto* text = node.as_string()) {
-      value.kind = Kind::kString;
+      value.kind = ConfigValue::Kind::kString;
       value.text = text->get();
     } else if (const auto* integer = node.as_integer()) {
-      value.kind = Kind::kInt;
+      value.kind = ConfigValue::Kind::kInt;
       value.integer = integer->get();
     } else if (const auto* boolean = node.as_boolean()) {
-      value.kind = Kind::kBool;
+      value.kind = ConfigValue::Kind::kBool;
       value.boolean = boolean->get();
     } else if (const auto* number = node.as_floating_point()) {
-      value.kind = Kind::kFloat;
+      value.kind = ConfigValue::Kind::kFloat;
       SetNumber(number->get(), key, value);
     } else {
-      value.kind = Kind::kTime;
+      value.kind = ConfigValue::Kind::kTime;
       errors_.Expected(value.place, key, "a string, number, boolean, array or table",
                        "a date or time");
     }
@@ -144,7 +142,7 @@ std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& f
                                                     " (column " + std::to_string(at.column) + ")");
     return std::nullopt;
   }
-  return Converter(file, errors).Table(std::as_const(parsed).table(), {file, 0, 0});
+  return TomlConverter(file, errors).Table(std::as_const(parsed).table(), {file, 0, 0});
 }
 
 }  // namespace berth::host

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "host/contract/contract_check.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +11,9 @@
 
 #include <berth/testing/fake_host.h>
 
-#include "host/contract/contract_world.h"
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "host/contract/contract_cluster.h"
 
 namespace berth::host {
 namespace {
@@ -22,26 +23,26 @@ using testing::PluginUnderTest;
 using testing::PodSpec;
 
 constexpr ContractPromise kPromises[] = {
-    {kLibraryPromise, "It exports its entry and nothing else, and its note says the same."},
-    {"shape", "What it says of itself when it is created fits together."},
-    {"threads", "Services are called where abi.h allows it."},
-    {"outputs", "Every selected node is answered for, and no other."},
-    {"codes", "Answers are those of the point, and a refusal has a reason."},
-    {"blocks", "Answers do not depend on how nodes are put into blocks, or selected."},
-    {"concurrency", "Nor on other blocks being worked on at the same time."},
-    {"repeat", "Nor on being asked again."},
-    {"whatif", "AddPod and RemovePod come to what a cluster with, or without, the pod would."},
-    {"dependence", "Answers depend on what is declared, and on nothing else."},
-    {"hints", "So do hints."},
-    {"slots", "Cycle state keeps to its memory, and is read-only in blocks."},
-    {"leaks", "Nothing is left behind by a cycle, or by destroy."},
-    {"instances", "No instance leaves a file or a thread behind."},
-    {"faults", "Nothing is thrown that is not an answer."},
-    {kDeadlinesPromise, "Every call returns in time."},
-    {kSurvivesPromise, "Nothing ends the process."},
+    {kLibraryPromise, "The library exports only its entry, and its note contains the same data."},
+    {"shape", "The data that create() returns is consistent."},
+    {"threads", "The plugin calls services only where abi.h allows it."},
+    {"outputs", "The plugin answers for every selected node, and for no other."},
+    {"codes", "Answers are allowed at the extension point, and a refusal has a reason."},
+    {"blocks", "Answers do not depend on how nodes are divided into blocks or selected."},
+    {"concurrency", "Answers do not depend on blocks that are processed at the same time."},
+    {"repeat", "Answers do not change when the same call is repeated."},
+    {"whatif", "AddPod and RemovePod have the same effect as a cluster with or without the pod."},
+    {"dependence", "Answers depend only on what the plugin declares."},
+    {"hints", "Hints depend only on what the plugin declares."},
+    {"slots", "The plugin writes cycle state only within its size, and not in blocks."},
+    {"leaks", "No memory is leaked by a cycle or by destroy()."},
+    {"instances", "No instance leaves an open file or a thread after destroy()."},
+    {"faults", "The plugin throws no exception."},
+    {kDeadlinesPromise, "Every call returns before its deadline."},
+    {kSurvivesPromise, "No call ends the process."},
 };
 
-// Services that the kit has not: nothing comes of them. Who asks hears what a host may answer.
+// Services that the test kit does not have. They do nothing and return what a host may return.
 constexpr berth_api kApi = {
     sizeof(berth_api),
     0,
@@ -88,7 +89,7 @@ constexpr berth_waiting kWaiting = {
     [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; },
     [](const berth_host*, berth_str, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
 
-const std::map<std::string, const void*>& QuietServices() {
+const std::map<std::string, const void*>& StubServices() {
   static const std::map<std::string, const void*> services = {
       {BERTH_SERVICE_API, &kApi},
       {BERTH_SERVICE_WHATIF, &kWhatIf},
@@ -111,18 +112,18 @@ size_t EntriesOf(const char* directory) {
   return count;
 }
 
-// One plugin, asked about everything once.
+// Checks one plugin once.
 class ContractChecker {
  public:
   ContractChecker(const ContractSubject& subject, testing::CallObserver& observer,
                   const ContractSink& sink)
       : subject_(subject), observer_(observer), sink_(sink) {}
 
-  std::optional<ContractEffort> Run() {
-    if (!IsCreated()) return std::nullopt;
+  std::optional<ContractCoverage> Run() {
+    if (!CanBeCreated()) return std::nullopt;
     {
       PluginUnderTest probe(*subject_.entry, ScenarioWith({}));
-      world_ = MakeContractWorld(probe.instance().columns());
+      world_ = MakeContractCluster(probe.instance().columns());
     }
     {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
@@ -131,32 +132,32 @@ class ContractChecker {
       CheckCycles();
       for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
       CheckChanges();
-      TakeFaults();
+      ReportFaults();
     }
     CheckInstances();
-    if (!kit_looks_for_leaks_) CheckLeaks();
-    return effort_;
+    if (!kit_checks_leaks_) CheckLeaks();
+    return coverage_;
   }
 
  private:
   testing::Instance& instance() { return plugin_->instance(); }
 
   testing::Args Args() const {
-    const std::string& args = subject_.question.args;
+    const std::string& args = subject_.request.args;
     return args.empty() ? testing::Args() : testing::Args(std::string_view(args));
   }
 
   testing::Scenario ScenarioWith(std::vector<testing::NodeSpec> nodes) {
     return {.nodes = std::move(nodes),
             .args = Args(),
-            .plugin = subject_.question.plugin,
-            .services = QuietServices(),
-            .on_failure = [this](const std::string& line) { Broken(line); },
+            .plugin = subject_.request.plugin,
+            .services = StubServices(),
+            .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
   }
 
-  // Whether there is somebody to ask.
-  bool IsCreated() {
+  // Returns true if the plugin can be created. Reports a finding otherwise.
+  bool CanBeCreated() {
     const Answer created = PluginUnderTest::Create(*subject_.entry, ScenarioWith({}));
     if (created.ok()) return true;
     const std::string answers = std::string(subject_.entry->init == nullptr ? "" : "init or ") +
@@ -164,39 +165,37 @@ class ContractChecker {
     if (created.code == BERTH_BUG) {
       sink_({"faults", answers});
     } else if (created.code != BERTH_BAD_ARGUMENT && created.code != BERTH_ERROR) {
-      sink_({"codes", answers + ", which is no answer of create"});
-    } else if (!is_broken_) {
+      sink_({"codes", answers + ", which create must not answer"});
+    } else if (!has_violation_) {
       const bool is_by_args = created.code == BERTH_BAD_ARGUMENT;
       sink_({std::string(is_by_args ? kWantsArguments : kNotCreated), answers});
     }
     return false;
   }
 
-  // "acme.Rack: Filter of ... [kOutputs]", as the kit says it.
-  void Broken(const std::string& line) {
-    is_broken_ = true;
+  // Reports a violation that the test kit found: "acme.Rack: Filter of ... [kOutputs]".
+  void ReportViolation(const std::string& line) {
+    has_violation_ = true;
     const size_t mark = line.rfind(" [k");
-    const size_t begin = subject_.question.plugin.size() + 2;
-    std::string promise = line.substr(mark + 3, line.size() - mark - 4);
-    std::ranges::transform(promise, promise.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    sink_({std::move(promise), line.substr(begin, mark - begin)});
+    const size_t begin = subject_.request.plugin.size() + 2;
+    sink_(
+        {ToLower(line.substr(mark + 3, line.size() - mark - 4)), line.substr(begin, mark - begin)});
   }
 
-  // An answer that says that the plugin's code failed.
-  void Expect(const char* point, const PodSpec& pod, const Answer& answer) {
+  // Reports an answer that means that the code of the plugin failed.
+  void ReportBug(const char* point, const PodSpec& pod, const Answer& answer) {
     if (answer.code != BERTH_BUG) return;
     sink_({"faults", std::string(point) + " of pod " + pod.ns + "/" + pod.name + " answers " +
                          ToString(answer)});
   }
 
-  void TakeFaults() {
+  void ReportFaults() {
     for (const std::string& text : instance().services().faults()) sink_({"faults", text});
   }
 
   void CheckQueue() {
     for (const PodSpec& pod : world_.pods) {
-      if (instance().pre_enqueue) Expect("PreEnqueue", pod, plugin_->PreEnqueue(pod));
+      if (instance().pre_enqueue) ReportBug("PreEnqueue", pod, plugin_->PreEnqueue(pod));
       if (instance().enqueue_extensions) CheckHints(pod);
       if (!instance().queue_sort) continue;
       for (const PodSpec& other : world_.pods) {
@@ -227,18 +226,18 @@ class ContractChecker {
     }
   }
 
-  // For each pod some hundred instances are made.
+  // The test kit creates some hundred instances for each pod.
   void CheckCycles() {
     const int64_t begin_ns = subject_.steady_ns();
-    effort_.pods_of = static_cast<int>(world_.pods.size());
+    coverage_.pods_of = static_cast<int>(world_.pods.size());
     for (const PodSpec& pod : world_.pods) {
-      if (effort_.pods >= kFewestPods && !IsWithin(subject_.question.budget.pods_ns, begin_ns)) {
+      if (coverage_.pods >= kMinPods && !IsWithin(subject_.request.budget.pods_ns, begin_ns)) {
         break;
       }
       CheckCycle(pod);
-      ++effort_.pods;
+      ++coverage_.pods;
     }
-    kit_looks_for_leaks_ = instance().filter.has_value();
+    kit_checks_leaks_ = instance().filter.has_value();
   }
 
   bool IsWithin(int64_t budget_ns, int64_t begin_ns) const {
@@ -248,34 +247,34 @@ class ContractChecker {
   void CheckCycle(const PodSpec& pod) {
     if (instance().filter || instance().pre_filter) {
       const testing::FilterResult result = plugin_->Filter(pod);
-      Expect("PreFilter", pod, result.pre_filter);
-      Expect("Filter", pod, result.filter);
+      ReportBug("PreFilter", pod, result.pre_filter);
+      ReportBug("Filter", pod, result.filter);
     }
     if (instance().post_filter) {
-      Expect("PostFilter", pod, plugin_->Place(pod).PostFilter().answer);
+      ReportBug("PostFilter", pod, plugin_->Place(pod).PostFilter().answer);
     }
     if (!instance().score) return;
     const testing::ScoreResult result = plugin_->Score(pod);
-    Expect("PreScore", pod, result.pre_score);
-    Expect("Score", pod, result.score);
+    ReportBug("PreScore", pod, result.pre_score);
+    ReportBug("Score", pod, result.score);
   }
 
   void CheckPlacement(const PodSpec& pod) {
     const std::string& node = world_.nodes.front().name;
     testing::Placement placement = plugin_->Place(pod);
     const auto& reserve = instance().reserve;
-    if (reserve) Expect("Reserve", pod, placement.Reserve(node));
-    if (instance().permit) Expect("Permit", pod, placement.Permit(node).answer);
+    if (reserve) ReportBug("Reserve", pod, placement.Reserve(node));
+    if (instance().permit) ReportBug("Permit", pod, placement.Permit(node).answer);
     if (instance().pre_bind) {
-      Expect("PreBindPreFlight", pod, placement.PreFlight(node));
-      Expect("PreBind", pod, placement.PreBind(node));
+      ReportBug("PreBindPreFlight", pod, placement.PreFlight(node));
+      ReportBug("PreBind", pod, placement.PreBind(node));
     }
-    if (instance().bind) Expect("Bind", pod, placement.Bind(node));
+    if (instance().bind) ReportBug("Bind", pod, placement.Bind(node));
     if (instance().post_bind) placement.PostBind(node);
     if (!reserve || reserve->unreserve == nullptr) return;
     testing::Placement again = plugin_->Place(pod);
-    again.Unreserve(node);  // Never reserved.
-    Expect("Reserve", pod, again.Reserve(node));
+    again.Unreserve(node);  // Without Reserve before.
+    ReportBug("Reserve", pod, again.Reserve(node));
     again.Unreserve(node);
     again.Unreserve(node);
   }
@@ -285,22 +284,22 @@ class ContractChecker {
     plugin_->AddPod(world_.pods.front(), "late", BERTH_CHANGE_ASSUMED);
     plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FORGOTTEN);
     plugin_->RemoveNode("late");
-    plugin_->Advance(int64_t{60} * 1'000'000'000);
+    plugin_->Advance(60 * kSecond);
   }
 
-  // What one instance leaves behind hides in the noise; a thousand do not.
+  // The leak of a single instance is too small to be detected; that of a thousand is not.
   void CheckInstances() {
-    const auto make = [this] { PluginUnderTest(*subject_.entry, ScenarioWith({})); };
-    make();  // What is taken once, for all, is no leak.
+    const auto create = [this] { PluginUnderTest(*subject_.entry, ScenarioWith({})); };
+    create();  // Resources that the library takes only once are no leak.
     const size_t files = EntriesOf(kOpenFiles);
-    constexpr size_t kOwnThreads = 2;  // This one, and that which watches the calls.
+    constexpr size_t kOwnThreads = 2;  // This thread and that of the observer.
     const size_t threads = Settled(kThreads, kOwnThreads);
     const int64_t begin_ns = subject_.steady_ns();
-    int& made = effort_.instances;
-    while (made < kMostInstances &&
-           (made < kFewestInstances || IsWithin(subject_.question.budget.instances_ns, begin_ns))) {
-      make();
-      ++made;
+    int& created = coverage_.instances;
+    while (created < kMaxInstances &&
+           (created < kMinInstances || IsWithin(subject_.request.budget.instances_ns, begin_ns))) {
+      create();
+      ++created;
     }
     Compare("open files", files, EntriesOf(kOpenFiles));
     Compare("threads", threads, Settled(kThreads, threads));
@@ -314,21 +313,21 @@ class ContractChecker {
 
   void Compare(const char* what, size_t before, size_t after) {
     if (after <= before) return;
-    sink_({"instances", "after create and destroy, " + std::to_string(effort_.instances) +
-                            " times, there are " + std::to_string(after - before) + " " + what +
-                            " more than before"});
+    sink_({"instances", "after create and destroy, " + std::to_string(coverage_.instances) +
+                            " times, there are " + std::to_string(after - before) + " more " +
+                            what + " than before"});
   }
 
-  // The kit looks for them at Filter; this is for plugins that have none.
+  // The test kit checks for leaks at Filter. This checks plugins without Filter.
   void CheckLeaks() {
-    testing::Reporter reporter(subject_.question.plugin);
-    reporter.set_handler([this](const std::string& line) { Broken(line); });
+    testing::Reporter reporter(subject_.request.plugin);
+    reporter.set_handler([this](const std::string& line) { ReportViolation(line); });
     reporter.set_observer(&observer_);
     testing::World world{testing::Library(*subject_.entry)};
-    world.info = &world.library.Find(subject_.question.plugin);
+    world.info = &world.library.Find(subject_.request.plugin);
     world.profile = "default-scheduler";
     world.args = Args();
-    world.scripted = QuietServices();
+    world.scripted = StubServices();
     world.reporter = &reporter;
     testing::Table table;
     table.ids = world.ids.get();
@@ -340,31 +339,32 @@ class ContractChecker {
   const ContractSubject& subject_;
   testing::CallObserver& observer_;
   const ContractSink& sink_;
-  ContractWorld world_;
+  ContractCluster world_;
   PluginUnderTest* plugin_ = nullptr;
-  bool is_broken_ = false;  // The kit has found something.
-  bool kit_looks_for_leaks_ = false;
-  ContractEffort effort_;
+  bool has_violation_ = false;  // The test kit has found a violation.
+  bool kit_checks_leaks_ = false;
+  ContractCoverage coverage_;
 };
 
 }  // namespace
 
 std::span<const ContractPromise> ContractPromises() { return kPromises; }
 
-std::optional<ContractEffort> CheckContract(const ContractSubject& subject,
-                                            testing::CallObserver& observer,
-                                            const ContractSink& sink) {
+std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
+                                              testing::CallObserver& observer,
+                                              const ContractSink& sink) {
   return ContractChecker(subject, observer, sink).Run();
 }
 
 size_t SettledCount(size_t most, const std::function<size_t()>& count,
                     const std::function<void()>& wait) {
-  constexpr int kMostStill = 20;  // In a row, after which it will not come down.
+  // After this many counts in a row without a decrease the count is final.
+  constexpr int kMaxUnchanged = 20;
   size_t least = count();
-  for (int still = 0; least > most && still < kMostStill; ++still) {
+  for (int unchanged = 0; least > most && unchanged < kMaxUnchanged; ++unchanged) {
     wait();
     const size_t now = count();
-    if (now < least) still = 0;
+    if (now < least) unchanged = 0;
     least = std::min(least, now);
   }
   return least;

@@ -1,5 +1,5 @@
-// Does a plugin keep the contract? Asked of the plugin itself, by the SDK's test kit: in a cluster
-// made for the columns that it reads, at each of its points.
+// Checks that a plugin keeps the contract of the SDK. The SDK's test kit calls the plugin at each
+// of its extension points, in a cluster made for the columns that the plugin reads.
 #ifndef BERTH_HOST_CONTRACT_CONTRACT_CHECK_H_
 #define BERTH_HOST_CONTRACT_CONTRACT_CHECK_H_
 
@@ -19,66 +19,69 @@ class CallObserver;
 
 namespace berth::host {
 
-// A promise, by the name that findings and `berth plugin check` call it.
+// A promise of the contract.
 struct ContractPromise {
-  std::string_view name;
-  std::string_view text;  // "Every selected node is answered for, and no other."
+  std::string_view name;  // The name in findings and in the output of `berth plugin check`.
+  std::string_view text;  // "The plugin answers for every selected node, and for no other."
 };
 std::span<const ContractPromise> ContractPromises();
-// Of the library as a whole. The loader judges it: CheckContract() never finds it broken.
+// The promise of the library as a whole. The loader checks it; CheckContract() has no findings for
+// it.
 inline constexpr std::string_view kLibraryPromise = "library";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
-// Not promises: the plugin could not be asked, for create() wants other arguments, or something
-// else that is not there.
+// These are not promises. A finding with one of these names means that the plugin could not be
+// checked: create() refused its arguments, or failed because something else is missing.
 inline constexpr std::string_view kWantsArguments = "arguments";
 inline constexpr std::string_view kNotCreated = "create";
 
-// One broken promise, in a sentence.
+// One violation of a promise, as a sentence.
 struct ContractFinding {
   std::string promise;
   std::string text;
 };
 using ContractSink = std::function<void(const ContractFinding&)>;
 
-// A plugin whose calls take long is asked less: what is begun within these times is done, and never
-// less than kFewestPods and kFewestInstances.
+// How long a check may take. After these times no further pod or instance is begun, so that a
+// plugin with slow calls is called less often, but at least for kMinPods and kMinInstances.
 struct ContractBudget {
   int64_t pods_ns = 60'000'000'000;
   int64_t instances_ns = 10'000'000'000;
 };
-inline constexpr int kFewestPods = 2;
-inline constexpr int kFewestInstances = 10;
-inline constexpr int kMostInstances = 1000;
+inline constexpr int kMinPods = 2;
+inline constexpr int kMinInstances = 10;
+inline constexpr int kMaxInstances = 1000;
 
-struct ContractQuestion {
-  std::string plugin;  // Its name.
-  std::string args;    // A JSON object; empty: none are given.
+struct ContractCheckRequest {
+  std::string plugin;  // The name of the plugin.
+  std::string args;    // Its arguments as a JSON object; empty: none.
   ContractBudget budget = {};
 };
 
 struct ContractSubject {
-  const berth_entry* entry = nullptr;  // Of a library that stays loaded.
-  const ContractQuestion& question;
+  const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
+  const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
 };
 
-// How much was asked.
-struct ContractEffort {
-  int pods = 0;       // That went through whole cycles, with all that the kit compares.
-  int pods_of = 0;    // How many there are.
-  int instances = 0;  // Made and destroyed in a row.
+// How much was checked.
+struct ContractCoverage {
+  int pods = 0;       // The pods that went through complete cycles.
+  int pods_of = 0;    // All pods of the cluster.
+  int instances = 0;  // The instances that were created and destroyed in a row.
 };
 
-// Calls the plugin some thousand times, and `sink` on this thread for what it breaks. A plugin may
-// do whatever it likes here: run this in a process of its own. `observer` is told of every call.
-// Returns: none: it was not created, and so not asked.
-std::optional<ContractEffort> CheckContract(const ContractSubject& subject,
-                                            testing::CallObserver& observer,
-                                            const ContractSink& sink);
+// Calls the plugin some thousand times, and calls `sink` on this thread for each violation.
+// `observer` is called before and after each call. The plugin may crash or end the process: use
+// CheckContractIsolated() to run this in a process of its own. Returns none if the plugin could not
+// be created.
+std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
+                                              testing::CallObserver& observer,
+                                              const ContractSink& sink);
 
-// What `count` gives when it has come down to `most`, or does not come down any more: a thread that
-// was joined is listed for a moment longer. `wait` lets some milliseconds pass.
+// Calls `count` until it returns at most `most` or no longer decreases, and returns the lowest
+// count. (The kernel lists a thread for a moment after it was joined.) `wait` waits some
+// milliseconds.
 size_t SettledCount(size_t most, const std::function<size_t()>& count,
                     const std::function<void()>& wait);
 

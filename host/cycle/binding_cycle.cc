@@ -29,30 +29,29 @@ Failure RejectionFor(std::optional<PluginId> plugin, std::string_view reason) {
 BindingCycle::BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
                            std::span<const PermitWait> waits)
     : env_(env), reservation_(std::move(reservation)) {
-  const Plan& plan = reservation_->binding().plan();
   for (const PermitWait& wait : waits) {
-    const std::string& name = plan.plugins()[wait.plugin].name;
-    waits_.push_back({env_.ids.IdOf(plan.scheduler_name(), name), name, wait.timeout_ns});
+    const PlannedPlugin& plugin = plan().plugins()[wait.plugin];
+    waits_.push_back({plugin.id, plugin.name, wait.timeout_ns});
   }
 }
 
 BindingCycle::~BindingCycle() { CancelTimers(); }
 
 void BindingCycle::Start() {
-  reservation_->TellOthers();
-  if (rejection() != nullptr) return CarryOut();
-  const bool waits = !waits_.empty();
+  reservation_->AnnounceRelease();
+  if (rejection() != nullptr) return ApplyVerdict();
+  const bool has_to_wait = !waits_.empty();
   PreFlightResult flight = RunPreBindPreFlight(reservation_->binding());
   if (!flight.status.ok() && flight.status.code != BERTH_SKIP) return FailWith(flight.status);
   skipped_ = std::move(flight.skipped);
-  if (flight.status.ok() || waits) NominateForExpectation();
-  if (!waits) return OnPermitted();
+  if (flight.status.ok() || has_to_wait) NominateForExpectation();
+  if (!has_to_wait) return RunPreBind();
   StartTimers();
 }
 
-// What takes long is shown in the pod's status, so that others count with it, and so that a
-// scheduler that takes over goes on with the same node. A failure matters to nobody.
-// (KEP-5278, NominatedNodeNameForExpectation)
+// A binding that takes long is shown in the pod's status, so that other components count with it
+// and a scheduler that takes over continues with the same node. A failure of the patch has no
+// effect. (KEP-5278, NominatedNodeNameForExpectation)
 void BindingCycle::NominateForExpectation() {
   if (pod()->nominated_node() == node_name()) return;
   PodStatusPatch patch;
@@ -90,14 +89,14 @@ void BindingCycle::Allow(PluginId plugin) {
 void BindingCycle::Reject(PluginId plugin, std::string_view reason) {
   if (!is_waiting()) return;
   CancelTimers();
-  verdict_ = Verdict{RejectionFor(plugin, reason)};
+  verdict_ = PermitVerdict{RejectionFor(plugin, reason)};
 }
 
-void BindingCycle::CarryOut() {
+void BindingCycle::ApplyVerdict() {
   if (state_ != State::kWaiting || !verdict_.has_value()) return;
   CancelTimers();
   if (verdict_->rejection.has_value()) return Fail(*std::move(verdict_->rejection));
-  OnPermitted();
+  RunPreBind();
 }
 
 void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view reason) {
@@ -108,30 +107,26 @@ void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view re
 
 // --- PreBind and Bind ---------------------------------------------------------------------------
 
-void BindingCycle::OnPermitted() {
+void BindingCycle::RunPreBind() {
   env_.queue.StopRecording(pod()->uid());
   state_ = State::kPreBind;
   pre_bind_ =
       std::make_unique<PreBindRun>(reservation_->binding(), env_.calls, skipped_,
-                                   [this](const PluginStatus& status) { OnPreBound(status); });
+                                   [this](const PluginStatus& status) { OnPreBindDone(status); });
   pre_bind_->Start();
 }
 
-void BindingCycle::OnPreBound(const PluginStatus& status) {
+void BindingCycle::OnPreBindDone(const PluginStatus& status) {
   if (preempted_.has_value()) return Fail(ErrorFailure(*preempted_));
   if (!status.ok()) return FailWith(status);
   state_ = State::kBind;
   bind_ = std::make_unique<BindRun>(reservation_->binding(), env_.calls,
-                                    [this](const PluginStatus& answer) { OnAnswer(answer); });
+                                    [this](const PluginStatus& answer) { OnBindDone(answer); });
   bind_->Start();
 }
 
-void BindingCycle::OnAnswer(const PluginStatus& status) {
+void BindingCycle::OnBindDone(const PluginStatus& status) {
   if (!status.ok()) return FailWith(status);
-  OnBound();
-}
-
-void BindingCycle::OnBound() {
   reservation_->Commit();
   const PodRef& bound = pod();
   env_.queue.Done(bound->uid());
@@ -143,8 +138,8 @@ void BindingCycle::OnBound() {
 
 // --- the end ------------------------------------------------------------------------------------
 
-// A rejection this late is no statement about nodes: nobody is waited for, it is tried again as
-// after an error.
+// A rejection this late is not about nodes: the pod is not parked for the events of a plugin, but
+// retried as after an error.
 void BindingCycle::FailWith(const PluginStatus& status) {
   Failure failure = ErrorFailure(status.Message());
   if (status.rejected()) failure.code = status.code;
@@ -161,12 +156,11 @@ void BindingCycle::Finish() {
   env_.finished(*this);
 }
 
-void BindingCycle::OnPodGoing() {
+void BindingCycle::OnPodDeleted() {
   if (state_ == State::kWaiting) return RejectNow(std::nullopt, "removed");
-  reservation_->FreePlace();
+  reservation_->ReleasePlace();
 }
 
-// Past Permit the answer to the binding says what there is to know.
 void BindingCycle::OnPodBound() {
   if (state_ == State::kWaiting) RejectNow(std::nullopt, "bound by another");
 }

@@ -1,8 +1,9 @@
-// The binding cycle: what happens to a pod between its attempt and its node.
+// The binding cycle: what happens to a pod after its scheduling cycle, until it is bound.
 //
-//   pre-flight -> wait on Permit -> PreBind -> Bind -> PostBind
+//   PreBindPreFlight -> wait on Permit -> PreBind -> Bind -> PostBind
 //
-// A state machine, not a thread: it goes on when an answer, a timer or a plugin says so.
+// It is a state machine, not a thread: an answer of a plugin, a timer or a decision of a Permit
+// plugin moves it on.
 //
 // kube-scheduler: pkg/scheduler/schedule_one.go, bindingCycle; runtime/waiting_pods_map.go
 #ifndef BERTH_HOST_CYCLE_BINDING_CYCLE_H_
@@ -24,7 +25,6 @@
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/async_call.h"
-#include "host/runtime/plugin_ids.h"
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_permit.h"
 #include "host/runtime/run_pre_bind.h"
@@ -32,8 +32,9 @@
 namespace berth::host {
 
 // Threading: the scheduling thread.
-// Lifetime:  until `finished` was called and its owner has dropped it, which gives everything back
-//            unless the pod was bound. Must not be dropped within one of its own functions.
+// Lifetime:  the owner destroys it some time after `finished` was called, or earlier. Unless the
+//            pod was bound, the destructor of its reservation then undoes everything.
+// Must not:  be destroyed within one of its own functions.
 class BindingCycle {
  public:
   struct Env {
@@ -42,15 +43,15 @@ class BindingCycle {
     const Clock& clock;
     TimerQueue& timers;
     const AsyncCalls& calls;
-    PluginIds& ids;
     DecisionSink& sink;
-    // It has ended, one way or the other: drop it soon. Called once, within Start() or later.
-    std::function<void(BindingCycle&)> finished;
+    // Called once, within Start() or later, when the cycle has ended, successfully or not.
+    std::function<void(const BindingCycle& ended)> finished;
   };
 
   enum class State : uint8_t { kWaiting, kPreBind, kBind, kFinished };
 
-  // `waits`: of Permit; none: it goes on at once.
+  // `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does not wait.
+  // Lifetime: env must outlive the binding cycle.
   BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
                std::span<const PermitWait> waits);
   ~BindingCycle();
@@ -58,41 +59,50 @@ class BindingCycle {
   BindingCycle& operator=(const BindingCycle&) = delete;
 
   void Start();
-  // It has not been started, and will not be: its reservation is withdrawn when it is dropped.
-  void Withdraw() { reservation_->Withdraw(); }
+  // Makes the destructor undo the reservation without requeueing the pod: see
+  // Reservation::SetSilent(). REQUIRES: Start() was not called and will not be.
+  void SetSilent() { reservation_->SetSilent(); }
 
-  // ---- While it waits on Permit -----------------------------------------------------------------
+  // ---- Permit -----------------------------------------------------------------------------------
 
-  // And nobody has decided about it.
+  // Returns true while the pod waits on Permit and no plugin has rejected it.
   bool is_waiting() const {
     return state_ == State::kWaiting && !waits_.empty() && !verdict_.has_value();
   }
-  // The plugin lets it go; that is decided when all have. The first decision counts, and the time
-  // that the plugin had given it does not run out any more.
+  // Records that the plugin allows the pod, and stops the plugin's timeout. The pod is permitted
+  // when all plugins that made it wait have allowed it. No effect unless is_waiting().
   void Allow(PluginId plugin);
-  // The plugin rejects it: that is decided.
+  // Records that the plugin rejects the pod. The first rejection counts. No effect unless
+  // is_waiting().
   void Reject(PluginId plugin, std::string_view reason);
-  // Why it was; null: it was not, or that has happened.
+  // Returns the rejection that Reject() recorded and ApplyVerdict() has not applied yet; otherwise
+  // null.
   const Failure* rejection() const {
     const bool is_rejected = verdict_.has_value() && verdict_->rejection.has_value();
     return is_rejected ? &*verdict_->rejection : nullptr;
   }
-  // What was decided happens; without a decision nothing. Not within an attempt.
-  void CarryOut();
+  // Goes on with a pod that was permitted, or ends the cycle of a pod that was rejected. No effect
+  // on a pod that still waits.
+  // Must not: be called during a scheduling cycle.
+  void ApplyVerdict();
 
   // ---- At any time ------------------------------------------------------------------------------
 
-  // The pod is being deleted, or gone.
-  void OnPodGoing();
-  // The cluster says that it has a node: by us, or by somebody else.
+  // The pod is being deleted, or is gone. A waiting pod is rejected; a pod that is being bound only
+  // loses its place on the node, and its binding will fail.
+  void OnPodDeleted();
+  // The cluster reports that the pod has a node: this scheduler has bound it, or another client. A
+  // waiting pod is rejected; otherwise the answer to Bind decides.
   void OnPodBound();
-  // Its place is needed for another: true when it could still be stopped, and it was. The pod backs
-  // off and is tried again. One that is on its way back already counts as stopped. (kube-scheduler:
-  // PreemptPod)
+  // Takes the pod's place for a pod of higher priority. Returns true if the binding could be
+  // stopped, or had failed already: the pod backs off and is tried again. Returns false if the pod
+  // is being bound, or is bound. (kube-scheduler: PreemptPod)
   bool Preempt(std::string_view reason);
-  // The scheduler stops: what waits is given back; what is on its way ends by itself.
+  // The scheduler stops: ends the cycle of a pod that waits on Permit, so that the pod goes back to
+  // the queue. A pod that is being bound is not affected.
   void Stop();
-  // Nobody will hear what its plugins answer: they are told, and nothing else happens.
+  // Tells plugins that are called for this pod that their answers are no longer needed. No other
+  // effect.
   void Cancel() { reservation_->binding().Cancel(); }
 
   State state() const { return state_; }
@@ -101,38 +111,38 @@ class BindingCycle {
   const Plan& plan() const { return reservation_->binding().plan(); }
 
  private:
+  // A plugin that makes the pod wait.
   struct Wait {
     PluginId plugin;
     std::string name;
     int64_t timeout_ns;
     TimerQueue::Id timer = 0;  // 0: not started.
   };
-  // What was decided about a pod that waits.
-  struct Verdict {
-    std::optional<Failure> rejection;  // None: it may go on.
+  // What the plugins have decided about a waiting pod.
+  struct PermitVerdict {
+    std::optional<Failure> rejection;  // Empty: the pod is permitted.
   };
 
   void StartTimers();
   void CancelTimers();
   void NominateForExpectation();
-  // At once. `plugin`: who says so; none: nobody in particular.
+  // Ends the cycle of a waiting pod. `plugin`: the plugin that rejects the pod, if it is one.
   void RejectNow(std::optional<PluginId> plugin, std::string_view reason);
-  void OnPermitted();
-  void OnPreBound(const PluginStatus& status);
-  void OnAnswer(const PluginStatus& status);
-  void OnBound();
+  void RunPreBind();
+  void OnPreBindDone(const PluginStatus& status);
+  void OnBindDone(const PluginStatus& status);
   void FailWith(const PluginStatus& status);
   void Fail(Failure failure);
   void Finish();
 
-  Env env_;
+  const Env& env_;
   std::unique_ptr<Reservation> reservation_;
   std::vector<Wait> waits_;
-  std::vector<uint32_t> skipped_;  // Plugins whose PreBind has nothing to do.
+  std::vector<uint32_t> skipped_;  // Plugins whose PreBind has nothing to do for this pod.
   std::unique_ptr<PreBindRun> pre_bind_;
   std::unique_ptr<BindRun> bind_;
-  std::optional<Verdict> verdict_;
-  std::optional<std::string> preempted_;  // Why, when its PreBind was cancelled.
+  std::optional<PermitVerdict> verdict_;
+  std::optional<std::string> preempted_;  // The reason, if Preempt() cancelled PreBind.
   State state_ = State::kWaiting;
 };
 

@@ -1,4 +1,4 @@
-// Who is told what was decided.
+// Observer of scheduling decisions.
 #ifndef BERTH_HOST_CYCLE_DECISION_SINK_H_
 #define BERTH_HOST_CYCLE_DECISION_SINK_H_
 
@@ -12,40 +12,46 @@
 
 namespace berth::host {
 
-// Why an attempt or a binding ended without a bound pod.
+// Why a scheduling cycle or a binding cycle ended without a bound pod.
 struct Failure {
-  // Unschedulable: plugins said no. Error: something went wrong; it is tried again.
+  // BERTH_ERROR: something failed; the pod backs off and is tried again. Any other code: plugins
+  // rejected the pod.
   berth_code code = BERTH_ERROR;
-  std::string message =
-      {};  // As kube-scheduler words it: the event's note, the condition's message.
-  Rejection rejection = {};  // Who said no. Empty for errors.
-  // False: the pod's nomination stays as it is. True: it becomes `nominated_node`; empty: none.
+  // The text of the event and of the pod's condition, as kube-scheduler words it.
+  std::string message = {};
+  // The plugins that rejected the pod; only their events bring it back. Empty for errors.
+  Rejection rejection = {};
+  // False: the pod keeps its nomination. True: the pod is nominated to `nominated_node`, or to no
+  // node if that is empty.
   bool overrides_nomination = true;
   std::string nominated_node = {};
 };
 
-// Called between attempts and in the order of the decisions.
+// Called in the order of the decisions.
 // Threading: the scheduling thread.
+// Must not:  call the scheduler.
 class DecisionSink {
  public:
   virtual ~DecisionSink() = default;
 
-  // A node was found and reserved; the pod may wait on Permit, or its binding is under way.
+  // The pod has a reservation on a node. It may have to wait on Permit; otherwise its binding
+  // begins.
   virtual void OnAssumed(const PodRef& pod, std::string_view node) {
     static_cast<void>(pod);
     static_cast<void>(node);
   }
+  // The pod is bound to the node.
   virtual void OnBound(const PodRef& pod, std::string_view node) {
     static_cast<void>(pod);
     static_cast<void>(node);
   }
-  // `node`: the one that it had been given; empty when the attempt found none.
+  // The pod is not bound. `node`: the node that it had been given; empty if no node was found.
   virtual void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
     static_cast<void>(pod);
     static_cast<void>(node);
     static_cast<void>(failure);
   }
-  // Not tried, for it is being deleted.
+  // The pod was not tried, because it is being deleted.
   virtual void OnSkipped(const PodRef& pod, std::string_view message) {
     static_cast<void>(pod);
     static_cast<void>(message);

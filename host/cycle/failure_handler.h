@@ -1,4 +1,4 @@
-// What is done about a pod that was not placed: back to the queue, an event, the pod's condition.
+// Requeues and reports pods that got no node.
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
@@ -18,7 +18,7 @@ namespace berth::host {
 
 // (kube-scheduler: pkg/scheduler/schedule_one.go, handleSchedulingFailure)
 // Threading: the scheduling thread.
-// Lifetime:  what it was made of must outlive it.
+// Lifetime:  the arguments of the constructor must outlive it.
 class FailureHandler {
  public:
   FailureHandler(SchedulingQueue& queue, Client& client, const Clock& clock, DecisionSink& sink)
@@ -26,36 +26,42 @@ class FailureHandler {
         client_(client),
         clock_(clock),
         sink_(sink),
-        unheard_(std::make_shared<Unheard>()) {}
+        failed_patches_(std::make_shared<FailedPatches>()) {}
 
-  // In this order: the pod goes back to the queue, as the cluster last said it is; its nomination
-  // is noted; the event; the condition PodScheduled and status.nominatedNodeName, where they
-  // change since it was last told. A pod that was deleted or bound meanwhile is forgotten, and
-  // nothing is said.
-  // `node`: the node that it had been given; empty: none.
+  // Returns the pod to the queue, in the version that the cluster reported last, and then calls
+  // Report(). With a rejection the queue parks the pod; without one the pod backs off.
+  // `node`: the node that the pod had been given; empty: none.
   // REQUIRES: the pod is in flight.
   void Handle(std::string_view uid, std::string_view node, const Failure& failure);
-  // The same but for the first: the pod has gone back, with its group.
-  void Tell(const PodRef& pod, std::string_view node, const Failure& failure);
+
+  // Reports the failure, in this order: the decision sink; the pod's nomination in the queue; an
+  // event; the pod's condition PodScheduled and status.nominatedNodeName, as far as they differ
+  // from the last report. Only the sink is called for a pod that was deleted or bound meanwhile.
+  void Report(const PodRef& pod, std::string_view node, const Failure& failure);
+
+  // Removes a pod that is being deleted from the queue, and reports `message` by an event.
+  // REQUIRES: the pod is in flight.
+  void Skip(const PodRef& pod, std::string_view message);
 
  private:
-  // The pods whose condition was not told: the client says so on a thread of its own, perhaps when
-  // the handler is gone. They are told again when they fail again, whatever the reason.
-  struct Unheard {
+  // The pods whose condition did not reach the cluster. The client may add to it on another thread,
+  // and after the handler is gone. The condition of such a pod is sent with its next failure, even
+  // if it is the same.
+  struct FailedPatches {
     std::mutex mutex;
     std::vector<std::string> uids;
   };
 
   void Nominate(const PodRef& pod, const Failure& failure);
   void PatchStatus(const PodRef& pod, const Failure& failure);
-  Done NoteWhenUnheard(const Pod& pod) const;
-  void ForgetUnheard();
+  Done RecordFailedPatch(const Pod& pod) const;
+  void ForgetFailedPatches();
 
   SchedulingQueue& queue_;
   Client& client_;
   const Clock& clock_;
   DecisionSink& sink_;
-  std::shared_ptr<Unheard> unheard_;
+  std::shared_ptr<FailedPatches> failed_patches_;
 };
 
 }  // namespace berth::host

@@ -4,14 +4,13 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <set>
 
 namespace berth::host {
 namespace {
 
 constexpr uint32_t kReasonBits = 64;
 
-// Calls `each(row, verdict)` for every row that a Filter rejected.
+// Calls each(row, verdict) for every row that a Filter plugin rejected.
 template <class Each>
 void ForEachRejected(const Attempt& attempt, Each each) {
   for (const Selection::Block& block : attempt.candidates->blocks()) {
@@ -22,7 +21,7 @@ void ForEachRejected(const Attempt& attempt, Each each) {
   }
 }
 
-// How often each text was given. Texts of several plugins may be equal.
+// The number of nodes by reason. Several plugins may give the same reason.
 using ReasonCounts = std::map<std::string, uint32_t, std::less<>>;
 
 std::string Headline(uint32_t nodes) {
@@ -60,14 +59,14 @@ ReasonCounts CountReasons(const Attempt& attempt) {
 }  // namespace
 
 std::string AbsentReason(const Attempt& attempt) {
-  return "node(s) didn't satisfy plugin(s) [" + Join(attempt.subset_plugins, " ") + "]";
+  return "node(s) didn't satisfy plugin(s) [" + Join(attempt.SubsetPluginNames(), " ") + "]";
 }
 
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter) {
   std::string message = Headline(attempt.live_rows().size());
   if (attempt.pre_filter_rejection.has_value()) {
-    const std::string why = attempt.pre_filter_rejection->Message();
-    if (!why.empty()) message += " " + why + ".";
+    const std::string reasons = attempt.pre_filter_rejection->Message();
+    if (!reasons.empty()) message += " " + reasons + ".";
   } else {
     message += Sentence(CountReasons(attempt));
   }
@@ -81,32 +80,39 @@ std::string OneNodeFitError(std::span<const std::string> reasons) {
   return Headline(1) + Sentence(counts);
 }
 
-RejectorNames RejectedBy(const Attempt& attempt) {
-  std::set<std::string> names(attempt.subset_plugins.begin(), attempt.subset_plugins.end());
-  std::set<std::string> pending;
+Rejection RejectedBy(const Attempt& attempt) {
+  const std::span<const PlannedPlugin> planned = attempt.plan().plugins();
+  std::vector<bool> rejects(planned.size());
+  std::vector<bool> answers_pending(planned.size());
+  for (const uint32_t plugin : attempt.subset_plugins) rejects[plugin] = true;
   const auto& pre_filter = attempt.pre_filter_rejection;
-  if (pre_filter.has_value()) {
-    if (!pre_filter->plugin.empty()) names.insert(pre_filter->plugin);
-  } else {
-    std::vector<bool> rejects(attempt.plan().plugins().size());
-    std::vector<bool> pends(rejects.size());
+  if (!pre_filter.has_value()) {
     ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
-      (verdict.code == BERTH_PENDING ? pends : rejects)[verdict.plugin] = true;
+      (verdict.code == BERTH_PENDING ? answers_pending : rejects)[verdict.plugin] = true;
     });
-    for (uint32_t plugin = 0; plugin < rejects.size(); ++plugin) {
-      const std::string& name = attempt.cycle(plugin).plugin().name;
-      if (rejects[plugin]) names.insert(name);
-      if (pends[plugin]) pending.insert(name);
-    }
   }
-  return {{names.begin(), names.end()}, {pending.begin(), pending.end()}};
+  Rejection rejection;
+  for (size_t i = 0; i < planned.size(); ++i) {
+    const PluginId id = planned[i].id;
+    if (rejects[i] || (pre_filter.has_value() && pre_filter->plugin == id)) {
+      rejection.plugins.push_back(id);
+    }
+    if (answers_pending[i]) rejection.pending.push_back(id);
+  }
+  std::ranges::sort(rejection.plugins);
+  std::ranges::sort(rejection.pending);
+  return rejection;
 }
 
-std::vector<std::string> Rejectors(const Attempt& attempt) {
-  const RejectorNames by = RejectedBy(attempt);
-  std::vector<std::string> all;
-  std::ranges::set_union(by.plugins, by.pending, std::back_inserter(all));
-  return all;
+std::vector<std::string> RejectorNames(const Attempt& attempt) {
+  const Rejection by = RejectedBy(attempt);
+  std::vector<PluginId> ids;
+  std::ranges::set_union(by.plugins, by.pending, std::back_inserter(ids));
+  std::vector<std::string> names;
+  names.reserve(ids.size());
+  for (const PluginId id : ids) names.push_back(attempt.plan().NameOf(id));
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace berth::host

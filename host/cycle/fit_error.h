@@ -1,4 +1,4 @@
-// Why a pod fits nowhere, in kube-scheduler's words.
+// The message for a pod that fits no node, and the plugins that rejected it.
 #ifndef BERTH_HOST_CYCLE_FIT_ERROR_H_
 #define BERTH_HOST_CYCLE_FIT_ERROR_H_
 
@@ -7,36 +7,34 @@
 #include <string_view>
 #include <vector>
 
+#include "host/queue/queued_entity.h"
 #include "host/runtime/attempt.h"
 
 namespace berth::host {
 
 // "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
 //
-// Reasons are counted over nodes and sorted as strings, counts included. A rejection by PreFilter
-// stands in place of the reasons per node. `post_filter`, when not empty, follows behind.
+// Returns kube-scheduler's message. Each reason is prefixed with the number of its nodes, and these
+// strings are sorted. If PreFilter rejected the pod, its reasons replace those of the nodes. The
+// text of PostFilter, `post_filter`, is appended unless it is empty.
 // (kube-scheduler: pkg/scheduler/framework/types.go, FitError.Error)
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter);
 
-// The same of one node alone: the one that a pod was given and lost again by Reserve or Permit.
+// Returns the same message for one node: the node for which Reserve or Permit refused the pod.
 std::string OneNodeFitError(std::span<const std::string> reasons);
 
-// What is said of nodes that a PreFilter plugin's subset leaves out.
+// Returns the reason for nodes that are outside the subset which PreFilter plugins named.
 std::string AbsentReason(const Attempt& attempt);
 
-// Who made the pod unschedulable, sorted. Only their events wake the pod.
+// Returns the plugins that made the pod unschedulable; only events that they registered for bring
+// the pod back. Rejection::plugins holds the plugins that rejected a node, the plugin that rejected
+// the pod in PreFilter, and the plugins that restricted the pod to a subset of the nodes.
+// Rejection::pending holds the plugins that answered Pending for a node. A plugin may be in both.
 // (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)
-struct RejectorNames {
-  // Those that rejected a node, the one that rejected in PreFilter, and those that named a subset
-  // of nodes.
-  std::vector<std::string> plugins;
-  // Those that answered Pending for some node; a plugin may be in both.
-  std::vector<std::string> pending;
-};
-RejectorNames RejectedBy(const Attempt& attempt);
+Rejection RejectedBy(const Attempt& attempt);
 
-// All of them, sorted.
-std::vector<std::string> Rejectors(const Attempt& attempt);
+// Returns the names of all plugins of RejectedBy(), sorted, for texts.
+std::vector<std::string> RejectorNames(const Attempt& attempt);
 
 }  // namespace berth::host
 

@@ -35,8 +35,9 @@ struct Field {
   bool (*used)(const berth_pod& pod);
 };
 
-// Sorted by pointer. Fields that only order nodes (images) are not here: ignoring them breaks
-// nobody's word. Nor are volumes that fit on every node (host paths, NFS, inline CSI).
+// Sorted by pointer. Fields that only affect the order of nodes (images) are not listed, because a
+// scheduler may ignore them. Volumes that fit on every node (host paths, NFS, inline CSI) are not
+// listed either.
 constexpr std::array kFields{
     Field{"/spec/affinity/nodeAffinity", UsesNodeAffinity},
     Field{"/spec/affinity/podAffinity", UsesPodAffinity},

@@ -1,8 +1,8 @@
-// Which parts of a pod's spec somebody answers for.
+// The fields of a pod's spec that installed plugins handle.
 //
-// A field that no installed plugin handles would be ignored in silence, and the pod placed where
-// its owner forbade it. Such a pod is refused by the field's name instead. Where the plugin is
-// installed and the profile leaves it out, the field is ignored, as upstream does.
+// If a field that no installed plugin handles were ignored silently, the pod could be placed where
+// its owner forbade it. Such a pod is rejected instead, with the name of the field. A field whose
+// plugin is installed but not part of the profile is ignored, as kube-scheduler does.
 #ifndef BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 #define BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 
@@ -17,14 +17,15 @@ namespace berth::host {
 
 class HandledFields {
  public:
-  // `pod_fields` are the JSON pointers that the installed plugins answer for; one covers what lies
-  // below it.
+  // `pod_fields`: the JSON pointers of the fields that installed plugins handle. A pointer covers
+  // everything below it.
   explicit HandledFields(std::set<std::string> pod_fields) : fields_(std::move(pod_fields)) {}
 
-  // The JSON pointers of the fields that this pod uses and nobody handles, sorted.
+  // Returns the JSON pointers of the fields that the pod uses and no plugin handles, sorted.
   std::vector<std::string_view> Unhandled(const berth_pod& pod) const;
 
-  // "pod uses spec.nodeSelector, which no installed plugin handles".
+  // Returns the message for such fields: "pod uses spec.nodeSelector, which no installed plugin
+  // handles".
   static std::string Message(const std::vector<std::string_view>& unhandled);
 
  private:

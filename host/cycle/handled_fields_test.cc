@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class HandledFieldsTest : public ::testing::Test {
  protected:
-  // What `spec` uses when the plugins handle `handled`.
+  // Returns the unhandled fields of a pod with this spec, if plugins handle `handled`.
   std::vector<std::string_view> Unhandled(const std::string& spec,
                                           std::set<std::string> handled = {}) {
     return HandledFields(std::move(handled))
@@ -84,7 +84,7 @@ constexpr Use kUses[] = {
      "/spec/volumes/vsphereVolume"},
 };
 
-TEST_F(HandledFieldsTest, EveryFieldThatIsUsedIsNamed) {
+TEST_F(HandledFieldsTest, ReportsEveryUsedField) {
   for (const Use& use : kUses) {
     SCOPED_TRACE(use.spec);
     EXPECT_THAT(Unhandled(use.spec), ElementsAre(use.field));
@@ -92,7 +92,7 @@ TEST_F(HandledFieldsTest, EveryFieldThatIsUsedIsNamed) {
   }
 }
 
-TEST_F(HandledFieldsTest, AHandledFieldCoversWhatLiesBelowIt) {
+TEST_F(HandledFieldsTest, AHandledFieldCoversTheFieldsBelowIt) {
   for (const Use& use : kUses) {
     SCOPED_TRACE(use.spec);
     EXPECT_THAT(Unhandled(use.spec, {"/spec"}), IsEmpty());
@@ -100,11 +100,11 @@ TEST_F(HandledFieldsTest, AHandledFieldCoversWhatLiesBelowIt) {
   }
   const std::string affinity = kUses[0].spec;
   EXPECT_THAT(Unhandled(affinity, {"/spec/affinity"}), IsEmpty());
-  // Not every text that begins alike is a parent.
+  // A common prefix alone does not make a field a parent.
   EXPECT_THAT(Unhandled(affinity, {"/spec/affinity/node"}), ElementsAre(kUses[0].field));
 }
 
-TEST_F(HandledFieldsTest, APlainPodUsesNothing) {
+TEST_F(HandledFieldsTest, APlainPodUsesNoField) {
   EXPECT_THAT(Unhandled(""), IsEmpty());
   EXPECT_THAT(Unhandled(R"("volumes":[{"name":"a","configMap":{"name":"x"}},
                                       {"name":"b","emptyDir":{}},
@@ -115,14 +115,14 @@ TEST_F(HandledFieldsTest, APlainPodUsesNothing) {
   EXPECT_THAT(Unhandled(R"("priority":5,"hostNetwork":true)"), IsEmpty());
 }
 
-TEST_F(HandledFieldsTest, SeveralFieldsAreSorted) {
+TEST_F(HandledFieldsTest, SortsTheFields) {
   EXPECT_THAT(Unhandled(R"("tolerations":[{"operator":"Exists"}],"nodeSelector":{"a":"b"},
                            "schedulingGates":[{"name":"g"}])",
                         {"/spec/schedulingGates"}),
               ElementsAre("/spec/nodeSelector", "/spec/tolerations"));
 }
 
-TEST_F(HandledFieldsTest, Message) {
+TEST_F(HandledFieldsTest, MessageListsTheFields) {
   EXPECT_EQ(HandledFields::Message({"/spec/nodeSelector"}),
             "pod uses spec.nodeSelector, which no installed plugin handles");
   EXPECT_EQ(HandledFields::Message({"/spec/a", "/spec/b/c"}),

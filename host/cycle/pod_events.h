@@ -1,4 +1,4 @@
-// The events that people see with `kubectl describe pod`.
+// The events of pods, as `kubectl describe pod` shows them.
 #ifndef BERTH_HOST_CYCLE_POD_EVENTS_H_
 #define BERTH_HOST_CYCLE_POD_EVENTS_H_
 
@@ -11,16 +11,11 @@
 
 namespace berth::host {
 
-// What a note may be long at most: events.k8s.io cuts no text, it refuses the event.
-inline constexpr size_t kMaxEventNoteBytes = 1024;
-
-// `note`, cut to kMaxEventNoteBytes with " ..." at its end; never within a character.
-// (kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage)
-std::string CutNote(std::string_view note);
-
-// Normal, Scheduled: the pod is bound. `time_ns` since 1970-01-01T00:00:00Z.
+// Returns the event "Scheduled" of type Normal: the pod is bound. `time_ns`: since
+// 1970-01-01T00:00:00Z. This applies to the next function too.
 Event ScheduledEvent(const Pod& pod, std::string_view node, int64_t time_ns);
-// Warning, FailedScheduling: an attempt or a binding failed, or was not made.
+// Returns the event "FailedScheduling" of type Warning: a scheduling cycle or a binding cycle
+// failed, or the pod was skipped.
 Event FailedSchedulingEvent(const Pod& pod, std::string_view note, int64_t time_ns);
 
 }  // namespace berth::host

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTime = 1'700'000'000'000'000'000;
 
-TEST(PodEventsTest, SayWhatKubectlDescribeShows) {
+TEST(PodEventsTest, FillInTheFieldsThatKubectlDescribeShows) {
   TestObjects objects;
   const PodRef pod = objects.Pod({.name = "web-0", .spec = R"("schedulerName":"blue")"});
 
@@ -34,24 +34,8 @@ TEST(PodEventsTest, SayWhatKubectlDescribeShows) {
   EXPECT_EQ(failed.reason, "FailedScheduling");
   EXPECT_EQ(failed.action, "Scheduling");
   EXPECT_EQ(failed.note, "0/1 nodes are available: 1 x.");
-}
-
-TEST(PodEventsTest, ANoteIsCutToWhatTheServerTakes) {
-  EXPECT_EQ(CutNote(""), "");
-  const std::string fits(kMaxEventNoteBytes, 'a');
-  EXPECT_EQ(CutNote(fits), fits);
-  const std::string cut = CutNote(fits + "a");
-  EXPECT_EQ(cut, std::string(kMaxEventNoteBytes - 4, 'a') + " ...");
-  EXPECT_EQ(cut.size(), kMaxEventNoteBytes);
-}
-
-TEST(PodEventsTest, ANoteIsNotCutWithinACharacter) {
-  // The cut falls into the middle of a character of two bytes.
-  const std::string before(kMaxEventNoteBytes - 5, 'a');
-  EXPECT_EQ(CutNote(before + "\xc3\xa4\xc3\xa4\xc3\xa4"), before + " ...");
-  // One byte earlier, the character is kept whole.
-  const std::string one_less(kMaxEventNoteBytes - 6, 'a');
-  EXPECT_EQ(CutNote(one_less + "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"), one_less + "\xc3\xa4 ...");
+  EXPECT_EQ(FailedSchedulingEvent(*pod, std::string(1025, 'a'), kTime).note,
+            std::string(1020, 'a') + " ...");
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace berth::host {
 
-Result<std::unique_ptr<Reservation>> Reservation::Make(const Env& env, Row row,
-                                                       std::unique_ptr<Binding> binding) {
+Result<std::unique_ptr<Reservation>> Reservation::Create(const Env& env, Row row,
+                                                         std::unique_ptr<Binding> binding) {
   const PodRef& pod = binding->pod();
   PodRef placed = WithNode(pod, binding->node()->view().name, pod->resource_version());
   if (Status status = env.cache.AssumePod(placed, row); !status.ok()) return status;
@@ -21,7 +21,8 @@ void Reservation::Fail(Failure failure) {
   if (!failure_.has_value()) failure_ = std::move(failure);
 }
 
-// A pod that the cluster has confirmed on a node stays there: it was bound, whatever we were told.
+// A pod that the cluster has confirmed on a node stays in the cache: it is bound, even if the
+// answer to the binding was an error.
 bool Reservation::Forget() {
   return env_.cache.IsAssumed(placed_->uid()) && env_.cache.ForgetPod(placed_->uid()).ok();
 }
@@ -32,25 +33,25 @@ bool Reservation::IsConfirmedHere() const {
          there->view().node_name == placed_->view().node_name;
 }
 
-void Reservation::FreePlace() {
+void Reservation::ReleasePlace() {
   if (Forget()) env_.router.OnPlaceFreed(placed_);
 }
 
 Reservation::~Reservation() {
-  if (!committed_) GiveBack();
+  if (!committed_) Undo();
   env_.attempt.Recycle(binding_->TakeState());
 }
 
-void Reservation::GiveBack() {
+void Reservation::Undo() {
   RunUnreserve(*binding_);
   Forget();
-  if (withdrawn_) return;
+  if (is_silent_) return;
   if (failure_.has_value()) {
     env_.failures.Handle(placed_->uid(), node_name(), *failure_);
   } else {
     env_.queue.Return(placed_->uid(), {});
   }
-  if (tells_others_ && !IsConfirmedHere()) env_.router.OnPlaceFreed(placed_);
+  if (announces_release_ && !IsConfirmedHere()) env_.router.OnPlaceFreed(placed_);
 }
 
 }  // namespace berth::host

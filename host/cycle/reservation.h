@@ -1,4 +1,4 @@
-// A pod that was given a node and is not bound yet.
+// The place of a pod on a node, from the scheduling cycle until the pod is bound.
 #ifndef BERTH_HOST_CYCLE_RESERVATION_H_
 #define BERTH_HOST_CYCLE_RESERVATION_H_
 
@@ -16,21 +16,21 @@
 
 namespace berth::host {
 
-// The pod is assumed in the cache, and plugins have reserved for it, or are about to. However it is
-// dropped, other than after Commit(), everything is given back by one destructor, in this order:
+// The pod is assumed in the cache, and plugins have reserved for it or are about to. Unless
+// Commit() was called, the destructor undoes everything, in this order:
 //
-//   Unreserve of every plugin, the last first
-//   Forget: its place in the cache is free
-//   requeue, with nomination, event and condition (FailureHandler)
-//   the event that a free place is to others, and not to the pod itself; whether or not they were
-//   told earlier, for what plugins had claimed is free only now. None when the cluster has the pod
-//   where we put it.
+//   1. Unreserve of every plugin, the last plugin first.
+//   2. Forget: the cache no longer counts the pod on the node.
+//   3. Requeue, with nomination, event and condition (FailureHandler).
+//   4. An event for other pods, as if the pod had been deleted from the node, if AnnounceRelease()
+//      was called. It is needed even if ReleasePlace() has sent one, because only now the claims of
+//      the plugins are free. There is no event if the cluster has the pod on this node after all.
 //
-// Upstream tells the others first when the pod failed with an error; nobody can see a difference,
-// since such a pod backs off whatever happens.
+// kube-scheduler sends the event before it requeues a pod that failed with an error. The effect is
+// the same, because such a pod backs off in any case.
 //
 // Threading: the scheduling thread.
-// Lifetime:  of one binding cycle. What it was made of must outlive it.
+// Lifetime:  that of one binding cycle. Everything in Env must outlive it.
 class Reservation {
  public:
   struct Env {
@@ -38,29 +38,30 @@ class Reservation {
     SchedulingQueue& queue;
     EventRouter& router;
     FailureHandler& failures;
-    Attempt& attempt;  // Gets the memory of the cycle state back.
+    Attempt& attempt;  // Receives the memory of the cycle state for reuse.
   };
 
   // Assumes the pod on the row. `binding` holds the pod as it is in the queue, and its cycle state.
-  // Errors: those of Cache::AssumePod; then nothing is to be given back.
-  static Result<std::unique_ptr<Reservation>> Make(const Env& env, Row row,
-                                                   std::unique_ptr<Binding> binding);
+  // Errors: those of Cache::AssumePod; then there is nothing to undo.
+  static Result<std::unique_ptr<Reservation>> Create(const Env& env, Row row,
+                                                     std::unique_ptr<Binding> binding);
   ~Reservation();
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
 
-  // Why it will be dropped; the first reason counts. Without one the scheduler is stopping: the
-  // pod goes back to the queue, and nothing is said of it.
+  // Sets why the pod does not get the node; the first reason counts. Without a reason (the
+  // scheduler stops), the pod goes back to the queue and nothing is reported.
   void Fail(Failure failure);
-  // The pod's attempt has ended and others may have been refused meanwhile: they are told when its
-  // place becomes free.
-  void TellOthers() { tells_others_ = true; }
-  // The pod is being deleted, or gone: its place is free at once, whatever becomes of the binding.
-  void FreePlace();
-  // It is given back without a word: neither the queue nor others are told. For who tries a group,
-  // and tells of it as a whole.
-  void Withdraw() { withdrawn_ = true; }
-  // It is bound: nothing is given back.
+  // Makes the destructor send the event for other pods. To be called when the pod's scheduling
+  // cycle ends: from then on other pods may be rejected because of this pod's place.
+  void AnnounceRelease() { announces_release_ = true; }
+  // Releases the place on the node at once, because the pod is being deleted or gone. The binding
+  // goes on.
+  void ReleasePlace();
+  // Makes the destructor undo steps 1 and 2 only. For the group cycle, which requeues and reports
+  // the group as a whole.
+  void SetSilent() { is_silent_ = true; }
+  // The pod is bound: the destructor undoes nothing.
   void Commit() { committed_ = true; }
   bool committed() const { return committed_; }
 
@@ -71,18 +72,18 @@ class Reservation {
  private:
   Reservation(const Env& env, PodRef placed, std::unique_ptr<Binding> binding);
 
-  // True: it was assumed until now.
+  // Removes the assumed pod from the cache. Returns false if the pod is not assumed any more.
   bool Forget();
-  // The cluster has the pod where we put it.
+  // Returns true if the cluster has the pod on this node.
   bool IsConfirmedHere() const;
-  void GiveBack();
+  void Undo();
 
   Env env_;
-  PodRef placed_;  // As it is in the cache.
+  PodRef placed_;  // The pod with the node, as it is in the cache.
   std::unique_ptr<Binding> binding_;
   std::optional<Failure> failure_;
-  bool tells_others_ = false;
-  bool withdrawn_ = false;
+  bool announces_release_ = false;
+  bool is_silent_ = false;
   bool committed_ = false;
 };
 

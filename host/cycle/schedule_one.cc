@@ -4,79 +4,145 @@
 #include <array>
 #include <utility>
 
+#include "host/base/assert.h"
+#include "host/cycle/failure_handler.h"
+#include "host/cycle/fit_error.h"
+#include "host/cycle/waiting_pods.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
+#include "host/runtime/run_reserve.h"
 #include "host/runtime/run_score.h"
 
 namespace berth::host {
 namespace {
 
-Decision Refusal(berth_code code, std::string message) {
-  Decision decision;
-  decision.code = code;
-  decision.message = std::move(message);
-  return decision;
-}
+// A plugin failed, or the host could not do what the stage is for: the pod backs off.
+Failure ErrorFailure(const PluginStatus& status) { return {.message = status.Message()}; }
 
-Decision Failed(const PluginStatus& status) { return Refusal(BERTH_ERROR, status.Message()); }
+// The answer of Reserve or Permit, which is about the selected node alone. A refusal parks the pod
+// until an event that the plugin registered for.
+Failure OneNodeFailure(const PluginStatus& status) {
+  if (!status.rejected()) return ErrorFailure(status);
+  Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
+  (status.code == BERTH_PENDING ? failure.rejection.pending
+                                : failure.rejection.plugins) = {status.plugin.value()};
+  return failure;
+}
 
 }  // namespace
 
-Decision Scheduler::Decide(PodRef pod) {
-  if (pod->terminating()) {
-    Decision decision = Refusal(BERTH_SKIP, "skip schedule deleting pod: " + pod->Key());
-    decision.skipped = true;
-    return decision;
+SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
+                                 const HandledFields& fields, const HostRejectors& rejectors,
+                                 uint64_t seed)
+    : plan_(plan),
+      parts_(parts),
+      fields_(fields),
+      rejectors_(rejectors),
+      attempt_(plan, parts.cache.table()),
+      tie_breaker_(seed) {}
+
+// --- the cycle ----------------------------------------------------------------------------------
+
+void SchedulingCycle::ScheduleOne(const PodRef& pod) {
+  CycleResult result = Run(pod);
+  if (result.code() == BERTH_SKIP) return parts_.failures.Skip(pod, result.failure->message);
+  if (result.reservation == nullptr) {  // No node: back to the queue, with event and condition.
+    return parts_.failures.Handle(pod->uid(), "", *result.failure);
   }
-  attempt_.Begin(std::move(pod), ++attempts_);
-  return FindNode();
+  EndFormerNomination(parts_.queue, result);
+  if (result.failure.has_value()) {  // Reserve or Permit: undo everything, then as above.
+    result.reservation->Fail(*std::move(result.failure));
+    return;
+  }
+  parts_.sink.OnAssumed(pod, result.node);
+  BindingCycle& binding = parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
+  binding.Start();  // Waits on Permit, if a plugin asked for that; then PreBind, Bind, PostBind.
 }
 
-Decision Scheduler::FindNode() {
-  const auto unhandled = fields_.Unhandled(attempt_.pod->view());
-  if (!unhandled.empty()) {
-    Decision decision =
-        Refusal(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, HandledFields::Message(unhandled));
-    decision.rejectors.plugins = {std::string(kUnhandledField)};
-    return decision;
+// The stages of the scheduling cycle, in order. A stage that returns false ends the cycle and has
+// set result.failure, which decides what happens to the pod (failure_handler.h):
+//
+//   skipped  The pod leaves the queue.
+//   parked   The failure has a rejection: the pod waits in the queue for an event that the plugins
+//            which rejected it are interested in. The host itself rejects pods too, under ids of
+//            its own (host_rejectors.h).
+//   error    The failure has no rejection: the pod backs off and is tried again.
+//
+// From "assume" on, the destructor of result.reservation undoes what was done (reservation.h).
+CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
+  CycleResult result{.pod = pod};
+  if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
+  attempt_.Begin(pod, ++attempts_);
+  if (!CheckNodes(result)) return result;  // The cluster has no node: parked until it has one.
+  if (!PreFilter(result)) return result;   // A plugin failed: error.
+  if (!Filter(result)) return result;      // A plugin failed: error.
+  if (attempt_.feasible.size() == 0) {
+    PostFilter(result);  // No node fits: parked. A plugin may nominate a node for the pod.
+    return result;
   }
-  if (attempt_.live_rows().size() == 0) {
-    Decision decision =
-        Refusal(BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "no nodes available to schedule pods");
-    decision.rejectors.plugins = {std::string(kNoNodes)};
-    return decision;
-  }
-  Decision decision;
-  if (!Filter(decision)) return decision;
-  if (attempt_.feasible.size() == 0) return NoNodeFits();
-  if (!Score(decision)) return decision;
-  decision.row = PickRow();
-  return decision;
+  if (!PreScore(result)) return result;  // A plugin failed: error.
+  if (!Score(result)) return result;     // A plugin failed: error.
+  Select(result);
+  if (last == LastStage::kSelect) return result;
+  if (!Assume(result)) return result;   // The cache has the pod already: error.
+  if (!Reserve(result)) return result;  // A plugin refused: parked. A plugin failed: error.
+  if (!Permit(result)) return result;   // The same.
+  return result;
 }
 
-// What PostFilter says goes into the message; the pod is unschedulable whatever that is.
-Decision Scheduler::NoNodeFits() {
-  Decision decision;
-  decision.code = BERTH_UNSCHEDULABLE;
-  decision.rejectors = RejectedBy(attempt_);
-  std::string post_filter;
-  if (!plan_.At(Point::kPostFilter).empty()) {
-    PostFilterResult result = RunPostFilter(attempt_);
-    post_filter = result.status.Message();
-    decision.overrides_nomination = result.overrides;
-    decision.nominated_node = std::move(result.node);
-  }
-  decision.message = FitErrorMessage(attempt_, post_filter);
-  return decision;
+CycleResult SchedulingCycle::Run(const PodRef& pod) {
+  CycleResult result = RunStages(pod, LastStage::kPermit);
+  attempt_.End();
+  return result;
 }
 
-bool Scheduler::Filter(Decision& decision) {
-  if (PluginStatus status = RunPreFilter(attempt_); !status.ok()) {
-    decision = Failed(status);
+CycleResult SchedulingCycle::Decide(const PodRef& pod) {
+  return RunStages(pod, LastStage::kSelect);
+}
+
+void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
+  const bool has_moved =
+      !result.former_nomination.empty() && result.former_nomination != result.node;
+  if (!has_moved) return;
+  queue.nominator().Add(result.pod, result.former_nomination);
+  queue.Nominate(result.pod, "");
+}
+
+// --- checks of the host -------------------------------------------------------------------------
+
+bool SchedulingCycle::CheckPod(CycleResult& result) const {
+  const Pod& pod = *result.pod;
+  if (pod.terminating()) {
+    result.failure = {.code = BERTH_SKIP, .message = "skip schedule deleting pod: " + pod.Key()};
     return false;
   }
-  if (attempt_.pre_filter_rejection.has_value()) return true;
+  const auto unhandled = fields_.Unhandled(pod.view());
+  if (unhandled.empty()) return true;
+  result.failure = {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                    .message = HandledFields::Message(unhandled),
+                    .rejection = {.plugins = {rejectors_.unhandled_field}}};
+  return false;
+}
+
+bool SchedulingCycle::CheckNodes(CycleResult& result) const {
+  if (attempt_.live_rows().size() > 0) return true;
+  result.failure = {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                    .message = "no nodes available to schedule pods",
+                    .rejection = {.plugins = {rejectors_.no_nodes}}};
+  return false;
+}
+
+// --- which nodes fit ----------------------------------------------------------------------------
+
+bool SchedulingCycle::PreFilter(CycleResult& result) {
+  const PluginStatus status = RunPreFilter(attempt_);
+  if (!status.ok()) result.failure = ErrorFailure(status);
+  return status.ok();
+}
+
+bool SchedulingCycle::Filter(CycleResult& result) {
+  if (attempt_.pre_filter_rejection.has_value()) return true;  // It rejects all nodes at once.
   if (TryNominatedNode()) return true;
   if (attempt_.subset.has_value()) {
     attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);
@@ -84,18 +150,16 @@ bool Scheduler::Filter(Decision& decision) {
   } else {
     attempt_.candidates = &attempt_.live_rows();
   }
-  if (PluginStatus status = RunFilter(attempt_, nominator_); !status.ok()) {
-    decision = Failed(status);
-    return false;
-  }
-  return true;
+  const PluginStatus status = RunFilter(attempt_, parts_.queue.nominator());
+  if (!status.ok()) result.failure = ErrorFailure(status);
+  return status.ok();
 }
 
-// A node that was set aside for the pod is taken if it fits, before any other is looked at. A
-// plugin that fails on it fails again in the full pass, and is reported there. Outside the nodes
-// that PreFilter left it is none: upstream asks the Filters alone, and relies on them to say so
-// again.
-bool Scheduler::TryNominatedNode() {
+// Returns true if the node that the pod is nominated to fits; then no other node is considered. If
+// a plugin fails here, it fails again in the full pass, which reports the failure. A node that
+// PreFilter excluded does not count. (kube-scheduler runs only the filters here, and relies on them
+// to reject such a node once more.)
+bool SchedulingCycle::TryNominatedNode() {
   const std::string_view nominated = attempt_.pod->nominated_node();
   if (nominated.empty()) return false;
   const Row row = attempt_.table().FindNode(nominated);
@@ -105,20 +169,47 @@ bool Scheduler::TryNominatedNode() {
   }
   attempt_.some_rows.AssignRows(attempt_.table(), std::array{row});
   attempt_.candidates = &attempt_.some_rows;
-  attempt_.nominated_only = RunFilter(attempt_, nominator_).ok() && attempt_.feasible.size() == 1;
+  attempt_.nominated_only =
+      RunFilter(attempt_, parts_.queue.nominator()).ok() && attempt_.feasible.size() == 1;
   return attempt_.nominated_only;
 }
 
-bool Scheduler::Score(Decision& decision) {
-  if (attempt_.feasible.size() == 1 || plan_.At(Point::kScore).empty()) return true;
-  PluginStatus status = RunPreScore(attempt_);
-  if (status.ok()) status = RunScore(attempt_);
-  if (status.ok()) return true;
-  decision = Failed(status);
-  return false;
+// The reasons of PostFilter become part of the message; whatever PostFilter answers, the pod is
+// unschedulable now.
+void SchedulingCycle::PostFilter(CycleResult& result) {
+  Failure failure{.code = BERTH_UNSCHEDULABLE, .rejection = RejectedBy(attempt_)};
+  std::string reasons;
+  if (!plan_.At(Point::kPostFilter).empty()) {
+    PostFilterResult post_filter = RunPostFilter(attempt_);
+    reasons = post_filter.status.Message();
+    failure.overrides_nomination = post_filter.overrides;
+    failure.nominated_node = std::move(post_filter.node);
+  }
+  failure.message = FitErrorMessage(attempt_, reasons);
+  result.failure = std::move(failure);
 }
 
-std::vector<Row> Scheduler::BestRows() const {
+// --- which node is best -------------------------------------------------------------------------
+
+bool SchedulingCycle::NeedsScores() const {
+  return attempt_.feasible.size() > 1 && !plan_.At(Point::kScore).empty();
+}
+
+bool SchedulingCycle::PreScore(CycleResult& result) {
+  if (!NeedsScores()) return true;
+  const PluginStatus status = RunPreScore(attempt_);
+  if (!status.ok()) result.failure = ErrorFailure(status);
+  return status.ok();
+}
+
+bool SchedulingCycle::Score(CycleResult& result) {
+  if (!NeedsScores()) return true;
+  const PluginStatus status = RunScore(attempt_);
+  if (!status.ok()) result.failure = ErrorFailure(status);
+  return status.ok();
+}
+
+std::vector<Row> SchedulingCycle::BestRows() const {
   std::vector<Row> rows;
   const uint32_t count = attempt_.feasible.size();
   const auto& totals = attempt_.totals;
@@ -129,19 +220,61 @@ std::vector<Row> Scheduler::BestRows() const {
   return rows;
 }
 
-// The k-th of the best in row order: neither block size nor threads can change the winner.
-Row Scheduler::PickRow() {
-  const uint32_t count = attempt_.feasible.size();
-  if (count == 1) return attempt_.feasible.At(0);
-  if (!attempt_.scored)
-    return attempt_.feasible.At(static_cast<uint32_t>(tie_breaker_.Below(count)));
+// Takes the k-th of the best nodes in row order: neither the size of blocks nor the number of
+// threads can change the result.
+void SchedulingCycle::Select(CycleResult& result) {
+  const Selection& feasible = attempt_.feasible;
+  const uint32_t count = feasible.size();
+  if (count == 1) {
+    result.row = feasible.At(0);
+    return;
+  }
+  if (!attempt_.scored) {
+    result.row = feasible.At(static_cast<uint32_t>(tie_breaker_.Below(count)));
+    return;
+  }
   const auto& totals = attempt_.totals;
   const int64_t best = *std::ranges::max_element(totals);
   auto k = tie_breaker_.Below(static_cast<uint64_t>(std::ranges::count(totals, best)));
-  for (uint32_t i = 0; i < count; ++i) {
-    if (totals[i] == best && k-- == 0) return attempt_.feasible.At(i);
+  uint32_t i = 0;
+  while (totals[i] != best || k-- > 0) ++i;
+  result.row = feasible.At(i);
+}
+
+// --- the place on the node ----------------------------------------------------------------------
+
+// From here on the cache counts the pod on its node: the next cycle may begin before the pod is
+// bound.
+bool SchedulingCycle::Assume(CycleResult& result) {
+  const PodRef& pod = result.pod;
+  auto binding = std::make_unique<Binding>(plan_, pod, parts_.cache.table().node(result.row),
+                                           attempt_.TakeState());
+  auto reservation =
+      Reservation::Create({parts_.cache, parts_.queue, parts_.router, parts_.failures, attempt_},
+                          result.row, std::move(binding));
+  if (!reservation.ok()) {
+    result.failure = {.message = std::string(reservation.status().message())};
+    return false;
   }
-  AssertFailed(__FILE__, __LINE__, "k < number of best rows", nullptr);
+  result.reservation = std::move(reservation).value();
+  result.node = result.reservation->node_name();
+  result.former_nomination = parts_.queue.nominator().NodeOf(pod->uid());
+  parts_.queue.nominator().Remove(pod->uid());
+  return true;
+}
+
+bool SchedulingCycle::Reserve(CycleResult& result) {
+  const PluginStatus status = RunReserve(attempt_, result.row);
+  if (!status.ok()) result.failure = OneNodeFailure(status);
+  return status.ok();
+}
+
+bool SchedulingCycle::Permit(CycleResult& result) {
+  PermitResult permit = RunPermit(attempt_, result.row);
+  result.waits = std::move(permit.waits);
+  const bool is_refused = !permit.status.ok() && permit.status.code != BERTH_WAIT;
+  if (is_refused) result.failure = OneNodeFailure(permit.status);
+  return !is_refused;
 }
 
 }  // namespace berth::host

@@ -1,89 +1,110 @@
-// ScheduleOne: the way of one pod through a scheduling cycle.
+// The scheduling cycle: finds a node for one pod and reserves it. Then the binding cycle takes over
+// (binding_cycle.h).
 //
-//   PreFilter -> Filter -> PreScore -> Score -> pick
-//                       `-> PostFilter, where no node is left
+//   PreFilter -> Filter -> PreScore -> Score -> select -> assume -> Reserve -> Permit
+//                     \-> PostFilter, if no node fits
+//
+// kube-scheduler: pkg/scheduler/schedule_one.go, ScheduleOne and schedulingCycle
 #ifndef BERTH_HOST_CYCLE_SCHEDULE_ONE_H_
 #define BERTH_HOST_CYCLE_SCHEDULE_ONE_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "host/cache/cache.h"
-#include "host/cycle/fit_error.h"
+#include "host/cycle/decision_sink.h"
 #include "host/cycle/handled_fields.h"
-#include "host/cycle/tie_break.h"
-#include "host/queue/nominator.h"
+#include "host/cycle/host_rejectors.h"
+#include "host/cycle/reservation.h"
+#include "host/cycle/scheduler_parts.h"
+#include "host/cycle/tie_breaker.h"
 #include "host/runtime/attempt.h"
 #include "host/runtime/plan.h"
+#include "host/runtime/run_permit.h"
 
 namespace berth::host {
 
-// The host itself rejects a pod that uses a field that no plugin handles, and every pod while there
-// is no node: under these names, so that the queue knows what to wait for. The first waits for a
-// change of the pod or of the plugins, the second for a node. (Upstream lets a pod without nodes
-// back off and try again, for ever.)
-inline constexpr std::string_view kUnhandledField = "berth.UnhandledField";
-inline constexpr std::string_view kNoNodes = "berth.NoNodes";
-
-// What an attempt came to.
-struct Decision {
-  // Success; Unschedulable: no node fits; UnschedulableAndUnresolvable: there is none, or the pod
-  // asks for what nobody handles; Error: a plugin failed, try again later.
-  berth_code code = BERTH_SUCCESS;
-  // The pod is being deleted: nothing was tried.
-  bool skipped = false;
-  // Why not, as kube-scheduler words it. Empty on success.
-  std::string message;
-  // The node, when there is one.
+// The result of one pod's scheduling cycle, as far as the cycle got.
+struct CycleResult {
+  PodRef pod;
+  // Why the cycle ended early. Empty: it reached its last stage. Code BERTH_SKIP: the pod is being
+  // deleted, and no stage ran.
+  std::optional<Failure> failure = {};
+  // The selected node; kNoRow before the stage "select".
   Row row = kNoRow;
-  // Who said no, when no node fits.
-  RejectorNames rejectors;
-  // False: the pod keeps the nomination that it has. True: it becomes `nominated_node`; empty:
-  // none.
-  bool overrides_nomination = true;
-  std::string nominated_node;
+  // The pod's place on the node. Null before the stage "assume", and after the result was handed to
+  // the binding cycle.
+  std::unique_ptr<Reservation> reservation = nullptr;
+  // The name of the node; empty before the stage "assume".
+  std::string node = {};
+  // The node that the pod was nominated to until the stage "assume"; empty: none.
+  std::string former_nomination = {};
+  // The plugins that make the pod wait on Permit.
+  std::vector<PermitWait> waits = {};
+
+  berth_code code() const { return failure.has_value() ? failure->code : BERTH_SUCCESS; }
 };
 
-// Decides for the pods of one plan.
+// Ends the nomination that the pod had before the stage "assume", if the pod goes to another node:
+// the room that was kept on the former node becomes free, and pods that wait for it are requeued.
+void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result);
+
+// Runs scheduling cycles for the pods of one profile.
 //
 // Threading: the scheduling thread.
-// Lifetime:  plan, cache, fields and nominator must outlive it.
-class Scheduler {
+// Lifetime:  plan, parts and fields must outlive it.
+class SchedulingCycle {
  public:
-  // `nominator` has the pods that room is kept for.
-  Scheduler(const Plan& plan, Cache& cache, const HandledFields& fields, const Nominator& nominator,
-            uint64_t seed)
-      : plan_(plan),
-        fields_(fields),
-        nominator_(nominator),
-        attempt_(plan, cache.table()),
-        tie_breaker_(seed) {}
+  // `seed` decides between equally good nodes.
+  SchedulingCycle(const Plan& plan, const SchedulerParts& parts, const HandledFields& fields,
+                  const HostRejectors& rejectors, uint64_t seed);
 
-  // Where does the pod go? Changes nothing but the tie-breaker, and what PostFilter does.
-  Decision Decide(PodRef pod);
+  // Takes a pod that is in flight through its scheduling cycle. A pod that gets a node is handed to
+  // its binding cycle; any other pod goes back to the queue or leaves it.
+  void ScheduleOne(const PodRef& pod);
+
+  // Runs all stages for the pod and leaves the result to the caller. For groups.
+  CycleResult Run(const PodRef& pod);
+
+  // Runs the stages up to "select" only: reserves nothing. Changes nothing except the state of the
+  // tie-breaker, and what plugins do in PostFilter. The caller ends the attempt: attempt().End().
+  CycleResult Decide(const PodRef& pod);
 
   const Plan& plan() const { return plan_; }
-  // What the last Decide() found, plugin by plugin and node by node. Valid until the next one.
+  // The answers of the plugins in the last cycle, by plugin and node. Valid until the next cycle.
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
-
-  // The rows of the last decision that may be picked, ascending: those with the highest total.
+  // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the
+  // stage "select" chose from.
   std::vector<Row> BestRows() const;
 
  private:
-  Decision FindNode();
-  // False: a plugin failed, and `decision` says so.
-  bool Filter(Decision& decision);
-  bool Score(Decision& decision);
-  Decision NoNodeFits();
+  enum class LastStage : uint8_t { kSelect, kPermit };
+
+  CycleResult RunStages(const PodRef& pod, LastStage last);
+
+  // The stages. Each returns false if the cycle ends with it, and has then set result.failure.
+  bool CheckPod(CycleResult& result) const;
+  bool CheckNodes(CycleResult& result) const;
+  bool PreFilter(CycleResult& result);
+  bool Filter(CycleResult& result);
+  void PostFilter(CycleResult& result);
+  bool PreScore(CycleResult& result);
+  bool Score(CycleResult& result);
+  void Select(CycleResult& result);
+  bool Assume(CycleResult& result);
+  bool Reserve(CycleResult& result);
+  bool Permit(CycleResult& result);
+
   bool TryNominatedNode();
-  Row PickRow();
+  bool NeedsScores() const;
 
   const Plan& plan_;
+  const SchedulerParts& parts_;
   const HandledFields& fields_;
-  const Nominator& nominator_;
+  const HostRejectors rejectors_;
   Attempt attempt_;
   TieBreaker tie_breaker_;
   uint64_t attempts_ = 0;

@@ -70,7 +70,7 @@ class EventRouterTest : public ::testing::Test {
  protected:
   EventRouterTest()
       : cache_(objects_.interner()),
-        queue_(policy_, order_, [this] { return clock_.NowNs(); }, {}),
+        queue_(policy_, order_, clock_, {}),
         profile_(objects_.interner().Intern("default-scheduler")),
         router_(
             cache_, store_, queue_,

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "host/base/assert.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 
@@ -16,7 +17,7 @@ void ThreadWaker::Wake() {
 
 bool ThreadWaker::Wait(int64_t timeout_ns) {
   // Limits the timeout: a very long one would overflow the clock.
-  constexpr int64_t kLongest = int64_t{24} * 3600 * 1'000'000'000;
+  constexpr int64_t kLongest = 24 * kHour;
   if (timeout_ns > kLongest) timeout_ns = kLongest;
   std::unique_lock lock(mutex_);
   if (timeout_ns > 0) {

@@ -77,17 +77,6 @@ class Inbox {
   bool is_draining_ = false;
 };
 
-// Returns a callback that may be called on any thread and runs `answer` on the inbox's thread: for
-// the responses of a Client. Returns an empty function if `answer` is empty.
-// Lifetime: the inbox must outlive the callback.
-template <class R>
-std::function<void(R)> OnInbox(Inbox& inbox, std::function<void(R)> answer) {
-  if (!answer) return nullptr;
-  return [&inbox, answer = std::move(answer)](R result) {
-    inbox.Push([answer, result = std::move(result)]() mutable { answer(std::move(result)); });
-  };
-}
-
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_EVENT_INBOX_H_

@@ -8,14 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/status.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
-
-constexpr int64_t kMillisecond = 1'000'000;
 
 class CountingWaker final : public Waker {
  public:
@@ -84,22 +82,6 @@ TEST(InboxDeathTest, ATaskMustNotDrain) {
   Inbox inbox(nullptr);
   inbox.Push([&inbox] { inbox.Drain(); });
   EXPECT_DEATH(inbox.Drain(), "must not drain");
-}
-
-TEST(OnInbox, RunsTheCallbackOnTheOwner) {
-  Inbox inbox(nullptr);
-  std::vector<std::string> answers;
-  const auto relayed =
-      OnInbox<Status>(inbox, [&answers](Status status) { answers.push_back(status.ToString()); });
-  relayed(Status::NotFound("gone"));
-  EXPECT_TRUE(answers.empty());
-  inbox.Drain();
-  EXPECT_THAT(answers, ElementsAre("NotFound: gone"));
-}
-
-TEST(OnInbox, ReturnsAnEmptyFunctionForAnEmptyCallback) {
-  Inbox inbox(nullptr);
-  EXPECT_FALSE(OnInbox<Status>(inbox, nullptr));
 }
 
 TEST(ThreadWaker, TimesOutWithoutAWake) {

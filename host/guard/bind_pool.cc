@@ -27,16 +27,16 @@ struct BindPool::Shared {
   std::mutex mutex;  // Guards what follows.
   std::condition_variable changed;
   std::deque<Task> waiting;
-  std::map<uint64_t, std::thread> threads;  // Those that were not given up.
-  std::map<TaskId, uint64_t> running;       // On which of them.
-  std::set<TaskId> owed;                    // Given up and running: their threads were too many.
+  std::map<uint64_t, std::thread> threads;  // Those that were not abandoned.
+  std::map<TaskId, uint64_t> running;       // The thread of each task.
+  std::set<TaskId> unreplaced;              // Abandoned, but kMaxAbandoned was reached.
   TaskId last_task = 0;
   uint64_t last_thread = 0;
-  size_t lost = 0;
+  size_t abandoned = 0;
   bool stop = false;
 };
 
-// REQUIRES: the mutex is held, or nobody else knows `shared`.
+// REQUIRES: the mutex is held, or no other thread uses `shared`.
 void BindPool::Shared::AddThread(const std::shared_ptr<Shared>& shared) {
   const uint64_t thread = ++shared->last_thread;
   shared->threads.emplace(thread, [shared, thread] { Work(shared, thread); });
@@ -52,32 +52,32 @@ void BindPool::Shared::Work(const std::shared_ptr<Shared>& shared, uint64_t thre
     shared->running.emplace(task.id, thread);
     lock.unlock();
     task.run();
-    task.run = nullptr;  // What it holds goes before anybody hears that it has ended.
+    task.run = nullptr;  // Release what the task holds before it counts as ended.
     lock.lock();
-    const bool given_up = shared->running.erase(task.id) == 0;
+    const bool was_abandoned = shared->running.erase(task.id) == 0;
     if (shared->stop) shared->changed.notify_all();
-    shared->owed.erase(task.id);
-    if (!given_up) continue;
-    --shared->lost;
-    if (!shared->stop && !shared->owed.empty()) Replace(shared, *shared->owed.begin());
+    shared->unreplaced.erase(task.id);
+    if (!was_abandoned) continue;
+    --shared->abandoned;
+    if (!shared->stop && !shared->unreplaced.empty()) Replace(shared, *shared->unreplaced.begin());
     return;
   }
 }
 
-// REQUIRES: the mutex is held; the task runs on a thread that was not given up.
+// REQUIRES: the mutex is held; the task runs on a thread that was not abandoned.
 void BindPool::Shared::Replace(const std::shared_ptr<Shared>& shared, TaskId task) {
   const auto runs = shared->running.find(task);
   const auto thread = shared->threads.find(runs->second);
   thread->second.detach();
   shared->threads.erase(thread);
   shared->running.erase(runs);
-  shared->owed.erase(task);
-  ++shared->lost;
+  shared->unreplaced.erase(task);
+  ++shared->abandoned;
   AddThread(shared);
 }
 
-BindPool::BindPool(size_t threads, std::chrono::nanoseconds patience)
-    : shared_(std::make_shared<Shared>()), patience_(patience) {
+BindPool::BindPool(size_t threads, std::chrono::nanoseconds shutdown_timeout)
+    : shared_(std::make_shared<Shared>()), shutdown_timeout_(shutdown_timeout) {
   BERTH_ASSERT(threads > 0);
   for (size_t i = 0; i < threads; ++i) Shared::AddThread(shared_);
 }
@@ -91,10 +91,10 @@ BindPool::~BindPool() {
     shared_->stop = true;
     dropped.swap(shared_->waiting);
     shared_->changed.notify_all();
-    shared_->changed.wait_for(lock, patience_, [this] { return shared_->running.empty(); });
+    shared_->changed.wait_for(lock, shutdown_timeout_, [this] { return shared_->running.empty(); });
     threads.swap(shared_->threads);
     for (const auto& [task, thread] : shared_->running) busy.push_back(thread);
-    shared_->lost += shared_->running.size();
+    shared_->abandoned += shared_->running.size();
     shared_->running.clear();
   }
   for (auto& [id, thread] : threads) {
@@ -110,8 +110,9 @@ BindPool::TaskId BindPool::Run(std::function<void()> task) {
   return id;
 }
 
-void BindPool::GiveUp(TaskId task) {
-  std::function<void()> dropped;  // Destroyed without the lock: who knows what it holds.
+void BindPool::Abandon(TaskId task) {
+  // Destroyed after the lock is released: what it holds may take locks.
+  std::function<void()> dropped;
   const std::scoped_lock lock(shared_->mutex);
   const auto waits = std::ranges::find(shared_->waiting, task, &Shared::Task::id);
   if (waits != shared_->waiting.end()) {
@@ -120,8 +121,8 @@ void BindPool::GiveUp(TaskId task) {
     return;
   }
   if (!shared_->running.contains(task)) return;
-  if (shared_->lost == kMaxLost) {
-    shared_->owed.insert(task);
+  if (shared_->abandoned == kMaxAbandoned) {
+    shared_->unreplaced.insert(task);
   } else {
     Shared::Replace(shared_, task);
   }

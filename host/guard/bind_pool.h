@@ -1,4 +1,4 @@
-// Threads for plugins that block in PreBind and Bind.
+// Threads on which plugins may block in PreBind and Bind.
 #ifndef BERTH_HOST_GUARD_BIND_POOL_H_
 #define BERTH_HOST_GUARD_BIND_POOL_H_
 
@@ -10,41 +10,52 @@
 
 namespace berth::host {
 
-// Runs tasks in the order in which they come, as many at a time as it has threads.
-//
-// A task may never end: who waits no more says so, and its thread is replaced. What such a task
-// holds lives until it ends, be it after the pool.
-//
-// Threading: made and destroyed on one thread.
-// Lifetime:  shorter than the plans whose plugins are called on it. A task that has begun is waited
-//            for, at most for as long as the pool's patience lasts; what has not begun is dropped.
-class BindPool {
+// Runs tasks that may block, on threads of its own.
+class TaskPool {
  public:
   using TaskId = uint64_t;  // Never 0.
 
-  // Threads that were given up and have not ended; beyond that one must end before the next is
-  // replaced.
-  static constexpr size_t kMaxLost = 64;
+  virtual ~TaskPool() = default;
+
+  // Threading: any. `task` must not throw.
+  virtual TaskId Run(std::function<void()> task) = 0;
+  // Stops waiting for a task: one that has not begun is destroyed, on the calling thread; one that
+  // runs keeps its thread, and the pool starts another thread in its place. Does nothing for a task
+  // that has ended. Threading: any.
+  virtual void Abandon(TaskId task) = 0;
+};
+
+// Runs tasks in the order of the calls of Run(), as many at a time as it has threads.
+//
+// A task may never end. When its caller stops waiting and abandons it, another thread replaces the
+// thread of the task. The objects that an abandoned task holds live until the task ends, even if
+// that is after the destruction of the pool.
+//
+// Threading: created and destroyed on one thread.
+// Lifetime:  shorter than the plans whose plugins run on it. The destructor waits for running
+//            tasks, at most for `shutdown_timeout`, and destroys tasks that have not begun.
+class BindPool final : public TaskPool {
+ public:
+  // How many abandoned threads may run at a time; beyond that, one must end before the pool
+  // replaces the next.
+  static constexpr size_t kMaxAbandoned = 64;
 
   // `threads`: at least 1.
-  explicit BindPool(size_t threads, std::chrono::nanoseconds patience = std::chrono::seconds(5));
-  ~BindPool();
+  explicit BindPool(size_t threads,
+                    std::chrono::nanoseconds shutdown_timeout = std::chrono::seconds(5));
+  ~BindPool() override;
   BindPool(const BindPool&) = delete;
   BindPool& operator=(const BindPool&) = delete;
 
-  // Threading: any. `task` must not throw.
-  TaskId Run(std::function<void()> task);
-  // Nobody waits for the task any more: one that has not begun is dropped, here; one that is under
-  // way keeps its thread, and another one takes that one's place. Nothing happens to one that has
-  // ended. Threading: any.
-  void GiveUp(TaskId task);
+  TaskId Run(std::function<void()> task) override;
+  void Abandon(TaskId task) override;
 
  private:
   struct Shared;
 
-  // Which threads and tasks there are: the pool's, and every thread's.
+  // The threads and tasks; shared with every thread.
   std::shared_ptr<Shared> shared_;
-  const std::chrono::nanoseconds patience_;
+  const std::chrono::nanoseconds shutdown_timeout_;
 };
 
 }  // namespace berth::host

@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-TEST(BindPool, RunsAsManyAtATimeAsItHasThreads) {
+TEST(BindPool, RunsOneTaskPerThreadAtATime) {
   constexpr int kThreads = 3;
   BindPool pool(kThreads);
   std::atomic<int> inside = 0;
@@ -39,7 +39,7 @@ TEST(BindPool, RunsEachTaskOnceInOrder) {
   EXPECT_TRUE(is_in_order);
 }
 
-TEST(BindPool, WaitsForWhatHasBegunAndDropsTheRest) {
+TEST(BindPool, WaitsForRunningTasksAndDropsTheRest) {
   std::atomic<bool> began = false;
   std::atomic<bool> ended = false;
   std::atomic<bool> dropped_ran = false;
@@ -60,7 +60,7 @@ TEST(BindPool, WaitsForWhatHasBegunAndDropsTheRest) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-// Waits until it is told.
+// Set once by one thread, awaited by others.
 class Signal {
  public:
   void Set() { is_set_ = true; }
@@ -72,7 +72,7 @@ class Signal {
   std::atomic<bool> is_set_ = false;
 };
 
-TEST(BindPool, ReplacesAThreadThatWasGivenUp) {
+TEST(BindPool, ReplacesTheThreadOfAnAbandonedTask) {
   const auto may_end = std::make_shared<Signal>();
   const auto held = std::make_shared<int>(0);
   std::atomic<int> ran = 0;
@@ -82,18 +82,18 @@ TEST(BindPool, ReplacesAThreadThatWasGivenUp) {
     pool.Run([&] { ++ran; });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(ran, 0);
-    pool.GiveUp(stuck);
+    pool.Abandon(stuck);
     while (ran < 1) std::this_thread::yield();
-    pool.GiveUp(stuck);  // Once is enough.
+    pool.Abandon(stuck);  // A second time has no effect.
     pool.Run([&] { ++ran; });
     while (ran < 2) std::this_thread::yield();
   }
-  EXPECT_EQ(held.use_count(), 2);  // It goes on without the pool.
+  EXPECT_EQ(held.use_count(), 2);  // The task still runs, without the pool.
   may_end->Set();
   while (held.use_count() > 1) std::this_thread::yield();
 }
 
-TEST(BindPool, DropsWhatIsGivenUpBeforeItBegins) {
+TEST(BindPool, DropsATaskThatIsAbandonedBeforeItBegins) {
   Signal may_end;
   std::atomic<int> ran = 0;
   const auto held = std::make_shared<int>(0);
@@ -101,18 +101,18 @@ TEST(BindPool, DropsWhatIsGivenUpBeforeItBegins) {
   pool.Run([&] { may_end.Await(); });
   const auto dropped = pool.Run([&, held] { ++ran; });
   EXPECT_EQ(held.use_count(), 2);
-  pool.GiveUp(dropped);
+  pool.Abandon(dropped);
   EXPECT_EQ(held.use_count(), 1);
   may_end.Set();
   Signal last;
   const auto task = pool.Run([&] { last.Set(); });
   last.Await();
   EXPECT_EQ(ran, 0);
-  pool.GiveUp(task);
-  pool.GiveUp(12345);
+  pool.Abandon(task);
+  pool.Abandon(12345);
 }
 
-TEST(BindPool, EndsWithoutWhatNeverEnds) {
+TEST(BindPool, IsDestroyedWithoutWaitingForATaskThatHangs) {
   const auto may_end = std::make_shared<Signal>();
   const auto began = std::make_shared<Signal>();
   const auto held = std::make_shared<int>(0);
@@ -129,41 +129,41 @@ TEST(BindPool, EndsWithoutWhatNeverEnds) {
   while (held.use_count() > 1) std::this_thread::yield();
 }
 
-// Who hangs again and again gets no endless number of threads.
-TEST(BindPool, ReplacesOnlySoMany) {
+// Tasks that hang again and again do not get an unlimited number of threads.
+TEST(BindPool, ReplacesAtMostSoManyThreads) {
   const auto may_end = std::make_shared<Signal>();
   const auto inside = std::make_shared<std::atomic<size_t>>(0);
   BindPool pool(1, std::chrono::milliseconds(10));
   std::vector<BindPool::TaskId> tasks;
-  for (size_t i = 0; i < BindPool::kMaxLost + 3; ++i) {
+  for (size_t i = 0; i < BindPool::kMaxAbandoned + 3; ++i) {
     tasks.push_back(pool.Run([may_end, inside] {
       ++*inside;
       may_end->Await();
     }));
   }
-  for (size_t i = 0; i <= BindPool::kMaxLost; ++i) {
+  for (size_t i = 0; i <= BindPool::kMaxAbandoned; ++i) {
     while (*inside < i + 1) std::this_thread::yield();
-    pool.GiveUp(tasks[i]);
+    pool.Abandon(tasks[i]);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(*inside, BindPool::kMaxLost + 1);
+  EXPECT_EQ(*inside, BindPool::kMaxAbandoned + 1);
   may_end->Set();
   while (*inside < tasks.size()) std::this_thread::yield();
 }
 
-TEST(BindPool, ReplacesTheNextWhenOneOfThemEnds) {
+TEST(BindPool, ReplacesAnotherThreadWhenAnAbandonedTaskEnds) {
   const auto first_may_end = std::make_shared<Signal>();
   const auto may_end = std::make_shared<Signal>();
   const auto inside = std::make_shared<std::atomic<size_t>>(0);
   Signal ran;
   BindPool pool(1, std::chrono::milliseconds(10));
-  for (size_t i = 0; i <= BindPool::kMaxLost; ++i) {
+  for (size_t i = 0; i <= BindPool::kMaxAbandoned; ++i) {
     const auto task = pool.Run([gate = i == 0 ? first_may_end : may_end, inside] {
       ++*inside;
       gate->Await();
     });
     while (*inside < i + 1) std::this_thread::yield();
-    pool.GiveUp(task);
+    pool.Abandon(task);
   }
   pool.Run([&] { ran.Set(); });
   first_may_end->Set();
@@ -171,7 +171,7 @@ TEST(BindPool, ReplacesTheNextWhenOneOfThemEnds) {
   may_end->Set();
 }
 
-TEST(BindPool, MayEndWithoutATask) { const BindPool pool(2); }
+TEST(BindPool, MayBeDestroyedWithoutATask) { const BindPool pool(2); }
 
 }  // namespace
 }  // namespace berth::host

@@ -12,7 +12,7 @@
 namespace berth::host {
 namespace {
 
-// A word: 32 bits of the call's number, 1 of may_block, 23 of the callee, 8 of the point.
+// A word consists of the call's number (32 bits), may_block (1), the callee (23) and the point (8).
 constexpr uint32_t kPointBits = 8;
 constexpr uint32_t kCalleeBits = 23;
 constexpr uint32_t kMayBlockAt = kPointBits + kCalleeBits;
@@ -21,7 +21,7 @@ constexpr uint32_t kNumberAt = kMayBlockAt + 1;
 static_assert(CallMonitor::kMaxCallees < (1U << kCalleeBits));
 static_assert(kPointCount < (1U << kPointBits));
 
-// Appends what fits.
+// Appends text to a buffer as far as it fits.
 class Line {
  public:
   explicit Line(std::span<char> out) : out_(out) {}
@@ -45,7 +45,7 @@ CallMonitor::~CallMonitor() {
   BERTH_ASSERT_MSG(cancel_ == nullptr, "an attempt outlives its monitor");
 }
 
-// ---- Who can be called --------------------------------------------------------------------------
+// ---- Callees ------------------------------------------------------------------------------------
 
 CallMonitor::CalleeId CallMonitor::Register(Callee callee) {
   auto owned = std::make_shared<const Callee>(std::move(callee));
@@ -73,7 +73,7 @@ void CallMonitor::Unregister(CalleeId id) {
   free_.push_back(id);
 }
 
-// ---- Around a call ------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 CallSlot* CallMonitor::SlotOfThisThread() {
   const auto self = static_cast<uint64_t>(pthread_self());
@@ -91,7 +91,7 @@ CallSlot* CallMonitor::SlotOfThisThread() {
 }
 
 CallWord CallMonitor::NextWord(CallSlot& slot, CalleeId callee, Point point, bool may_block) {
-  // Of a call without a callee too, a word is not 0.
+  // The highest bit is set, so that the word of a call without a callee is not 0 either.
   const uint64_t number = (++slot.calls & UINT32_MAX) | 1U << 31;
   return number << kNumberAt | uint64_t{may_block} << kMayBlockAt | uint64_t{callee} << kPointBits |
          static_cast<uint64_t>(point);
@@ -107,7 +107,7 @@ uint32_t CallMonitor::CalleeOf(CallWord call) {
   return static_cast<uint32_t>(call >> kPointBits & ((1U << kCalleeBits) - 1));
 }
 
-// ---- Around an attempt --------------------------------------------------------------------------
+// ---- Attempts -----------------------------------------------------------------------------------
 
 void CallMonitor::BeginAttempt(uint32_t* cancel, const berth_pod* pod) {
   const std::scoped_lock lock(mutex_);
@@ -129,9 +129,9 @@ bool CallMonitor::InAttempt(Point point) {
   return point >= Point::kPreFilter && point <= Point::kPermit;
 }
 
-std::vector<CallMonitor::Seen> CallMonitor::Snapshot() const {
+std::vector<CallMonitor::ThreadCalls> CallMonitor::Snapshot() const {
   const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
-  std::vector<Seen> seen(used);
+  std::vector<ThreadCalls> seen(used);
   for (size_t i = 0; i < used; ++i) {
     seen[i] = {slots_[i].innermost.load(std::memory_order_relaxed),
                slots_[i].outermost.load(std::memory_order_relaxed)};
@@ -155,15 +155,15 @@ std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot,
   return callee == 0 ? nullptr : owned_[callee - 1];
 }
 
-// A call that ends in the very moment in which it is found late may leave its attempt cancelled.
+// A call that ends at the moment at which it is found late may leave its attempt cancelled.
 void CallMonitor::EndOverdue(CallSlot& slot) {
   const std::scoped_lock lock(mutex_);
   slot.overdue.store(0, std::memory_order_relaxed);
   if (cancel_ == nullptr) return;
-  const bool others = std::ranges::any_of(slots_, [](const CallSlot& other) {
+  const bool is_other_overdue = std::ranges::any_of(slots_, [](const CallSlot& other) {
     return other.overdue.load(std::memory_order_relaxed) != 0;
   });
-  if (!others) __atomic_store_n(cancel_, 0U, __ATOMIC_RELAXED);
+  if (!is_other_overdue) __atomic_store_n(cancel_, 0U, __ATOMIC_RELAXED);
 }
 
 void CallMonitor::BeginCancellable(CallSlot& slot, uint32_t* cancel) {
@@ -184,7 +184,7 @@ int64_t CallMonitor::DeadlineNs(Point point, int64_t now_ns) const {
   return now_ns + std::min(deadlines->of(point), INT64_MAX - now_ns);
 }
 
-// ---- A crash ------------------------------------------------------------------------------------
+// ---- Crash report -------------------------------------------------------------------------------
 
 size_t CallMonitor::Describe(std::span<char> out) const {
   Line line(out);

@@ -1,5 +1,4 @@
-// What every thread is calling right now: for the report of a crash, and to find the calls that do
-// not end.
+// Records which plugin each thread is calling, for crash reports and for the watchdog.
 #ifndef BERTH_HOST_GUARD_CALL_MONITOR_H_
 #define BERTH_HOST_GUARD_CALL_MONITOR_H_
 
@@ -17,122 +16,128 @@
 #include <berth/abi.h>
 
 #include "host/base/interner.h"
+#include "host/base/time_units.h"
 #include "host/guard/plugin_faults.h"
 #include "host/guard/point.h"
 
 namespace berth::host {
 
-// A call as it stands in the record: whose, at which point, and a number that no other call of the
-// thread has. 0: none.
+// A call as it is recorded: the callee, the point, and a number that is unique among the calls of
+// the thread. 0: no call.
 using CallWord = uint64_t;
 
-// How long a call may take, unless the host file says otherwise. They are meant to catch what
-// hangs: a block of nodes takes microseconds, and while one call lasts no other pod is looked at.
+// How long a call may take; the values are defaults of the host file. The deadlines are meant to
+// find calls that hang: a block of nodes takes microseconds, and no other pod is scheduled
+// meanwhile.
 struct CallDeadlines {
-  int64_t call_ns = 1'000'000'000;
-  // PostFilter asks what-if of many nodes.
+  int64_t call_ns = kSecond;
+  // PostFilter runs Filters for many nodes.
   int64_t post_filter_ns = 10'000'000'000;
-  // PreBind and Bind on a thread of the pool, and the answers that they promise.
+  // PreBind and Bind on a thread of the pool, and answers that they promise.
   int64_t bind_ns = 600'000'000'000;
 
-  // On the scheduling thread.
+  // The deadline of a call at `point` on the scheduling thread.
   constexpr int64_t of(Point point) const {
     return point == Point::kPostFilter ? post_filter_ns : call_ns;
   }
 };
 
-// What one thread is in the middle of. Its words are written by that thread alone.
+// The calls in progress on one thread. Only that thread writes its words.
 struct alignas(64) CallSlot {
   std::atomic<uint64_t> thread = 0;     // pthread_self(); 0: never used.
-  std::atomic<CallWord> innermost = 0;  // What runs.
-  std::atomic<CallWord> outermost = 0;  // What it was called from; the same, or a what-if's caller.
-  std::atomic<const berth_pod*> pod = nullptr;  // Of the innermost call, where it was said.
-  std::atomic<CallWord> overdue = 0;  // A call that was found to be late. By the watchdog.
-  uint64_t calls = 0;                 // Of the thread itself.
-  // Guarded by the monitor's mutex: what is to be set when the innermost call is late, and what it
-  // was before.
+  std::atomic<CallWord> innermost = 0;  // The call that runs.
+  std::atomic<CallWord> outermost = 0;  // Equal to innermost, or the call that asks what-if.
+  std::atomic<const berth_pod*> pod = nullptr;  // The pod of the innermost call, if it names one.
+  std::atomic<CallWord> overdue = 0;            // A late call; written by the watchdog.
+  uint64_t calls = 0;                           // The number of calls; used by the thread alone.
+  // The word that is set when the innermost call is late, and its old value. Guarded by the
+  // monitor's mutex.
   uint32_t* cancel = nullptr;
   uint32_t cancel_before = 0;
 };
 
+// Records calls by thread, and cancels late ones.
 // Threading: any.
 // Lifetime:  longer than every instance that was registered and every thread that calls plugins.
 class CallMonitor {
  public:
-  // Who can be called: one instance.
+  // A plugin instance that can be called.
   struct Callee {
     std::string plugin;
     std::string profile;
     std::string library;  // A path.
     std::shared_ptr<PluginFaults::Account> faults;
   };
-  using CalleeId = uint32_t;  // 0: nobody.
+  using CalleeId = uint32_t;  // 0: unknown.
 
   static constexpr size_t kMaxThreads = 64;
   static constexpr size_t kMaxCallees = 4096;
 
-  // `interner` has the namespaces of pods.
+  // `interner` holds the namespaces of pods.
   explicit CallMonitor(const Interner& interner) : interner_(interner) {}
   ~CallMonitor();
   CallMonitor(const CallMonitor&) = delete;
   CallMonitor& operator=(const CallMonitor&) = delete;
 
-  // 0 when kMaxCallees are registered: its calls have no name then.
+  // Returns 0 if kMaxCallees are registered; calls of such an instance have no name in reports.
   CalleeId Register(Callee callee);
   void Unregister(CalleeId id);
 
-  // --- around a call; see PluginCall ---
+  // --- Called by MonitoredCall ---
 
-  // Of the calling thread; it keeps it. Null beyond kMaxThreads: its calls are not recorded.
+  // Returns the slot of the calling thread, which keeps it for good; null if kMaxThreads have one.
+  // Calls of a thread without a slot are not recorded.
   CallSlot* SlotOfThisThread();
-  // The word of the slot's next call. `may_block`: it has no deadline here.
+  // Returns the word of the slot's next call. `may_block`: the watchdog ignores the call.
   static CallWord NextWord(CallSlot& slot, CalleeId callee, Point point, bool may_block);
-  // The call that was found to be late has ended: the attempt goes on.
+  // Clears the late call of the slot, which has ended, and lets the attempt continue.
   void EndOverdue(CallSlot& slot);
-  // `cancel` becomes 1 when the slot's innermost call is late, and is what it was again when that
-  // has ended. Not nested. Must not: be changed by others meanwhile.
+  // Sets `cancel` to 1 when the slot's innermost call is late; EndCancellable() restores its value.
+  // Must not: be nested; nothing else may change the word meanwhile.
   void BeginCancellable(CallSlot& slot, uint32_t* cancel);
   void EndCancellable(CallSlot& slot);
-  // A call on a thread of the pool was given up; it has ended after all.
-  void BeginLost() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  void EndLost() { lost_.fetch_sub(1, std::memory_order_relaxed); }
+  // Counts calls on threads of the pool that were abandoned and have not ended.
+  void BeginAbandoned() { abandoned_.fetch_add(1, std::memory_order_relaxed); }
+  void EndAbandoned() { abandoned_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // --- around an attempt; see Attempt ---
+  // --- Called by Attempt ---
 
-  // `cancel` becomes 1 while one of the attempt's calls is late. One attempt at a time.
+  // Sets `cancel` to 1 while a call of the attempt is late. There is one attempt at a time.
   void BeginAttempt(uint32_t* cancel, const berth_pod* pod);
-  // Nothing happens unless it is the present one.
+  // Does nothing if another attempt has begun since.
   void EndAttempt(const uint32_t* cancel);
 
-  // When a call that begins now at `point` will be late, by a clock that says `now_ns`. 0: never,
-  // for nobody looks.
+  // Returns when a call at `point` that begins at `now_ns` is late; 0: never, because there is no
+  // watchdog.
   int64_t DeadlineNs(Point point, int64_t now_ns) const;
   bool is_watched() const { return watched_.load(std::memory_order_acquire) != nullptr; }
 
-  // --- for the watchdog ---
+  // --- Called by the watchdog ---
 
-  // From now on somebody looks; null: nobody any more. Lifetime: until then.
+  // Announces a watchdog with these deadlines; null: there is none any more. The deadlines must
+  // live until then.
   void SetDeadlines(const CallDeadlines* deadlines) {
     watched_.store(deadlines, std::memory_order_release);
   }
-  // Calls that were given up and go on.
-  size_t lost() const { return lost_.load(std::memory_order_relaxed); }
-  struct Seen {
+  // Returns how many abandoned calls have not ended.
+  size_t abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
+  struct ThreadCalls {
     CallWord innermost = 0;
     CallWord outermost = 0;
   };
-  // By slot.
-  std::vector<Seen> Snapshot() const;
-  // Marks the call as late and cancels the attempt that it belongs to. None: it has ended.
+  // Returns the calls in progress, by slot.
+  std::vector<ThreadCalls> Snapshot() const;
+  // Marks the call as late and cancels it and, if its point belongs to an attempt, the attempt.
+  // Returns the callee; null if the call has ended or its callee is unknown.
   std::shared_ptr<const Callee> MarkOverdue(size_t slot, CallWord call);
 
   static Point PointOf(CallWord call);
   static bool MayBlock(CallWord call);
 
-  // --- for the report of a crash ---
+  // --- Called by the crash report ---
 
-  // Writes "in plugin X (library path) at Filter, pod ns/name" of the calling thread, or "outside
-  // any plugin", into `out` and returns how many bytes that took, cut off at its size.
+  // Writes what the calling thread is doing to `out`, "in plugin X (library path) at Filter, pod
+  // ns/name" or "outside any plugin", and returns the number of bytes; a longer text is cut off.
   // Async-signal-safe.
   size_t Describe(std::span<char> out) const;
 
@@ -143,11 +148,11 @@ class CallMonitor {
   const Interner& interner_;
   std::array<CallSlot, kMaxThreads> slots_;
   std::atomic<size_t> used_slots_ = 0;
-  // By id - 1. What a signal handler reads beside what owns it.
+  // By id - 1. A signal handler reads these pointers to the objects of owned_.
   std::array<std::atomic<const Callee*>, kMaxCallees> callees_{};
   std::atomic<const berth_pod*> attempt_pod_ = nullptr;
   std::atomic<const CallDeadlines*> watched_ = nullptr;
-  std::atomic<size_t> lost_ = 0;
+  std::atomic<size_t> abandoned_ = 0;
 
   mutable std::mutex mutex_;  // Guards what follows.
   std::vector<std::shared_ptr<const Callee>> owned_;

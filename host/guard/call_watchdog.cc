@@ -15,11 +15,11 @@ constexpr auto kPoll = std::chrono::milliseconds(100);
 
 // ---- CallWatch ----------------------------------------------------------------------------------
 
-void CallWatch::Follow(Running& running, CallWord call, int64_t now_ns) const {
+void CallWatch::Track(Running& running, CallWord call, int64_t now_ns) const {
   if (running.call != call) running = {call, now_ns, false};
 }
 
-bool CallWatch::Due(Running& running, int64_t now_ns) {
+bool CallWatch::IsNewlyOverdue(Running& running, int64_t now_ns) {
   if (running.call == 0 || CallMonitor::MayBlock(running.call)) return false;
   const int64_t deadline = DeadlineOf(running.call);
   const int64_t age = now_ns - running.since_ns;
@@ -28,17 +28,18 @@ bool CallWatch::Due(Running& running, int64_t now_ns) {
   return !std::exchange(running.reported, true);
 }
 
-std::vector<OverdueCall> CallWatch::Look(int64_t now_ns, std::span<const CallMonitor::Seen> slots) {
+std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
+                                         std::span<const CallMonitor::ThreadCalls> slots) {
   std::vector<OverdueCall> overdue;
   stuck_ = false;
   const auto check = [&](size_t slot, Running& running) {
-    if (!Due(running, now_ns)) return;
+    if (!IsNewlyOverdue(running, now_ns)) return;
     overdue.push_back({slot, running.call, now_ns - running.since_ns, DeadlineOf(running.call)});
   };
   for (size_t slot = 0; slot < slots.size(); ++slot) {
-    const CallMonitor::Seen& seen = slots[slot];
-    Follow(outermost_[slot], seen.outermost, now_ns);
-    Follow(innermost_[slot], seen.innermost, now_ns);
+    const CallMonitor::ThreadCalls& seen = slots[slot];
+    Track(outermost_[slot], seen.outermost, now_ns);
+    Track(innermost_[slot], seen.innermost, now_ns);
     if (seen.innermost == seen.outermost) {
       check(slot, outermost_[slot]);
       continue;
@@ -55,18 +56,18 @@ std::vector<OverdueCall> CallWatch::Look(int64_t now_ns, std::span<const CallMon
 
 // ---- CallWatchdog -------------------------------------------------------------------------------
 
-void CallWatchdog::Look(int64_t now_ns) {
-  for (const OverdueCall& late : watch_.Look(now_ns, monitor_.Snapshot())) {
+void CallWatchdog::Poll(int64_t now_ns) {
+  for (const OverdueCall& late : watch_.Poll(now_ns, monitor_.Snapshot())) {
     const auto callee = monitor_.MarkOverdue(late.slot, late.call);
     if (callee == nullptr || callee->faults == nullptr) continue;
     faults_.Note(*callee->faults, CallMonitor::PointOf(late.call), FaultKind::kDeadline,
                  "a call has run for " + FormatDuration(late.running_ns) + ", its deadline is " +
                      FormatDuration(late.deadline_ns));
   }
-  overdue_.store(watch_.stuck() || monitor_.lost() > 0, std::memory_order_relaxed);
+  overdue_.store(watch_.stuck() || monitor_.abandoned() > 0, std::memory_order_relaxed);
 }
 
-// ---- The thread ---------------------------------------------------------------------------------
+// ---- WatchdogThread -----------------------------------------------------------------------------
 
 WatchdogThread::WatchdogThread(CallWatchdog& watchdog, const Clock& clock)
     : thread_([this, &watchdog, &clock] { Run(watchdog, clock); }) {}
@@ -83,7 +84,7 @@ WatchdogThread::~WatchdogThread() {
 void WatchdogThread::Run(CallWatchdog& watchdog, const Clock& clock) {
   std::unique_lock lock(mutex_);
   while (!stop_signal_.wait_for(lock, kPoll, [this] { return stop_; })) {
-    watchdog.Look(clock.NowNs());
+    watchdog.Poll(clock.NowNs());
   }
 }
 

@@ -1,4 +1,4 @@
-// Finds calls into plugins that do not end in time, cancels them, and says whose they are.
+// Finds calls into plugins that do not end in time, cancels them, and counts them as faults.
 #ifndef BERTH_HOST_GUARD_CALL_WATCHDOG_H_
 #define BERTH_HOST_GUARD_CALL_WATCHDOG_H_
 
@@ -21,22 +21,22 @@ namespace berth::host {
 struct OverdueCall {
   size_t slot;
   CallWord call;
-  int64_t running_ns;  // Since it was first seen.
+  int64_t running_ns;  // Since the call was first seen.
   int64_t deadline_ns;
 };
 
-// Tells from one look to the next which calls go on. A call is seen some time after it began, so
-// that it is found late by up to two looks.
+// Finds late calls by comparing successive snapshots of the call monitor. A call is first seen some
+// time after it began, so that it may be found late up to two polls after its deadline.
 // Threading: one thread.
 class CallWatch {
  public:
   explicit CallWatch(CallDeadlines deadlines) : deadlines_(deadlines) {}
 
-  // What has become overdue since the last look: each call once. Where a call within another one is
-  // late, the inner one is to blame, and the outer one gets its time anew. Calls that may block are
-  // passed over. `now_ns` must not go back.
-  std::vector<OverdueCall> Look(int64_t now_ns, std::span<const CallMonitor::Seen> slots);
-  // A call that was cancelled goes on for as long again: nothing moves.
+  // Returns the calls that became overdue since the last poll; each call once. If a nested call is
+  // late, only that call is returned, and the time of the outer call starts again. Calls that may
+  // block are ignored. `now_ns` must not go back.
+  std::vector<OverdueCall> Poll(int64_t now_ns, std::span<const CallMonitor::ThreadCalls> slots);
+  // Returns whether a call has run for twice its deadline, although it was cancelled.
   bool stuck() const { return stuck_; }
 
  private:
@@ -47,9 +47,9 @@ class CallWatch {
   };
 
   int64_t DeadlineOf(CallWord call) const { return deadlines_.of(CallMonitor::PointOf(call)); }
-  void Follow(Running& running, CallWord call, int64_t now_ns) const;
-  // True: it is overdue now and was not before.
-  bool Due(Running& running, int64_t now_ns);
+  void Track(Running& running, CallWord call, int64_t now_ns) const;
+  // Returns whether the call is overdue and has not been reported.
+  bool IsNewlyOverdue(Running& running, int64_t now_ns);
 
   const CallDeadlines deadlines_;
   std::array<Running, CallMonitor::kMaxThreads> innermost_;
@@ -57,10 +57,10 @@ class CallWatch {
   bool stuck_ = false;
 };
 
-// Threading: Look() by one thread, overdue() by any.
+// Threading: Poll() by one thread, overdue() by any.
 class CallWatchdog {
  public:
-  // All outlive it.
+  // `monitor` and `faults` must outlive the watchdog.
   CallWatchdog(CallMonitor& monitor, PluginFaults& faults, CallDeadlines deadlines)
       : monitor_(monitor), faults_(faults), deadlines_(deadlines), watch_(deadlines) {
     monitor_.SetDeadlines(&deadlines_);
@@ -69,10 +69,10 @@ class CallWatchdog {
   CallWatchdog(const CallWatchdog&) = delete;
   CallWatchdog& operator=(const CallWatchdog&) = delete;
 
-  // Cancels what has become overdue and counts it.
-  void Look(int64_t now_ns);
-  // A call that was cancelled did not end, here or on a thread of the pool: the process is not
-  // ready.
+  // Cancels calls that became overdue and counts a fault for each.
+  void Poll(int64_t now_ns);
+  // Returns whether a cancelled call has not ended, on the scheduling thread or on a thread of the
+  // pool. The process is not ready then.
   bool overdue() const { return overdue_.load(std::memory_order_relaxed); }
 
  private:
@@ -83,7 +83,7 @@ class CallWatchdog {
   std::atomic<bool> overdue_ = false;
 };
 
-// Looks every 100 ms on a thread of its own, as long as it lives.
+// Polls the watchdog every 100 ms on a thread of its own, from construction to destruction.
 class WatchdogThread {
  public:
   WatchdogThread(CallWatchdog& watchdog, const Clock& clock);
@@ -97,7 +97,7 @@ class WatchdogThread {
   std::mutex mutex_;
   std::condition_variable stop_signal_;
   bool stop_ = false;
-  std::thread thread_;  // Last: it uses the others.
+  std::thread thread_;  // Last, because it uses the other members.
 };
 
 }  // namespace berth::host

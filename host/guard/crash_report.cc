@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kStackBytes = size_t{64} << 10;
 
-// A signal handler has no other way to what it needs.
+// A signal handler can only reach global variables.
 std::atomic<const CallMonitor*> reported_monitor = nullptr;
 alignas(16) std::array<char, kStackBytes> signal_stack;
 
@@ -26,7 +26,7 @@ void WriteAll(std::string_view text) {
   }
 }
 
-// SA_RESETHAND has brought the default back: what comes next ends the process.
+// SA_RESETHAND has restored the default action: the next signal ends the process.
 void OnCrash(int signal, siginfo_t* info, void*) {
   if (const CallMonitor* monitor = reported_monitor.load(std::memory_order_acquire)) {
     constexpr std::string_view kPrefix = "berth: crashed ";
@@ -37,7 +37,8 @@ void OnCrash(int signal, siginfo_t* info, void*) {
     line[size++] = '\n';
     WriteAll({line.data(), size});
   }
-  // The instruction that failed fails again, and the core shows it; what was sent is sent again.
+  // A failed instruction is executed again after the return, so that the core dump shows it. A
+  // signal that was sent must be raised again.
   const bool comes_back = info->si_code > 0 && signal != SIGABRT;
   if (!comes_back) raise(signal);
 }

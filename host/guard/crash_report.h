@@ -1,4 +1,4 @@
-// Says whose code it was when the process dies.
+// Reports which plugin a crash happened in.
 #ifndef BERTH_HOST_GUARD_CRASH_REPORT_H_
 #define BERTH_HOST_GUARD_CRASH_REPORT_H_
 
@@ -6,14 +6,14 @@
 
 namespace berth::host {
 
-// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT first write
+// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
 //   berth: crashed in plugin X (library path) at Filter, pod ns/name
-// to standard error, then do what they do by default. What a plugin's own threads do is "outside
-// any plugin".
+// to standard error and then let the signal's default action happen. A crash on a thread that a
+// plugin has started is reported as "outside any plugin".
 //
-// Called:    once, by the process' main alone, on the thread that will be the scheduling thread: it
-//            gets a stack for signals, so that an overflow of its own is reported too.
-// Lifetime:  until the process ends, or null is passed.
+// Called:    once, by main(), on the thread that becomes the scheduling thread. That thread gets a
+//            stack for signal handlers, so that an overflow of its stack is reported too.
+// Lifetime:  the monitor must live until the process ends, or until null is passed.
 void InstallCrashReport(const CallMonitor* monitor);
 
 }  // namespace berth::host

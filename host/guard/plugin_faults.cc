@@ -56,7 +56,7 @@ std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind
   const QuarantinePolicy& policy = options_.quarantine;
   if (policy.faults == 0 || account.quarantined()) return "";
   const int64_t now = options_.clock != nullptr ? options_.clock->NowNs() : 0;
-  auto& when = account.when_;
+  auto& when = account.fault_times_;
   when.push_back(now);
   while (when.size() > policy.faults) when.pop_front();
   if (when.size() < policy.faults || now - when.front() > policy.window_ns) return "";

@@ -1,4 +1,4 @@
-// What plugins did wrong: counted, logged, and, when it is too much, the reason for a quarantine.
+// Counts and logs the faults of plugins, and quarantines plugins with too many of them.
 #ifndef BERTH_HOST_GUARD_PLUGIN_FAULTS_H_
 #define BERTH_HOST_GUARD_PLUGIN_FAULTS_H_
 
@@ -15,43 +15,45 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/base/time_units.h"
 #include "host/guard/point.h"
 
 namespace berth::host {
 
-// What a plugin may do wrong. Each is counted per plugin and point.
+// The kinds of faults. Each is counted by plugin and point.
 enum class FaultKind : uint8_t {
-  kException,   // Something was thrown (BERTH_BUG at the boundary).
-  kBadCode,     // A code that the point does not have.
-  kBadVerdict,  // A verdict that Filter may not give, or none.
+  kException,   // The plugin threw an exception (BERTH_BUG at the boundary).
+  kBadCode,     // The plugin returned a code that the point does not have.
+  kBadVerdict,  // A verdict that Filter must not give, or none.
   kBadScore,    // A score outside 0..100 after normalisation.
-  kDeadline,    // A call, or an answer that was promised, took too long.
-  kSlotLeak,    // A what-if row or a clone of cycle state that was not given back.
+  kDeadline,    // A call or a promised answer took too long.
+  kSlotLeak,    // The plugin did not end a what-if row.
 };
 
-// "exception", "deadline": in messages and as a metric's label.
+// Returns the name in messages and metric labels: "exception", "deadline".
 std::string_view FaultName(FaultKind kind);
 
 struct QuarantinePolicy {
-  uint32_t faults = 10;  // Of one instance, at any of its points. 0: never.
-  int64_t window_ns = int64_t{60} * 1'000'000'000;  // Within this time.
+  uint32_t faults = 10;              // Of one instance, at all its points; 0: never quarantine.
+  int64_t window_ns = 60 * kSecond;  // The faults must lie within this time.
 };
 
 // The faults of all plugins of a process.
 // Threading: any.
-// Lifetime:  longer than every account that it opened.
+// Lifetime:  must outlive every account that it opened.
 class PluginFaults {
  public:
   struct Options {
     QuarantinePolicy quarantine;
-    // Where faults are written down: the first of a plugin, point and kind at once, repetitions
-    // when they have doubled. May be empty. Threading: any.
+    // Logs faults: the first of each plugin, point and kind, then each time their number has
+    // doubled. May be empty. Threading: any.
     std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
-    // Null: time stands still, and all faults lie in one window.
+    // Null: time stands still, so that all faults lie in one window.
     const Clock* clock = nullptr;
   };
 
-  // The faults of one instance. A quarantine ends with it: who reloads a plugin trusts it anew.
+  // The faults of one instance. A quarantine ends with the instance: reloading a plugin means to
+  // trust it again.
   class Account {
    public:
     Account(std::string plugin, std::string profile)
@@ -59,7 +61,7 @@ class PluginFaults {
     Account(const Account&) = delete;
     Account& operator=(const Account&) = delete;
 
-    // One relaxed load, and an acquiring one when it is true.
+    // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
     // REQUIRES: quarantined().
     std::string_view why() const { return why_; }
@@ -70,9 +72,9 @@ class PluginFaults {
     const std::string plugin_;
     const std::string profile_;
     std::atomic<bool> quarantined_ = false;
-    std::string why_;  // Written once, before quarantined_.
-    std::deque<int64_t>
-        when_;  // Guarded by the ledger's mutex; at most as many as make a quarantine.
+    std::string why_;  // Written once, before quarantined_ is set.
+    // The latest faults, at most as many as cause a quarantine. Guarded by PluginFaults::mutex_.
+    std::deque<int64_t> fault_times_;
   };
 
   struct Count {
@@ -95,19 +97,19 @@ class PluginFaults {
   std::shared_ptr<Account> Open(std::string_view plugin, std::string_view profile);
   void Note(Account& account, Point point, FaultKind kind, std::string_view what);
 
-  // By profile, plugin, point and kind; instances that are gone included.
+  // Returns the faults by profile, plugin, point and kind, including those of destroyed instances.
   std::vector<Count> Counts() const;
-  // Instances that are in quarantine now.
+  // Returns the instances that are quarantined.
   std::vector<Quarantined> InQuarantine() const;
 
  private:
   using Key = std::tuple<std::string, std::string, Point, FaultKind>;
 
-  // The reason of the quarantine that this fault brings about; empty: none.
+  // Returns the reason of the quarantine that this fault causes; empty: none.
   std::string QuarantineFor(Account& account, Point point, FaultKind kind, std::string_view what);
 
   const Options options_;
-  mutable std::mutex mutex_;  // Guards what follows, and Account::when_.
+  mutable std::mutex mutex_;  // Guards what follows, and Account::fault_times_.
   std::map<Key, uint64_t> counts_;
   std::vector<std::weak_ptr<Account>> accounts_;
 };

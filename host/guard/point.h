@@ -1,4 +1,4 @@
-// The extension points, as the host counts them.
+// The extension points.
 #ifndef BERTH_HOST_GUARD_POINT_H_
 #define BERTH_HOST_GUARD_POINT_H_
 
@@ -11,7 +11,7 @@
 
 namespace berth::host {
 
-// In the order in which a pod meets them.
+// In the order in which they run for a pod.
 enum class Point : uint8_t {
   kPreEnqueue,
   kEnqueueExtensions,
@@ -32,8 +32,8 @@ inline constexpr size_t kPointCount = 14;
 
 struct PointInfo {
   Point point;
-  std::string_view name;  // "Filter": in profiles, messages and metrics.
-  const char* id;         // "berth.filter/1": at the boundary.
+  std::string_view name;  // The name in profiles, messages and metrics: "Filter".
+  const char* id;         // The id at the boundary: "berth.filter/1".
 };
 
 inline constexpr std::array<PointInfo, kPointCount> kPoints{{
@@ -55,26 +55,28 @@ inline constexpr std::array<PointInfo, kPointCount> kPoints{{
 
 constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size_t>(point)]; }
 
-// Whether profiles name it: the others come with a plugin.
+// Returns whether profiles name the point. The others are used whenever a plugin implements them.
 constexpr bool IsNamed(Point point) {
   return point != Point::kEnqueueExtensions && point != Point::kChanges;
 }
 
-// Not points: where else a plugin is called, and no call at all.
-inline constexpr Point kCallback = static_cast<Point>(kPointCount);  // What it gave to a service.
-inline constexpr Point kCycleState = static_cast<Point>(kPointCount + 1);  // Its slots' functions.
-inline constexpr Point kLoad = static_cast<Point>(kPointCount + 2);        // create() to destroy().
-inline constexpr Point kNowhere = static_cast<Point>(UINT8_MAX);
+// Values of Point for calls outside extension points, and for no call (kNoCall).
+// kCallback: a callback that a plugin passed to a service. kCycleState: a function of a slot.
+// kLoad: create(), quiesce() and destroy().
+inline constexpr Point kCallback = static_cast<Point>(kPointCount);
+inline constexpr Point kCycleState = static_cast<Point>(kPointCount + 1);
+inline constexpr Point kLoad = static_cast<Point>(kPointCount + 2);
+inline constexpr Point kNoCall = static_cast<Point>(UINT8_MAX);
 
-// "Filter", or "callback" and the like.
+// Returns the name of the point ("Filter"), or "callback", "cycle state", "load" or "nowhere".
 constexpr std::string_view NameOf(Point point) {
   if (point == kCallback) return "callback";
   if (point == kCycleState) return "cycle state";
   if (point == kLoad) return "load";
-  return point == kNowhere ? "nowhere" : InfoOf(point).name;
+  return point == kNoCall ? "nowhere" : InfoOf(point).name;
 }
 
-// By the boundary's id; nullptr for an id that this host does not know.
+// Returns the point with this id at the boundary; null for an id that this host does not know.
 const PointInfo* FindPoint(std::string_view id);
 
 }  // namespace berth::host

@@ -35,14 +35,6 @@ std::string MachineName(uint16_t machine) {
   }
 }
 
-LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
-  LoadError error;
-  error.code = code;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
-}
-
 uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -90,7 +82,7 @@ class ElfReader {
   }
 
   static LoadError Bad(std::string expected, std::string found) {
-    return Error(LoadErrorCode::kBadElf, std::move(expected), std::move(found));
+    return MakeLoadError(LoadErrorCode::kBadElf, std::move(expected), std::move(found));
   }
 
   std::optional<LoadError> ReadHeader();
@@ -122,29 +114,30 @@ class ElfReader {
 std::optional<LoadError> ElfReader::ReadHeader() {
   const std::optional<Bytes> identity = Slice(0, EI_NIDENT);
   if (!identity.has_value() || std::memcmp(identity->data(), ELFMAG, SELFMAG) != 0) {
-    return Error(LoadErrorCode::kNotElf, "an ELF file", "other content");
+    return MakeLoadError(LoadErrorCode::kNotElf, "an ELF file", "other content");
   }
   const auto byte_at = [&](size_t i) { return std::to_integer<uint8_t>((*identity)[i]); };
   if (byte_at(EI_CLASS) != ELFCLASS64) {
-    return Error(LoadErrorCode::kWrongMachine, "a 64-bit ELF file",
-                 byte_at(EI_CLASS) == ELFCLASS32 ? "a 32-bit one" : "an unknown ELF class");
+    return MakeLoadError(LoadErrorCode::kWrongMachine, "a 64-bit ELF file",
+                         byte_at(EI_CLASS) == ELFCLASS32 ? "a 32-bit one" : "an unknown ELF class");
   }
   if (byte_at(EI_DATA) != ELFDATA2LSB) {
-    return Error(LoadErrorCode::kWrongMachine, "a little-endian ELF file", "a big-endian one");
+    return MakeLoadError(LoadErrorCode::kWrongMachine, "a little-endian ELF file",
+                         "a big-endian one");
   }
   const std::optional<Elf64_Ehdr> header = Read<Elf64_Ehdr>(0);
   if (!header.has_value()) return Bad("an ELF header of 64 bytes", "the end of the file");
   header_ = *header;
   if (header_.e_machine != kHostMachine) {
-    return Error(LoadErrorCode::kWrongMachine, MachineName(kHostMachine),
-                 MachineName(header_.e_machine));
+    return MakeLoadError(LoadErrorCode::kWrongMachine, MachineName(kHostMachine),
+                         MachineName(header_.e_machine));
   }
   if (header_.e_type != ET_DYN) {
     const std::string found = header_.e_type == ET_REL    ? "an object file"
                               : header_.e_type == ET_EXEC ? "an executable"
                               : header_.e_type == ET_CORE ? "a core dump"
                                                           : "an unknown ELF type";
-    return Error(LoadErrorCode::kNotSharedObject, "a shared object", found);
+    return MakeLoadError(LoadErrorCode::kNotSharedObject, "a shared object", found);
   }
   return std::nullopt;
 }
@@ -170,7 +163,7 @@ std::optional<LoadError> ElfReader::ReadSegments(ElfImage* image) {
     if (segment.p_type == PT_NOTE) image->note_segments_.push_back({*bytes, segment.p_align});
   }
   if (!dynamic_.has_value()) {
-    return Error(LoadErrorCode::kNotSharedObject, "a shared object", "no dynamic segment");
+    return MakeLoadError(LoadErrorCode::kNotSharedObject, "a shared object", "no dynamic segment");
   }
   return std::nullopt;
 }
@@ -208,8 +201,8 @@ std::optional<LoadError> ElfReader::ReadDynamic(ElfImage* image) {
     if (entry.d_tag == DT_HASH) hash_ = entry.d_un.d_ptr;
     if (entry.d_tag == DT_GNU_HASH) gnu_hash_ = entry.d_un.d_ptr;
     if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0) {
-      return Error(LoadErrorCode::kNotSharedObject, "a shared object",
-                   "a position-independent executable");
+      return MakeLoadError(LoadErrorCode::kNotSharedObject, "a shared object",
+                           "a position-independent executable");
     }
   }
   if (names_at.has_value()) {

@@ -48,6 +48,14 @@ std::string_view LoadErrorName(LoadErrorCode code) {
   return "unknown";
 }
 
+LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found) {
+  LoadError error;
+  error.code = code;
+  error.expected = std::move(expected);
+  error.found = std::move(found);
+  return error;
+}
+
 std::string LoadError::ToString() const {
   std::string text;
   if (!path.empty()) text.append(path).append(": ");

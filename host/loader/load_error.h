@@ -86,6 +86,9 @@ struct LoadError {
   Status ToStatus() const;
 };
 
+// Returns an error that names no file and no plugin yet.
+LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found);
+
 // A T, or the LoadError that is the reason why there is none: a Result<T> with a structured error.
 // Must not: call value(), * or -> on an error, or error() on a value; both fail an assertion.
 template <class T>

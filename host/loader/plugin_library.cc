@@ -25,24 +25,17 @@ constexpr const char* kEntrySymbol = "berth_entry_v1";
 constexpr std::string_view kEntryStem = "berth_entry_v";
 constexpr uint64_t kMaxPlugins = 1024;  // Per library; a larger count is considered invalid.
 
-LoadError Error(LoadErrorCode code, std::string expected, std::string found) {
-  LoadError error;
-  error.code = code;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
-}
-
 // ---- Checks before any code runs ----
 
 LoadResult<PluginNote> ReadNote(const ElfImage& image) {
   const auto notes = image.FindNotes(BERTH_NOTE_NAME, BERTH_NOTE_TYPE);
   if (notes.empty()) {
-    return Error(LoadErrorCode::kNoNote, "the ELF note of a Berth plugin, " BERTH_NOTE_SECTION,
-                 "none");
+    return MakeLoadError(LoadErrorCode::kNoNote,
+                         "the ELF note of a Berth plugin, " BERTH_NOTE_SECTION, "none");
   }
   if (notes.size() > 1) {
-    return Error(LoadErrorCode::kBadNote, "one note", std::to_string(notes.size()) + " notes");
+    return MakeLoadError(LoadErrorCode::kBadNote, "one note",
+                         std::to_string(notes.size()) + " notes");
   }
   const auto bytes = notes.front();
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -53,15 +46,15 @@ LoadResult<PluginNote> ReadNote(const ElfImage& image) {
 
 std::optional<LoadError> CheckVersion(const PluginNote& note) {
   if (note.abi_major != BERTH_ABI_MAJOR) {
-    return Error(LoadErrorCode::kAbiMajor, "ABI version " + std::to_string(BERTH_ABI_MAJOR),
-                 "version " + std::to_string(note.abi_major));
+    return MakeLoadError(LoadErrorCode::kAbiMajor, "ABI version " + std::to_string(BERTH_ABI_MAJOR),
+                         "version " + std::to_string(note.abi_major));
   }
   if (note.min_host_minor > BERTH_ABI_MINOR) {
-    return Error(LoadErrorCode::kHostTooOld,
-                 "a plugin for ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
-                     std::to_string(BERTH_ABI_MINOR) + " or older",
-                 "one that needs " + std::to_string(note.abi_major) + "." +
-                     std::to_string(note.min_host_minor));
+    return MakeLoadError(LoadErrorCode::kHostTooOld,
+                         "a plugin for ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                             std::to_string(BERTH_ABI_MINOR) + " or older",
+                         "one that needs " + std::to_string(note.abi_major) + "." +
+                             std::to_string(note.min_host_minor));
   }
   return std::nullopt;
 }
@@ -96,14 +89,14 @@ std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
     if (!IsSanitizerLibrary(needed)) continue;
     void* present = ::dlopen(std::string(needed).c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (present == nullptr) {
-      return Error(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(needed));
+      return MakeLoadError(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(needed));
     }
     ::dlclose(present);
   }
   for (const std::string_view import : image.imports()) {
     if (!IsSanitizerFunction(import)) continue;
     if (::dlsym(RTLD_DEFAULT, std::string(import).c_str()) == nullptr) {
-      return Error(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(import));
+      return MakeLoadError(LoadErrorCode::kSanitizerRuntime, kExpected, std::string(import));
     }
   }
   return std::nullopt;
@@ -115,21 +108,22 @@ std::optional<LoadError> CheckRunPaths(const ElfImage& image) {
   const auto names_origin = [](std::string_view path) { return path.find('$') != path.npos; };
   for (const std::string_view path : image.run_paths()) {
     if (names_origin(path)) {
-      return Error(LoadErrorCode::kOriginRunPath, "run paths without $ORIGIN", std::string(path));
+      return MakeLoadError(LoadErrorCode::kOriginRunPath, "run paths without $ORIGIN",
+                           std::string(path));
     }
     if (!path.starts_with('/')) {
-      return Error(LoadErrorCode::kRelativeRunPath, "absolute run paths",
-                   "\"" + std::string(path) + "\"");
+      return MakeLoadError(LoadErrorCode::kRelativeRunPath, "absolute run paths",
+                           "\"" + std::string(path) + "\"");
     }
   }
   for (const std::string_view needed : image.needed()) {
     if (names_origin(needed)) {
-      return Error(LoadErrorCode::kOriginRunPath, "needed libraries without $ORIGIN",
-                   std::string(needed));
+      return MakeLoadError(LoadErrorCode::kOriginRunPath, "needed libraries without $ORIGIN",
+                           std::string(needed));
     }
     if (needed.find('/') != needed.npos && !needed.starts_with('/')) {
-      return Error(LoadErrorCode::kRelativeRunPath, "needed libraries by name or absolute path",
-                   std::string(needed));
+      return MakeLoadError(LoadErrorCode::kRelativeRunPath,
+                           "needed libraries by name or absolute path", std::string(needed));
     }
   }
   return std::nullopt;
@@ -153,15 +147,17 @@ std::optional<LoadError> CheckExports(const ElfImage& image) {
     if (++n_others <= 3) others.append(" ").append(symbol.name);
   }
   if (n_others > 0) {
-    return Error(LoadErrorCode::kExports, kExpected,
-                 std::to_string(n_others) + " more:" + others + (n_others > 3 ? " ..." : ""));
+    return MakeLoadError(
+        LoadErrorCode::kExports, kExpected,
+        std::to_string(n_others) + " more:" + others + (n_others > 3 ? " ..." : ""));
   }
-  if (entry == nullptr) return Error(LoadErrorCode::kExports, kExpected, "no such symbol");
+  if (entry == nullptr) return MakeLoadError(LoadErrorCode::kExports, kExpected, "no such symbol");
   constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_entry, create);
   if (!entry->is_data || entry->size < kSize) {
-    return Error(LoadErrorCode::kExports,
-                 "berth_entry_v1 to be data of at least " + std::to_string(kSize) + " bytes",
-                 entry->is_data ? std::to_string(entry->size) + " bytes" : "no data");
+    return MakeLoadError(
+        LoadErrorCode::kExports,
+        "berth_entry_v1 to be data of at least " + std::to_string(kSize) + " bytes",
+        entry->is_data ? std::to_string(entry->size) + " bytes" : "no data");
   }
   return std::nullopt;
 }
@@ -209,21 +205,21 @@ const void* LibraryOf(const void* address) {
 
 std::optional<LoadError> CheckEntry(const berth_entry& entry) {
   if (entry.magic != BERTH_MAGIC) {
-    return Error(LoadErrorCode::kEntryMagic, "magic number " + std::to_string(BERTH_MAGIC),
-                 std::to_string(entry.magic));
+    return MakeLoadError(LoadErrorCode::kEntryMagic, "magic number " + std::to_string(BERTH_MAGIC),
+                         std::to_string(entry.magic));
   }
   constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_entry, create);
   if (entry.struct_size < kSize) {
-    return Error(LoadErrorCode::kEntrySize,
-                 "an entry of at least " + std::to_string(kSize) + " bytes",
-                 std::to_string(entry.struct_size));
+    return MakeLoadError(LoadErrorCode::kEntrySize,
+                         "an entry of at least " + std::to_string(kSize) + " bytes",
+                         std::to_string(entry.struct_size));
   }
   if (entry.pointer_bits != 64) {
-    return Error(LoadErrorCode::kEntrySize, "pointers of 64 bits",
-                 std::to_string(entry.pointer_bits));
+    return MakeLoadError(LoadErrorCode::kEntrySize, "pointers of 64 bits",
+                         std::to_string(entry.pointer_bits));
   }
   if (entry.create == nullptr) {
-    return Error(LoadErrorCode::kEntryFunction, "create to be set", "NULL");
+    return MakeLoadError(LoadErrorCode::kEntryFunction, "create to be set", "NULL");
   }
   struct Function {
     const char* name;
@@ -237,9 +233,9 @@ std::optional<LoadError> CheckEntry(const berth_entry& entry) {
   const void* library = LibraryOf(&entry);
   for (const Function& function : functions) {
     if (function.address == nullptr || LibraryOf(function.address) == library) continue;
-    return Error(LoadErrorCode::kEntryFunction,
-                 std::string(function.name) + " to be a function of this library",
-                 "a function of another library");
+    return MakeLoadError(LoadErrorCode::kEntryFunction,
+                         std::string(function.name) + " to be a function of this library",
+                         "a function of another library");
   }
   return std::nullopt;
 }
@@ -256,19 +252,19 @@ std::string TextOr(const char* text, const char* otherwise) {
 
 LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
   const std::string which = "plugin info " + std::to_string(index);
-  if (from == nullptr) return Error(LoadErrorCode::kBadInfo, which, "NULL");
+  if (from == nullptr) return MakeLoadError(LoadErrorCode::kBadInfo, which, "NULL");
   constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_plugin_info, args_schema);
   if (from->struct_size < kSize) {
-    return Error(LoadErrorCode::kBadInfo,
-                 which + " of at least " + std::to_string(kSize) + " bytes",
-                 std::to_string(from->struct_size));
+    return MakeLoadError(LoadErrorCode::kBadInfo,
+                         which + " of at least " + std::to_string(kSize) + " bytes",
+                         std::to_string(from->struct_size));
   }
   PluginInfo info;
   info.name = TextOr(from->name, "");
   info.version = TextOr(from->version, "");
   if (info.name.empty() || info.version.empty()) {
-    return Error(LoadErrorCode::kBadInfo, which + " with a name and a version",
-                 info.name.empty() ? "no name" : "no version of \"" + info.name + "\"");
+    return MakeLoadError(LoadErrorCode::kBadInfo, which + " with a name and a version",
+                         info.name.empty() ? "no name" : "no version of \"" + info.name + "\"");
   }
   info.about = TextOr(from->about, "");
   info.points = CopyList(from->points);
@@ -283,8 +279,9 @@ LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
 
 LoadResult<std::vector<PluginInfo>> CopyInfos(const berth_entry& entry) {
   if (entry.n_plugins > kMaxPlugins || (entry.n_plugins > 0 && entry.plugins == nullptr)) {
-    return Error(LoadErrorCode::kBadInfo, "at most " + std::to_string(kMaxPlugins) + " plugins",
-                 entry.plugins == nullptr ? "NULL" : std::to_string(entry.n_plugins));
+    return MakeLoadError(LoadErrorCode::kBadInfo,
+                         "at most " + std::to_string(kMaxPlugins) + " plugins",
+                         entry.plugins == nullptr ? "NULL" : std::to_string(entry.n_plugins));
   }
   std::vector<PluginInfo> infos;
   for (uint64_t i = 0; i < entry.n_plugins; ++i) {
@@ -298,8 +295,8 @@ LoadResult<std::vector<PluginInfo>> CopyInfos(const berth_entry& entry) {
 // ---- Comparison of note and entry ----
 
 LoadError Differs(const std::string& field, const std::string& note, const std::string& entry) {
-  return Error(LoadErrorCode::kNoteDiffersFromEntry, field + " " + note + ", as in the note",
-               entry + " in the entry");
+  return MakeLoadError(LoadErrorCode::kNoteDiffersFromEntry,
+                       field + " " + note + ", as in the note", entry + " in the entry");
 }
 
 std::string Join(const std::vector<std::string>& texts) {
@@ -352,10 +349,11 @@ std::optional<LoadError> CheckPoints(const berth_entry& entry,
   for (const PluginInfo& info : infos) {
     for (const std::string& point : info.points) {
       if (IsKnownPoint(point)) continue;
-      LoadError error = Error(LoadErrorCode::kUnknownPoint,
-                              "an extension point of ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
-                                  std::to_string(BERTH_ABI_MINOR),
-                              point);
+      LoadError error =
+          MakeLoadError(LoadErrorCode::kUnknownPoint,
+                        "an extension point of ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                            std::to_string(BERTH_ABI_MINOR),
+                        point);
       error.plugin = info.name;
       return error;
     }
@@ -412,8 +410,9 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
     boost::dll::fs::error_code code;
     mapping->object.load(source.load_path, code, kMode);
     if (code) {
-      return refuse(Error(LoadErrorCode::kDlopenFailed, "a library whose symbols all resolve",
-                          DlopenText(source.load_path)));
+      return refuse(MakeLoadError(LoadErrorCode::kDlopenFailed,
+                                  "a library whose symbols all resolve",
+                                  DlopenText(source.load_path)));
     }
     if (guard.Changed()) {
       source.checked.warnings.push_back(
@@ -424,7 +423,8 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
   }
   // The symbol is in the symbol table, but the hash table may not lead to it.
   if (!mapping->object.has(kEntrySymbol)) {
-    return refuse(Error(LoadErrorCode::kEntryMagic, "the symbol berth_entry_v1", "no such symbol"));
+    return refuse(
+        MakeLoadError(LoadErrorCode::kEntryMagic, "the symbol berth_entry_v1", "no such symbol"));
   }
   const berth_entry* entry = &mapping->object.get<const berth_entry>(kEntrySymbol);
   if (auto error = CheckEntry(*entry)) return refuse(*std::move(error));
@@ -465,8 +465,8 @@ std::optional<LoadError> PluginLibrary::Init(const berth_host* host) {
     if (code != BERTH_SUCCESS) {
       const std::string reasons = sink.JoinReasons();
       LoadError error =
-          Error(LoadErrorCode::kInitFailed, "the library's init to succeed",
-                std::string(CodeName(code)) + (reasons.empty() ? "" : ": ") + reasons);
+          MakeLoadError(LoadErrorCode::kInitFailed, "the library's init to succeed",
+                        std::string(CodeName(code)) + (reasons.empty() ? "" : ": ") + reasons);
       error.path = description_.path;
       return error;
     }

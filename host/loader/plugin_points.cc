@@ -15,11 +15,7 @@ using Fault = std::optional<LoadError>;
 constexpr uint32_t kMaxInterests = 4096;
 
 LoadError Bad(std::string expected, std::string found) {
-  LoadError error;
-  error.code = LoadErrorCode::kBadPoint;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
+  return MakeLoadError(LoadErrorCode::kBadPoint, std::move(expected), std::move(found));
 }
 
 Fault Require(bool fulfilled, const char* expected) {

@@ -22,7 +22,7 @@ Result<std::string> ReadFile(const std::string& path) {
   struct stat facts {};
   if (file.get() < 0 || fstat(file.get(), &facts) != 0) return SystemError(path, errno);
   if (S_ISDIR(facts.st_mode)) return SystemError(path, EISDIR);
-  // A pipe has no size, and a file may grow while it is read.
+  // The size is only a hint: a pipe has none, and a file may grow while it is read.
   std::string text;
   size_t size = 0;
   size_t room = static_cast<size_t>(facts.st_size) + 1;
@@ -58,7 +58,7 @@ Status SystemError(const std::string& path, int error) {
 Result<std::string> ReadInput(const std::string& path, std::istream& in) {
   if (path != kStandardInput) return ReadFile(path);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return Status::InvalidArgument("standard input: cannot be read");
+  if (in.bad()) return Status::InvalidArgument("standard input: it cannot be read");
   return text;
 }
 

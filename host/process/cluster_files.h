@@ -1,4 +1,4 @@
-// Where a cluster is read from: files with Kubernetes objects, or standard input.
+// Reads the objects of a cluster from files or from standard input.
 #ifndef BERTH_HOST_PROCESS_CLUSTER_FILES_H_
 #define BERTH_HOST_PROCESS_CLUSTER_FILES_H_
 
@@ -14,21 +14,25 @@
 
 namespace berth::host {
 
-// The name under which standard input is read.
+// The path that stands for standard input.
 inline constexpr std::string_view kStandardInput = "-";
 
-// The whole file, with room for kManifestPadding bytes behind its end; `in` for kStandardInput.
-// Errors: NotFound, PermissionDenied, InvalidArgument; each begins with the path.
+// Reads a whole file, or `in` if `path` is kStandardInput. The result has a capacity of at least
+// kManifestPadding bytes beyond its size if it was read from a file.
+// Errors: NotFound, PermissionDenied, InvalidArgument. Each message begins with the path.
 Result<std::string> ReadInput(const std::string& path, std::istream& in);
 
-// "path: No such file or directory", as the code that fits. `error`: an errno.
+// Returns the error of a system call on a file: "path: No such file or directory", with the code
+// that fits `error`, which is an errno.
 Status SystemError(const std::string& path, int error);
 
-// What messages call it: the path, or "standard input".
+// Returns the name of an input in messages: the path, or "standard input".
 std::string_view InputName(const std::string& path);
 
-// Puts every object of a manifest into the cluster, and shows it to `loaded`, as it was read.
-// Errors: those of ReadManifest and of EmbeddedCluster::Load, with `name` and the place in front.
+// Adds every object of a manifest to the cluster, and passes each object that was added to `loaded`
+// as it was read. `loaded` may be empty.
+// Errors: those of ReadManifest and of EmbeddedCluster::Load. Each message begins with `name` and
+//         the position.
 Status LoadManifest(std::string text, std::string_view name, Decoder& decoder,
                     EmbeddedCluster& cluster,
                     const std::function<void(const AnyObject& object)>& loaded = nullptr);

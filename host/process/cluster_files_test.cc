@@ -13,10 +13,10 @@
 namespace berth::host {
 namespace {
 
-class ClusterFiles : public ::testing::Test {
+class ClusterFilesTest : public ::testing::Test {
  protected:
-  ClusterFiles() : path_(::testing::TempDir() + "berth_cluster_files.yaml") {}
-  ~ClusterFiles() override { std::remove(path_.c_str()); }
+  ClusterFilesTest() : path_(::testing::TempDir() + "berth_cluster_files.yaml") {}
+  ~ClusterFilesTest() override { std::remove(path_.c_str()); }
 
   void Write(const std::string& text) { std::ofstream(path_) << text; }
 
@@ -27,7 +27,7 @@ class ClusterFiles : public ::testing::Test {
   EmbeddedCluster cluster_{{.now_ns = [] { return int64_t{0}; }, .max_events = 0, .serve = {}}};
 };
 
-TEST_F(ClusterFiles, ReadsAFileWithRoomBehindIt) {
+TEST_F(ClusterFilesTest, ReadsAFileWithPadding) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{300'000}}) {
     Write(std::string(size, 'x'));
     const auto text = ReadInput(path_, in_);
@@ -37,7 +37,7 @@ TEST_F(ClusterFiles, ReadsAFileWithRoomBehindIt) {
   }
 }
 
-TEST_F(ClusterFiles, ReadsStandardInput) {
+TEST_F(ClusterFilesTest, ReadsStandardInput) {
   in_.str("kind: Node\n");
   const auto text = ReadInput("-", in_);
   ASSERT_TRUE(text.ok());
@@ -46,14 +46,14 @@ TEST_F(ClusterFiles, ReadsStandardInput) {
   EXPECT_EQ(InputName("a.json"), "a.json");
 }
 
-TEST_F(ClusterFiles, NamesWhatCannotBeRead) {
+TEST_F(ClusterFilesTest, NamesTheFileThatCannotBeRead) {
   const auto missing = ReadInput("no/such/file.json", in_);
   EXPECT_EQ(missing.status(), Status::NotFound("no/such/file.json: No such file or directory"));
   const auto folder = ReadInput(::testing::TempDir(), in_);
   EXPECT_EQ(folder.status(), Status::InvalidArgument(::testing::TempDir() + ": Is a directory"));
 }
 
-TEST_F(ClusterFiles, LoadsEveryObject) {
+TEST_F(ClusterFilesTest, LoadsEveryObjectOfAManifest) {
   const Status status = LoadManifest(
       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
       "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\n",
@@ -63,7 +63,7 @@ TEST_F(ClusterFiles, LoadsEveryObject) {
   EXPECT_NE(cluster_.FindPod("default", "web-0"), nullptr);
 }
 
-TEST_F(ClusterFiles, SaysWhereAnObjectIsWrong) {
+TEST_F(ClusterFilesTest, ReportsThePositionOfAnInvalidObject) {
   const Status status = LoadManifest(
       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
       "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {priority: high}\n",
@@ -72,7 +72,7 @@ TEST_F(ClusterFiles, SaysWhereAnObjectIsWrong) {
   EXPECT_TRUE(status.message().starts_with("a.yaml:5: /spec/priority: ")) << status.message();
 }
 
-TEST_F(ClusterFiles, SaysWhereAnObjectComesTwice) {
+TEST_F(ClusterFilesTest, ReportsThePositionOfADuplicateObject) {
   const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
   const Status status = LoadManifest(node + "---\n" + node, "a.yaml", decoder_, cluster_);
   EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include <nlohmann/json.hpp>
+
 namespace berth::host {
 
 std::string_view DecisionTypeName(DecisionType type) {

@@ -1,4 +1,4 @@
-// What a scheduler says of a pod: one line of its output.
+// One line of a scheduler's output: what it decided about a pod.
 #ifndef BERTH_HOST_PROCESS_DECISION_LINE_H_
 #define BERTH_HOST_PROCESS_DECISION_LINE_H_
 
@@ -6,17 +6,17 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace berth::host {
 
 enum class DecisionType : uint8_t {
   kBound,
-  kRefused,
-  kError,
-  kSkipped,  // It is being deleted.
-  kWaiting,  // A node was found; Permit holds the pod back.
-  kGated,    // Not tried: PreEnqueue holds it back.
+  kRefused,  // No node fits.
+  kError,    // The attempt or the binding failed with an error.
+  kSkipped,  // The pod is being deleted.
+  kWaiting,  // A node was found, and the pod waits on Permit.
+  kGated,    // PreEnqueue holds the pod back; it was not tried.
 };
 
 // "Bound"
@@ -27,13 +27,14 @@ struct DecisionLine {
   DecisionType type = DecisionType::kBound;
   std::string pod;      // "default/web-0"
   std::string node;     // Empty: none.
-  std::string message;  // Why not; empty: nothing is to be said.
-  // The last thing that was said of the pod, once more: a later attempt that came to the same.
+  std::string message;  // Why the pod is not bound; empty if the type says it all.
+  // True if the last line about the pod had the same type, node and message: a later attempt had
+  // the same result.
   bool is_repeated = false;
 };
 
-// {"time": 1.5, "type": "Bound", "pod": "default/web-0", "node": "node-a"}: seconds; what is empty
-// is absent.
+// Returns {"time": 1.5, "type": "Bound", "pod": "default/web-0", "node": "node-a"}. The time is in
+// seconds. Keys of empty fields are absent.
 nlohmann::ordered_json ToJson(const DecisionLine& line);
 
 }  // namespace berth::host

@@ -36,7 +36,7 @@ EventFeed::~EventFeed() {
     stop_ = true;
   }
   room_.notify_one();
-  // It fails only where nobody has read what was written before.
+  // This fails only if the counter is at its maximum; then the thread is woken anyway.
   static_cast<void>(eventfd_write(stop_signal_.get(), 1));
   thread_.join();
 }
@@ -60,7 +60,7 @@ Status EventFeed::Locate(const Status& error) const {
   return {error.code(), name_ + ':' + std::string(error.message())};
 }
 
-// ---- The thread ---------------------------------------------------------------------------------
+// ---- On the thread of the feed ------------------------------------------------------------------
 
 void EventFeed::Run() { End(ReadAll()); }
 

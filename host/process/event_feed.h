@@ -1,4 +1,4 @@
-// The JSON objects of a file, a pipe or a terminal, read on a thread of its own.
+// Reads the JSON objects of a file, a pipe or a terminal on a thread of its own.
 #ifndef BERTH_HOST_PROCESS_EVENT_FEED_H_
 #define BERTH_HOST_PROCESS_EVENT_FEED_H_
 
@@ -17,47 +17,47 @@
 
 namespace berth::host {
 
-// Reads ahead up to its limits and then waits, so that a fast writer fills a pipe and not the
-// memory.
+// The thread reads ahead up to the limits and then waits, so that a fast writer fills the pipe
+// instead of the memory.
 //
-// Threading: one thread makes it, takes from it and destroys it.
+// Threading: one thread creates the feed, takes objects from it and destroys it.
 class EventFeed {
  public:
   struct Limits {
-    // What is read ahead. One object always fits.
+    // How much is read ahead. One object is always accepted.
     size_t objects = 1024;
     size_t bytes = size_t{16} << 20;
-    // Of one object: what a decoder takes at most, with room for spaces and what is around it.
+    // The largest object: the limit of the decoder, plus room for spaces and the event around it.
     size_t object_bytes = size_t{8} << 20;
   };
 
   enum class Next : uint8_t {
     kObject,
-    kNothingYet,  // The waker wakes when that changes.
+    kNothingYet,  // The waker is woken when that changes.
     kEnd,
-    kFailed,  // See error(). What came before the error has been taken.
+    kFailed,  // See error(). All objects before the error have been taken.
   };
 
-  // `name` is what messages call it. `waker` outlives it.
+  // Messages call the file `name`. `waker` must outlive the feed.
   EventFeed(FileDescriptor file, std::string name, Limits limits, Waker& waker);
-  // Does not wait for input.
+  // Ends the thread without waiting for further input.
   ~EventFeed();
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
 
-  // `object` is written for kObject alone.
+  // Takes the next object. Writes `object` only if it returns kObject.
   Next Take(JsonText& object);
-  // Why it failed: as JsonSplitter, with the name in front, or what the system says. REQUIRES:
-  // Take() returned kFailed.
+  // Returns why reading failed: an error of JsonSplitter, located with Locate(), or an error of the
+  // system. REQUIRES: Take() returned kFailed.
   const Status& error() const { return error_; }
-  // An error that begins with a line: "12: ..." becomes "name:12: ...".
+  // Puts the name in front of an error that begins with a line: "12: ..." becomes "name:12: ...".
   Status Locate(const Status& error) const;
 
  private:
   void Run();
-  // The thread's part; returns how the reading ended.
+  // Reads until the end of the file, an error, or the destructor. Returns the error.
   Status ReadAll();
-  // False: it shall stop.
+  // Returns false if the thread must end.
   bool WaitForInput() const;
   void Put(JsonText object);
   void End(Status status);
@@ -69,10 +69,10 @@ class EventFeed {
   const Limits limits_;
   Waker& waker_;
 
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards the members below, except thread_.
   std::condition_variable room_;
   std::deque<JsonText> queue_;
-  size_t bytes_ = 0;  // Of the objects in queue_.
+  size_t bytes_ = 0;  // The size of the objects in queue_.
   bool ended_ = false;
   bool stop_ = false;
   Status error_;  // Written once, before ended_.

@@ -16,9 +16,9 @@
 namespace berth::host {
 namespace {
 
-constexpr int64_t kPatienceNs = 10'000'000'000;
+constexpr int64_t kTimeoutNs = 10'000'000'000;
 
-// A pipe whose other end the test holds.
+// Feeds read from a pipe that the test writes to.
 class EventFeedTest : public ::testing::Test {
  protected:
   EventFeedTest() {
@@ -33,7 +33,7 @@ class EventFeedTest : public ::testing::Test {
   }
   void Close() { write_end_ = FileDescriptor(); }
 
-  // Waits for what is next: its text, "end", or what is wrong.
+  // Waits for the next object and returns its text; "end" at the end; otherwise the error.
   std::string Next(EventFeed& feed) {
     JsonText object;
     while (true) {
@@ -42,7 +42,7 @@ class EventFeedTest : public ::testing::Test {
         case EventFeed::Next::kEnd: return "end";
         case EventFeed::Next::kFailed: return feed.error().ToString();
         case EventFeed::Next::kNothingYet:
-          if (!waker_.Wait(kPatienceNs)) return "nobody was woken";
+          if (!waker_.Wait(kTimeoutNs)) return "the feed does not wake the waker";
       }
     }
   }
@@ -52,28 +52,28 @@ class EventFeedTest : public ::testing::Test {
   FileDescriptor write_end_;
 };
 
-TEST_F(EventFeedTest, PassesOnWhatComesAndSaysWhenItEnds) {
+TEST_F(EventFeedTest, ReturnsEachObjectAsSoonAsItIsCompleteAndThenTheEnd) {
   EventFeed feed(std::move(read_end_), "f", {}, waker_);
   JsonText object;
   EXPECT_EQ(feed.Take(object), EventFeed::Next::kNothingYet);
   Write("{\"a\":1}\n{\"b\"");
-  EXPECT_EQ(Next(feed), "{\"a\":1}") << "although more comes";
+  EXPECT_EQ(Next(feed), "{\"a\":1}") << "before the next object is complete";
   EXPECT_EQ(feed.Take(object), EventFeed::Next::kNothingYet);
   Write(":2}");
-  EXPECT_EQ(Next(feed), "{\"b\":2}") << "although its line has not ended";
+  EXPECT_EQ(Next(feed), "{\"b\":2}") << "before its line has ended";
   Close();
   EXPECT_EQ(Next(feed), "end");
   EXPECT_EQ(Next(feed), "end");
 }
 
-TEST_F(EventFeedTest, FailsBehindWhatWasComplete) {
+TEST_F(EventFeedTest, ReturnsCompleteObjectsBeforeASyntaxError) {
   Write("{\"a\":1}\n{]");
   EventFeed feed(std::move(read_end_), "f", {}, waker_);
   EXPECT_EQ(Next(feed), "{\"a\":1}");
   EXPECT_EQ(Next(feed), "InvalidArgument: f:2: expected a key in quotes, found ']'");
 }
 
-TEST_F(EventFeedTest, FailsWhereTheInputEndsWithinAnObject) {
+TEST_F(EventFeedTest, FailsIfTheInputEndsWithinAnObject) {
   Write("{\"a\":1");
   Close();
   EventFeed feed(std::move(read_end_), "f", {}, waker_);
@@ -81,7 +81,7 @@ TEST_F(EventFeedTest, FailsWhereTheInputEndsWithinAnObject) {
             "InvalidArgument: f:1: expected the end of the object, found the end of the text");
 }
 
-TEST_F(EventFeedTest, FailsWhereItCannotRead) {
+TEST_F(EventFeedTest, FailsIfTheFileCannotBeRead) {
   EventFeed feed(FileDescriptor(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), "f", {}, waker_);
   EXPECT_EQ(Next(feed), "InvalidArgument: f: Is a directory");
 }
@@ -92,15 +92,15 @@ TEST_F(EventFeedTest, RefusesAnObjectThatIsTooLong) {
   EXPECT_EQ(Next(feed), "OutOfRange: f:1: expected an object of at most 10 bytes, found more");
 }
 
-TEST_F(EventFeedTest, ReadsAheadToItsLimitAndNoFurther) {
+TEST_F(EventFeedTest, DoesNotReadAheadBeyondItsLimits) {
   for (const EventFeed::Limits& limits :
        {EventFeed::Limits{.objects = 3}, EventFeed::Limits{.bytes = 20}}) {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     const FileDescriptor writer(ends[1]);
     EventFeed feed(FileDescriptor{ends[0]}, "f", limits, waker_);
-    // More than feed and pipe hold together: the writer must be held up.
-    // Short enough to be written whole or not at all.
+    // Write more than the feed and the pipe hold together, so that the pipe must refuse a write. An
+    // object is short enough to be written completely or not at all.
     const std::string object = "{\"key\":" + std::string(2000, ' ') + "1}";
     size_t written = 0;
     constexpr size_t kEnough = size_t{8} << 20;
@@ -122,12 +122,12 @@ TEST_F(EventFeedTest, ReadsAheadToItsLimitAndNoFurther) {
   }
 }
 
-TEST_F(EventFeedTest, EndsWhileItWaitsForInput) {
+TEST_F(EventFeedTest, CanBeDestroyedWhileItWaitsForInput) {
   EventFeed feed(std::move(read_end_), "f", {}, waker_);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-TEST_F(EventFeedTest, EndsWhileItWaitsForRoom) {
+TEST_F(EventFeedTest, CanBeDestroyedWhileItWaitsForRoom) {
   Write("{}{}{}{}{}{}");
   EventFeed feed(std::move(read_end_), "f", {.objects = 2}, waker_);
   EXPECT_EQ(Next(feed), "{}");

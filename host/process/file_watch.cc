@@ -4,16 +4,17 @@
 
 #include <utility>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 
 FileStamp StampOf(const std::string& path) {
   struct stat now {};
   if (stat(path.c_str(), &now) != 0) return {};
-  constexpr int64_t kSecondNs = 1'000'000'000;
   return {.device = now.st_dev,
           .inode = now.st_ino,
           .size = now.st_size,
-          .changed_ns = now.st_mtim.tv_sec * kSecondNs + now.st_mtim.tv_nsec};
+          .changed_ns = now.st_mtim.tv_sec * kSecond + now.st_mtim.tv_nsec};
 }
 
 // ---- FileChanges --------------------------------------------------------------------------------
@@ -23,12 +24,12 @@ void FileChanges::Watch(FileStamps files) {
   seen_ = known_;
 }
 
-bool FileChanges::Look() {
+bool FileChanges::Check() {
   FileStamps now;
   for (const auto& [path, stamp] : seen_) now.emplace_hint(now.end(), path, StampOf(path));
-  const bool rests = now == seen_;
+  const bool is_stable = now == seen_;
   seen_ = std::move(now);
-  if (!rests || seen_ == known_) return false;
+  if (!is_stable || seen_ == known_) return false;
   known_ = seen_;
   return true;
 }
@@ -58,7 +59,7 @@ void FileWatch::Watch(FileStamps files) {
 void FileWatch::Run(std::chrono::milliseconds every) {
   std::unique_lock lock(mutex_);
   while (!ends_.wait_for(lock, every, [this] { return ending_; })) {
-    if (!changes_.Look()) continue;
+    if (!changes_.Check()) continue;
     lock.unlock();
     changed_();
     lock.lock();

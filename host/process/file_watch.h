@@ -1,4 +1,4 @@
-// Notices that files were written.
+// Detects that files have changed.
 #ifndef BERTH_HOST_PROCESS_FILE_WATCH_H_
 #define BERTH_HOST_PROCESS_FILE_WATCH_H_
 
@@ -13,8 +13,9 @@
 
 namespace berth::host {
 
-// What can be told of a file without reading it; of none, all 0. Links are followed: what a mounted
-// ConfigMap is swapped by is another file.
+// Identifies the content of a file without reading it. All fields are 0 if there is no such file.
+// Symbolic links are followed, so an update of a mounted ConfigMap, which swaps a link, is a
+// change.
 struct FileStamp {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -24,41 +25,40 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 FileStamp StampOf(const std::string& path);
-// Files, as they were just before they were read.
+// The stamps of files, by path, taken just before the files were read.
 using FileStamps = std::map<std::string, FileStamp>;
 
-// What has become of some files since it was last asked.
+// Detects changes of files between calls of Check(). A file may still be being written, so a change
+// is reported only when the following Check() finds no further change.
 //
-// A file that is being written is not ready to be read: a change counts when the next look finds
-// all files as the last one did.
 // Threading: one thread.
 class FileChanges {
  public:
   explicit FileChanges(FileStamps files) { Watch(std::move(files)); }
 
-  // From now on these; a change since then counts.
+  // Replaces the watched files. A change since the stamps were taken counts.
   void Watch(FileStamps files);
-  // Another look. True: something has changed, and rests.
-  bool Look();
+  // Takes the stamps of the files. Returns true if a file has changed and did not change again
+  // since the last check.
+  bool Check();
 
  private:
-  FileStamps known_;  // As they were read, or when it was last said that they changed.
-  FileStamps seen_;   // As the last look saw them.
+  FileStamps known_;  // As passed to Watch(), or when Check() last returned true.
+  FileStamps seen_;   // Of the last check.
 };
 
-// Looks at files every now and then, on a thread of its own, as long as it lives.
-// (Not inotify: what it tells of links, of mounts and of files that are not there yet, differs; a
-// handful of stat calls costs nothing.)
+// Checks files at regular intervals on a thread of its own. It does not use inotify, which behaves
+// differently for links, mounts and missing files; a few stat calls cost nothing.
 class FileWatch {
  public:
-  // `changed` is called on the thread, each time that something has changed.
+  // `changed` is called on the thread each time that files have changed.
   FileWatch(FileStamps files, std::chrono::milliseconds every, std::function<void()> changed);
-  // No call to `changed` is running or follows.
+  // No call of `changed` is running or follows when it returns.
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // From now on these; a change since then counts. Threading: any.
+  // As FileChanges::Watch. Threading: any.
   void Watch(FileStamps files);
 
  private:
@@ -67,9 +67,9 @@ class FileWatch {
   const std::function<void()> changed_;
   std::mutex mutex_;
   std::condition_variable ends_;
-  bool ending_ = false;  // Guarded by mutex_, as what follows.
-  FileChanges changes_;
-  std::thread thread_;  // Last: it uses the others.
+  bool ending_ = false;  // Guarded by mutex_.
+  FileChanges changes_;  // Guarded by mutex_.
+  std::thread thread_;   // Last: it uses the others.
 };
 
 }  // namespace berth::host

@@ -36,71 +36,71 @@ class FileWatchTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileWatchTest, AChangeCountsOnceWhenItRests) {
+TEST_F(FileWatchTest, ReportsAChangeOnceWhenTheFileIsStable) {
   Write("a", "1");
   FileChanges changes(Now({"a"}));
-  EXPECT_FALSE(changes.Look());
+  EXPECT_FALSE(changes.Check());
   Write("a", "22");
-  EXPECT_FALSE(changes.Look());  // It may be written still.
+  EXPECT_FALSE(changes.Check());  // The file may still be being written.
   Write("a", "333");
-  EXPECT_FALSE(changes.Look());
-  EXPECT_TRUE(changes.Look());
-  EXPECT_FALSE(changes.Look());
+  EXPECT_FALSE(changes.Check());
+  EXPECT_TRUE(changes.Check());
+  EXPECT_FALSE(changes.Check());
 }
 
-TEST_F(FileWatchTest, WhatIsBackAsItWasHasNotChanged) {
+TEST_F(FileWatchTest, AFileThatIsRestoredHasNotChanged) {
   FileChanges changes(Now({"a"}));
   Write("a", "1");
-  EXPECT_FALSE(changes.Look());
+  EXPECT_FALSE(changes.Check());
   fs::remove(Path("a"));
-  EXPECT_FALSE(changes.Look());
-  EXPECT_FALSE(changes.Look());
+  EXPECT_FALSE(changes.Check());
+  EXPECT_FALSE(changes.Check());
 }
 
-TEST_F(FileWatchTest, FilesComeAndGo) {
+TEST_F(FileWatchTest, CreatingAndRemovingAFileAreChanges) {
   FileChanges changes(Now({"a", "b"}));
   Write("b", "1");
-  changes.Look();
-  EXPECT_TRUE(changes.Look());
+  changes.Check();
+  EXPECT_TRUE(changes.Check());
   fs::remove(Path("b"));
-  changes.Look();
-  EXPECT_TRUE(changes.Look());
+  changes.Check();
+  EXPECT_TRUE(changes.Check());
 }
 
-TEST_F(FileWatchTest, ALinkThatIsSwappedIsAChange) {
+TEST_F(FileWatchTest, SwappingALinkIsAChange) {
   Write("old", "1");
   Write("new", "1");
   fs::create_symlink("old", Path("link"));
   FileChanges changes(Now({"link"}));
   fs::create_symlink("new", Path("next"));
   fs::rename(Path("next"), Path("link"));
-  changes.Look();
-  EXPECT_TRUE(changes.Look());
+  changes.Check();
+  EXPECT_TRUE(changes.Check());
 }
 
-TEST_F(FileWatchTest, AChangeSinceTheyWereReadCounts) {
+TEST_F(FileWatchTest, AChangeSinceTheStampsWereTakenCounts) {
   Write("a", "1");
   const FileStamps read = Now({"a"});
   Write("a", "22");
   FileChanges changes(read);
-  changes.Look();
-  EXPECT_TRUE(changes.Look());
+  changes.Check();
+  EXPECT_TRUE(changes.Check());
 }
 
-TEST_F(FileWatchTest, OtherFilesAreWatchedFromThenOn) {
+TEST_F(FileWatchTest, WatchReplacesTheFiles) {
   Write("a", "1");
   FileChanges changes(Now({"a"}));
   Write("b", "1");
   changes.Watch(Now({"b"}));
   Write("a", "22");
-  changes.Look();
-  EXPECT_FALSE(changes.Look());
+  changes.Check();
+  EXPECT_FALSE(changes.Check());
   Write("b", "22");
-  changes.Look();
-  EXPECT_TRUE(changes.Look());
+  changes.Check();
+  EXPECT_TRUE(changes.Check());
 }
 
-TEST_F(FileWatchTest, ItsThreadTellsOfAChangeAndEnds) {
+TEST_F(FileWatchTest, TheThreadReportsChangesUntilTheWatchIsDestroyed) {
   std::atomic<int> told = 0;
   {
     FileWatch watch(Now({"a"}), std::chrono::milliseconds(1), [&told] { ++told; });

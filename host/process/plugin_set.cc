@@ -8,9 +8,10 @@
 #include "host/loader/private_copy.h"
 
 namespace berth::host {
+
 Result<std::string> FindPluginDirectory(const std::string& executable) {
   const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
-  // BERTH_LIBDIR is relative to the prefix, or absolute where the packager said so.
+  // BERTH_LIBDIR is relative to the prefix, or absolute if the packager set it so.
   const std::array<std::filesystem::path, 2> places = {
       folder / "plugins", folder.parent_path() / BERTH_LIBDIR / "berth" / "plugins"};
   std::string looked;

@@ -1,4 +1,4 @@
-// The plugins that a command works with: found, judged and loaded from a directory.
+// The plugins of a command, loaded from directories and single libraries.
 #ifndef BERTH_HOST_PROCESS_PLUGIN_SET_H_
 #define BERTH_HOST_PROCESS_PLUGIN_SET_H_
 
@@ -14,35 +14,37 @@
 
 namespace berth::host {
 
-// The directory that is read when none is named: "plugins" beside the executable, as in a build
-// tree, else that of an installation, <prefix>/<libdir>/berth/plugins.
-// Errors: NotFound; says where it looked.
+// Returns the plugin directory that is used when the user names none: "plugins" beside the
+// executable, as in a build tree, or else the directory of an installation,
+// <prefix>/<libdir>/berth/plugins.
+// Errors: NotFound, with the directories that were tried.
 Result<std::string> FindPluginDirectory(const std::string& executable);
 
-// The libraries of a process. They are copied to a directory of their own under
-// `temporary_directory` before they are loaded, or to memory where that is impossible.
+// Creates the store of the libraries of a process. It copies each library before it is loaded, to a
+// private directory under `temporary_directory`, or to memory where that is impossible.
 std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory);
 
-// Threading: one thread at a time while libraries are added; then read by any.
+// Threading: one thread at a time while libraries are added; afterwards any thread may read it.
 class PluginSet {
  public:
-  // With the libraries of a process: what one set has loaded another need not load again.
+  // Sets that share a store do not load the same library twice.
   explicit PluginSet(std::shared_ptr<LibraryStore> libraries);
-  // With libraries of its own.
+  // Creates a set with a store of its own.
   explicit PluginSet(const std::string& temporary_directory)
       : PluginSet(MakeLibraryStore(temporary_directory)) {}
   PluginSet(const PluginSet&) = delete;
   PluginSet& operator=(const PluginSet&) = delete;
 
-  // Loads every lib*.so that is a plugin. What cannot be loaded is in broken() afterwards.
-  // Errors: there is no such directory, or it cannot be read.
+  // Loads every lib*.so of the directory that is a plugin library. Adds the errors of those that
+  // cannot be loaded to broken().
+  // Errors: the directory does not exist, or cannot be read.
   Status AddDirectory(const std::string& directory);
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path);
 
   PluginCatalog& catalog() { return catalog_; }
   const PluginCatalog& catalog() const { return catalog_; }
   std::span<const LoadError> broken() const { return broken_; }
-  // All of broken(), one a line; success when there is none.
+  // Returns all errors in broken(), one a line, or success if there are none.
   Status CheckAllLoaded() const;
 
  private:

@@ -20,10 +20,10 @@ constexpr std::array kStopSignals = {SIGINT, SIGTERM};
 constexpr std::array kReloadSignals = {SIGHUP};
 constexpr uint8_t kNoSignal = 0;
 
-// A signal handler has no other way to what it needs.
+// Global because a signal handler takes no arguments. -1: there is no ProcessSignals.
 std::atomic<int> signal_pipe = -1;
 
-// A signal that is ignored stays ignored: whoever started the process wants it so.
+// Leaves signals alone that are ignored: the parent process has set them so.
 void SetHandlers(std::span<const int> signals, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -41,7 +41,8 @@ void WriteByte(int pipe, uint8_t byte) {
   while (write(pipe, &byte, 1) < 0 && errno == EINTR) continue;
 }
 
-// Who asks twice to stop means it.
+// A second request to stop must end the process at once, so both stop signals get their default
+// action.
 void OnSignal(int signal) {
   const int before = errno;
   if (signal != SIGHUP) SetHandlers(kStopSignals, SIG_DFL);
@@ -58,11 +59,11 @@ ProcessSignals::ProcessSignals(std::function<void()> reload) : reload_(std::move
   write_end_ = FileDescriptor(ends[1]);
   thread_ = std::thread([this] { Run(); });
   const int before = signal_pipe.exchange(write_end_.get(), std::memory_order_relaxed);
-  BERTH_ASSERT_MSG(before < 0, "signals are waited for already");
+  BERTH_ASSERT_MSG(before < 0, "there is another ProcessSignals in this process");
   if (reload_) SetHandlers(kReloadSignals, OnSignal);
 }
 
-void ProcessSignals::TakeStops(std::function<void(int signal)> stop) {
+void ProcessSignals::OnStop(std::function<void(int signal)> stop) {
   {
     const std::lock_guard lock(mutex_);
     stop_ = std::move(stop);

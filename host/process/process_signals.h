@@ -1,8 +1,9 @@
-// Ctrl-C and `kill`: how a process is asked to end, or to read its files anew.
+// Requests to a running process from outside: to stop, and to read its files again.
 #ifndef BERTH_HOST_PROCESS_PROCESS_SIGNALS_H_
 #define BERTH_HOST_PROCESS_PROCESS_SIGNALS_H_
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -10,25 +11,42 @@
 
 namespace berth::host {
 
-// As long as it lives, each SIGHUP calls `reload`, until somebody asks to stop; several at once may
-// be one. From TakeStops() on, the first SIGINT or SIGTERM calls `stop` with its number;
-// then both do again what they do by default, so that a second one ends the process at once. A
-// signal that is ignored stays so. Afterwards a SIGHUP is ignored: what it asked for is over, and
-// it must not end a process that still says how it went.
-//
-// Threading: both are called on one thread of their own.
-// Called:    one at a time per process.
-class ProcessSignals {
+// A subscription to requests. No callback is running or follows once it has been destroyed.
+class ProcessRequests {
  public:
-  // `reload` may be empty: SIGHUP does what it does by default.
+  virtual ~ProcessRequests() = default;
+
+  // From now on the first request to stop calls `stop` with the signal's number. Until then such a
+  // request ends the process.
+  // Called:    once.
+  // Threading: `stop` is called on any thread.
+  virtual void OnStop(std::function<void(int signal)> stop) = 0;
+};
+
+// Subscribes to requests: `reload` is called, on any thread, for each request to read the files
+// again.
+using SubscribeToRequests =
+    std::function<std::unique_ptr<ProcessRequests>(std::function<void()> reload)>;
+
+// The requests that users send with signals. Each SIGHUP calls `reload` until a request to stop
+// comes; several SIGHUPs that come together may be one call. After OnStop(), the first SIGINT or
+// SIGTERM calls `stop`; then both signals get their default action back, so that a second one ends
+// the process at once. A signal that the process ignores stays ignored.
+//
+// After the destructor SIGHUP is ignored, because it must not end a process that still prints its
+// summary.
+//
+// Threading: both callbacks run on one thread of the object.
+// Called:    one object at a time per process.
+class ProcessSignals final : public ProcessRequests {
+ public:
+  // An empty `reload` leaves SIGHUP with its default action.
   explicit ProcessSignals(std::function<void()> reload);
-  // No call is running or follows.
-  ~ProcessSignals();
+  ~ProcessSignals() override;
   ProcessSignals(const ProcessSignals&) = delete;
   ProcessSignals& operator=(const ProcessSignals&) = delete;
 
-  // Called: once.
-  void TakeStops(std::function<void(int signal)> stop);
+  void OnStop(std::function<void(int signal)> stop) override;
 
  private:
   void Run();

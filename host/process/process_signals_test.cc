@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What ProcessSignals said, from its thread to the test's.
-class Heard {
+// Passes signal numbers from the thread of ProcessSignals to the thread of the test.
+class ReceivedSignals {
  public:
   void Add(int signal) {
     const std::lock_guard lock(mutex_);
@@ -35,53 +35,53 @@ class Heard {
   std::vector<int> signals_;
 };
 
-TEST(ProcessSignals, TellsOfTheFirstSignal) {
+TEST(ProcessSignalsTest, CallsStopForTheFirstSignal) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    Heard heard;
+    ReceivedSignals received;
     ProcessSignals signals(nullptr);
-    signals.TakeStops([&heard](int number) { heard.Add(number); });
+    signals.OnStop([&received](int number) { received.Add(number); });
     raise(signal);
-    EXPECT_THAT(heard.WaitForOne(), ElementsAre(signal));
+    EXPECT_THAT(received.WaitForOne(), ElementsAre(signal));
   }
 }
 
-TEST(ProcessSignals, TellsOfEachHangUpUntilItIsAskedToStop) {
-  Heard heard, reloads;
+TEST(ProcessSignalsTest, CallsReloadForEachHangUpAndIgnoresItAfterwards) {
+  ReceivedSignals received, reloads;
   {
     ProcessSignals signals([&reloads] { reloads.Add(SIGHUP); });
     for (size_t count = 1; count <= 3; ++count) {
       raise(SIGHUP);
       EXPECT_EQ(reloads.WaitFor(count).size(), count);
-      if (count == 1) signals.TakeStops([&heard](int number) { heard.Add(number); });
+      if (count == 1) signals.OnStop([&received](int number) { received.Add(number); });
     }
     raise(SIGTERM);
-    EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
+    EXPECT_THAT(received.WaitForOne(), ElementsAre(SIGTERM));
   }
-  raise(SIGHUP);  // Ends nothing any more.
+  raise(SIGHUP);  // The signal is ignored now.
   EXPECT_EQ(reloads.WaitFor(3).size(), 3U);
   EXPECT_EQ(signal(SIGHUP, SIG_DFL), SIG_IGN);
 }
 
-TEST(ProcessSignals, EndsWithoutOne) {
-  Heard heard;
+TEST(ProcessSignalsTest, CanBeDestroyedWithoutASignal) {
+  ReceivedSignals received;
   {
     ProcessSignals signals(nullptr);
-    signals.TakeStops([&heard](int number) { heard.Add(number); });
+    signals.OnStop([&received](int number) { received.Add(number); });
   }
   struct sigaction action {};
   sigaction(SIGTERM, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL);
 }
 
-TEST(ProcessSignals, LeavesWhatIsIgnored) {
+TEST(ProcessSignalsTest, LeavesIgnoredSignalsIgnored) {
   signal(SIGINT, SIG_IGN);
-  Heard heard;
+  ReceivedSignals received;
   {
     ProcessSignals signals(nullptr);
-    signals.TakeStops([&heard](int number) { heard.Add(number); });
+    signals.OnStop([&received](int number) { received.Add(number); });
     raise(SIGINT);
     raise(SIGTERM);
-    EXPECT_THAT(heard.WaitForOne(), ElementsAre(SIGTERM));
+    EXPECT_THAT(received.WaitForOne(), ElementsAre(SIGTERM));
   }
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);
@@ -89,7 +89,7 @@ TEST(ProcessSignals, LeavesWhatIsIgnored) {
   signal(SIGINT, SIG_DFL);
 }
 
-TEST(ProcessSignalsDeathTest, WhoAsksToStopBeforeAnybodyTakesItEndsTheProcess) {
+TEST(ProcessSignalsDeathTest, ASignalBeforeOnStopEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -100,16 +100,16 @@ TEST(ProcessSignalsDeathTest, WhoAsksToStopBeforeAnybodyTakesItEndsTheProcess) {
       ::testing::KilledBySignal(SIGTERM), "");
 }
 
-TEST(ProcessSignalsDeathTest, ASecondOneEndsTheProcess) {
+TEST(ProcessSignalsDeathTest, ASecondSignalEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int second : {SIGINT, SIGTERM}) {
     EXPECT_EXIT(
         {
-          Heard heard;
+          ReceivedSignals received;
           ProcessSignals signals(nullptr);
-          signals.TakeStops([&heard](int number) { heard.Add(number); });
+          signals.OnStop([&received](int number) { received.Add(number); });
           raise(SIGINT);
-          heard.WaitForOne();
+          received.WaitForOne();
           raise(second);
         },
         ::testing::KilledBySignal(second), "");

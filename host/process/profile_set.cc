@@ -20,28 +20,27 @@
 namespace berth::host {
 namespace {
 
-void LookAtLibraries(const std::string& directory,
-                     const std::function<void(const std::string& path)>& looks_at) {
-  looks_at(directory);
+void NoteLibraries(const std::string& directory, const BeforeRead& before_read) {
+  before_read(directory);
   std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error);
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    if (IsLibraryName(entry->path().filename().string())) looks_at(entry->path().string());
+    if (IsLibraryName(entry->path().filename().string())) before_read(entry->path().string());
   }
 }
 
 }  // namespace
 
-Status AddPluginDirectories(std::span<const std::string> directories,
-                            const std::function<void(const std::string& path)>& looks_at,
+Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
                             PluginSet& plugins) {
   for (const std::string& directory : directories) {
-    if (looks_at) LookAtLibraries(directory, looks_at);
+    if (before_read) NoteLibraries(directory, before_read);
     const size_t before = plugins.catalog().plugins().size();
     Status status = plugins.AddDirectory(directory);
     if (!status.ok()) return status;
     if (plugins.broken().empty() && plugins.catalog().plugins().size() == before) {
-      return Status::NotFound(directory + ": there is no plugin in this directory");
+      return Status::NotFound(directory +
+                              ": expected a plugin library in this directory, found none");
     }
   }
   return plugins.CheckAllLoaded();
@@ -56,7 +55,7 @@ Result<std::string> ReadConfigFile(const std::string& path) {
   if (!file) return Status::NotFound(std::strerror(errno));
   std::string text(kMaxConfigBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Status::InvalidArgument("it cannot be read");
+  if (file.bad()) return Status::InvalidArgument("the file cannot be read");
   text.resize(static_cast<size_t>(file.gcount()));
   return text;
 }
@@ -65,7 +64,7 @@ ProfileFiles FindProfiles(const std::string& executable) {
   ProfileFiles files;
   files.read = ReadConfigFile;
   const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
-  // BERTH_DATADIR is relative to the prefix, or absolute where the packager said so.
+  // BERTH_DATADIR is relative to the prefix, or absolute if the packager set it so.
   const std::array<std::filesystem::path, 2> places = {
       folder / "profiles", folder.parent_path() / BERTH_DATADIR / "berth" / "profiles"};
   for (const auto& place : places) {
@@ -84,10 +83,22 @@ ProfileFiles FindProfiles(const std::string& executable) {
   return files;
 }
 
-Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files) {
+Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
+  std::vector<std::string> directories = request.plugin_directories;
+  if (directories.empty()) {
+    Result<std::string> directory = FindPluginDirectory(request.executable);
+    if (!directory.ok()) return std::move(directory).status();
+    directories.push_back(std::move(directory).value());
+  }
   auto plugins = std::make_shared<PluginSet>(request.libraries);
-  Status status = AddPluginDirectories(request.plugin_directories, request.looks_at, *plugins);
+  Status status = AddPluginDirectories(directories, request.before_read, *plugins);
   if (!status.ok()) return status;
+
+  ProfileFiles files = FindProfiles(request.executable);
+  files.read = [&request](const std::string& path) {
+    if (request.before_read) request.before_read(path);
+    return ReadConfigFile(path);
+  };
   std::vector<std::string> names = request.profiles;
   if (names.empty()) names.emplace_back(kDefaultProfile);
   ConfigErrors errors;
@@ -98,24 +109,25 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFile
   }
   for (const Profile& profile : set.profiles) {
     for (const ProfilePlugin& plugin : profile.plugins) {
-      if (request.looks_at && plugin.library.has_value()) request.looks_at(plugin.library->value);
+      if (!plugin.library.has_value() || !request.before_read) continue;
+      request.before_read(plugin.library->value);
     }
   }
   LoadLibraries(set.profiles, plugins->catalog(), errors);
-  set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), request.plugin_directories, errors);
+  set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), directories, errors);
   status = errors.ToStatus();
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);
   return set;
 }
 
-Status TryPlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs) {
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs) {
   const VirtualClock clock(0);
-  EmbeddedScheduler::Options options;
+  SchedulerOptions options;
   options.plugins = std::move(plugins);
   options.profiles.assign(specs.begin(), specs.end());
-  options.clock = &clock;
-  return EmbeddedScheduler::Create(std::move(options))->Start();
+  options.loop.clock = &clock;
+  return EmbeddedScheduler(std::move(options)).Start();
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// The profiles and plugins that a command works with.
+// Loads the profiles of a command and the plugins that they use.
 #ifndef BERTH_HOST_PROCESS_PROFILE_SET_H_
 #define BERTH_HOST_PROCESS_PROFILE_SET_H_
 
@@ -17,47 +17,52 @@
 
 namespace berth::host {
 
-// The profile that runs when none is named.
+// The profile that is used when the user names none.
 inline constexpr std::string_view kDefaultProfile = "default";
 
-// The content of a file of configuration, or of the start of one that is too long to be one.
-// Errors: why it cannot be read, without its path.
+// Reads a configuration file. If the file is larger than kMaxConfigBytes, returns its first
+// kMaxConfigBytes + 1 bytes, which the parser refuses.
+// Errors: why the file cannot be read, without its path.
 Result<std::string> ReadConfigFile(const std::string& path);
 
-// The profiles that come with the host: those beside the executable, as in a build tree, else those
-// of an installation, <prefix>/<datadir>/berth/profiles. There may be none.
+// Returns the profiles that come with Berth: those beside the executable, as in a build tree, or
+// else those of an installation, <prefix>/<datadir>/berth/profiles. There may be none.
 ProfileFiles FindProfiles(const std::string& executable);
 
+// Called with the path of each directory and file before it is read.
+using BeforeRead = std::function<void(const std::string& path)>;
+
 struct ProfileRequest {
-  std::vector<std::string> profiles;  // Files or names; empty: kDefaultProfile.
-  std::vector<std::string> plugin_directories;
-  std::shared_ptr<LibraryStore> libraries;  // Of the process.
-  // Told of each directory and library before it is looked at. May be empty.
-  std::function<void(const std::string& path)> looks_at;
+  std::vector<std::string> profiles;            // Files or names. Empty: kDefaultProfile.
+  std::vector<std::string> plugin_directories;  // Empty: FindPluginDirectory(executable).
+  // The running program. Plugins and profiles that come with Berth are found beside it.
+  std::string executable;
+  std::shared_ptr<LibraryStore> libraries;
+  BeforeRead before_read = {};  // May be empty.
 };
 
 struct ProfileSet {
   std::shared_ptr<const PluginSet> plugins;
   std::vector<Profile> profiles;
-  std::vector<PlanSpec> specs;  // Of the profiles, in their order.
+  std::vector<PlanSpec> specs;  // One for each profile, in the same order.
 };
 
-// Loads every plugin of the directories. `looks_at`: see ProfileRequest.
-// Errors: a directory that cannot be read, has no plugin, or one that cannot be loaded.
-Status AddPluginDirectories(std::span<const std::string> directories,
-                            const std::function<void(const std::string& path)>& looks_at,
+// Loads every plugin of the directories into `plugins`. `before_read` may be empty.
+// Errors: a directory that cannot be read or has no plugin; a plugin that cannot be loaded.
+Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
                             PluginSet& plugins);
 
-// Loads the directories, reads the profiles, loads the libraries that they name, and says which
-// plugin runs where. No plugin is created.
-// Errors: a directory without a plugin, or with one that cannot be loaded (without it, decisions
-//         would differ in silence); else everything that is wrong with the profiles, one a line.
-Result<ProfileSet> LoadProfiles(const ProfileRequest& request, const ProfileFiles& files);
+// Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
+// expands the profiles into plan specifications. Creates no plugin.
+// Errors: those of FindPluginDirectory and AddPluginDirectories (without a plugin that cannot be
+//         loaded, decisions would silently differ); otherwise all errors in the profiles, one a
+//         line.
+Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
 
-// Creates the plugins of these profiles, against a cluster without nodes, and drops them again:
-// they have the last word on their arguments.
-// Errors: what they say, one a line.
-Status TryPlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs);
+// Creates the plugins of these profiles against an empty cluster and destroys them again, because
+// plugins check their arguments when they are created.
+// Errors: those of SchedulerHost::Start, one a line.
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs);
 
 }  // namespace berth::host
 

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "host/base/assert.h"
 #include "host/base/duration.h"
 #include "host/process/cluster_files.h"
@@ -12,7 +14,7 @@
 namespace berth::host {
 namespace {
 
-// On one line.
+// Removes the white space, so that the object is on one line.
 std::string Minify(std::string_view json) {
   std::string text(json.size() + simdjson::SIMDJSON_PADDING, '\0');
   size_t size = 0;

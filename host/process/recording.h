@@ -1,5 +1,4 @@
-// A run on file: the events as they came and what was decided, in order, so that it can be run
-// again.
+// Records a run in a file, so that it can be repeated: the events and the decisions, in order.
 #ifndef BERTH_HOST_PROCESS_RECORDING_H_
 #define BERTH_HOST_PROCESS_RECORDING_H_
 
@@ -15,20 +14,22 @@
 
 namespace berth::host {
 
-// Lines that ReadStreamEvent() takes: events with the time since the event before, and
-// {"type":"DECISION","object":{...}}, which changes nothing when it is read.
+// Writes lines that ReadStreamEvent() reads: events, with the time since the event before, and
+// decisions as {"type":"DECISION","object":{...}}, which change nothing when they are read.
 class Recording {
  public:
-  // Replaces the file.
-  // Errors: NotFound, PermissionDenied, InvalidArgument; each begins with the path.
+  // Creates the file, or empties the one that exists.
+  // Errors: NotFound, PermissionDenied, InvalidArgument. Each message begins with the path.
   static Result<std::unique_ptr<Recording>> Create(const std::string& path);
 
-  // `object_json` is valid JSON; spaces and line ends in it are left out.
+  // `after_ns`: the time since the event before. `object_json` must be valid JSON; its white space
+  // is removed.
   void AddEvent(StreamType type, int64_t after_ns, std::string_view object_json);
   void AddDecision(const DecisionLine& line);
-  // Hands over what was written. Errors: as status().
+  // Flushes the file. Errors: as status().
   Status Flush();
-  // Whether all that was handed over could be written. Errors: Unavailable, with the path.
+  // Returns an error if anything that was flushed could not be written. Errors: Unavailable, with
+  // the path.
   Status status() const;
 
  private:

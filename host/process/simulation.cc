@@ -10,57 +10,49 @@
 namespace berth::host {
 namespace {
 
-// Of a plugin that promised an answer and gives none.
+// How long a plugin may take to complete a binding that it completes later.
 constexpr int64_t kBindDeadlineNs = 60'000'000'000;
 
 }  // namespace
 
-std::unique_ptr<Simulation> Simulation::Create(Options options) {
-  std::unique_ptr<Simulation> simulation(new Simulation(options.now_ns()));
-  EmbeddedScheduler::Options parts;
-  parts.plugins = std::move(options.plugins);
-  parts.profiles = std::move(options.profiles);
-  parts.seed = options.seed;
-  parts.clock = &simulation->clock_;
-  parts.sink = simulation.get();
-  parts.waker = &simulation->waker_;
-  parts.bind_deadline_ns = kBindDeadlineNs;
-  parts.report_crashes = std::move(options.report_crashes);
-  parts.log = std::move(options.log);
-  parts.log_level = options.log_level;
-  simulation->scheduler_ = EmbeddedScheduler::Create(std::move(parts));
-  return simulation;
+Simulation::Simulation(SchedulerOptions options, int64_t now_ns)
+    : clock_(now_ns), scheduler_(Complete(std::move(options))) {}
+
+SchedulerOptions Simulation::Complete(SchedulerOptions options) {
+  options.loop.clock = &clock_;
+  options.loop.sink = this;
+  options.loop.waker = &waker_;
+  options.loop.bind_deadline_ns = kBindDeadlineNs;
+  return options;
 }
 
-// --- running it ---------------------------------------------------------------------------------
-
 void Simulation::Run(const std::function<void()>& progress) {
-  while (!scheduler_->AtRest()) {
-    if (scheduler_->Step()) {
+  while (!scheduler_.AtRest()) {
+    if (scheduler_.Step()) {
       if (progress) progress();
       continue;
     }
-    if (scheduler_->WaitForThreads(waker_)) continue;
-    const std::optional<int64_t> next = scheduler_->NextStepNs();
+    if (scheduler_.WaitForThreads(waker_)) continue;
+    const std::optional<int64_t> next = scheduler_.NextStepNs();
     if (!next.has_value()) return;
     clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
   }
 }
 
 void Simulation::OnBound(const PodRef& pod, std::string_view node) {
-  Note(pod, BERTH_SUCCESS, "", node);
+  Record(pod, BERTH_SUCCESS, "", node);
 }
 
 void Simulation::OnFailed(const PodRef& pod, std::string_view, const Failure& failure) {
-  Note(pod, failure.code, failure.message, "");
+  Record(pod, failure.code, failure.message, "");
 }
 
 void Simulation::OnSkipped(const PodRef& pod, std::string_view message) {
-  Note(pod, BERTH_SKIP, message, "");
+  Record(pod, BERTH_SKIP, message, "");
 }
 
-void Simulation::Note(const PodRef& pod, berth_code code, std::string_view message,
-                      std::string_view node) {
+void Simulation::Record(const PodRef& pod, berth_code code, std::string_view message,
+                        std::string_view node) {
   const auto [place, is_new] = outcome_of_.try_emplace(std::string(pod->uid()), outcomes_.size());
   if (is_new) outcomes_.emplace_back();
   PodOutcome& outcome = outcomes_[place->second];

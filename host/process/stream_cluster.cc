@@ -4,16 +4,13 @@
 #include <compare>
 #include <utility>
 
+#include "host/base/text.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {
 namespace {
 
-bool IsNumber(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Which of two versions of an object is the newer one; unordered where that cannot be told.
+// Compares two resourceVersions of an object by age. Returns unordered if that is not known.
 std::partial_ordering CompareVersions(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return std::partial_ordering::unordered;
   if (a == b) return std::partial_ordering::equivalent;
@@ -34,7 +31,7 @@ bool AreDifferent(std::string_view uid, std::string_view other) {
 
 }  // namespace
 
-void StreamCluster::NoteLoaded(const AnyObject& object) { Note(object, seen_[SeenKey(object)]); }
+void StreamCluster::NoteLoaded(const AnyObject& object) { Record(object, seen_[SeenKey(object)]); }
 
 Result<bool> StreamCluster::Apply(const StreamEvent& event) {
   switch (event.type) {
@@ -47,17 +44,19 @@ Result<bool> StreamCluster::Apply(const StreamEvent& event) {
   return false;
 }
 
-void StreamCluster::Note(const AnyObject& object, Seen& seen) {
+void StreamCluster::Record(const AnyObject& object, Seen& seen) {
   const ObjectBase& base = Base(object);
   if (!base.resource_version().empty()) seen.version = base.resource_version();
   seen.uid = base.uid();
-  seen.is_gone = false;
+  seen.is_deleted = false;
 }
 
-// Without a uid, ADDED is another one of that name, and MODIFIED is not.
-bool StreamCluster::WentHere(StreamType type, const AnyObject& object, const Seen& seen) const {
+// If the uids are not known, ADDED is taken for a new object of the same name, MODIFIED for the
+// same object.
+bool StreamCluster::WasDeletedHere(StreamType type, const AnyObject& object,
+                                   const Seen& seen) const {
   const ObjectBase& base = Base(object);
-  if (seen.is_gone || cluster_.Find(KindOf(object), base.ns(), base.name()).has_value()) {
+  if (seen.is_deleted || cluster_.Find(KindOf(object), base.ns(), base.name()).has_value()) {
     return false;
   }
   if (base.uid().empty() || seen.uid.empty()) return type == StreamType::kModified;
@@ -69,11 +68,11 @@ Result<bool> StreamCluster::Put(StreamType type, const AnyObject& object) {
   const auto found = seen_.find(key);
   if (found != seen_.end()) {
     const auto order = CompareVersions(Base(object).resource_version(), found->second.version);
-    if (std::is_lteq(order) || WentHere(type, object, found->second)) return false;
+    if (std::is_lteq(order) || WasDeletedHere(type, object, found->second)) return false;
   }
   const Result<AnyObject> stored = cluster_.Put(object);
   if (!stored.ok()) return stored.status();
-  Note(object, seen_[key]);
+  Record(object, seen_[key]);
   return true;
 }
 
@@ -82,21 +81,21 @@ bool StreamCluster::Delete(const AnyObject& object) {
   std::string key = SeenKey(object);
   Seen& seen = seen_[key];
   const auto order = CompareVersions(base.resource_version(), seen.version);
-  // Of the one of that name that was there before.
+  // The event is about an earlier object of the same name.
   if (std::is_lt(order) || (AreDifferent(base.uid(), seen.uid) && !std::is_gt(order))) return false;
-  const bool was_gone = seen.is_gone;
-  Note(object, seen);
-  seen.is_gone = true;
-  if (!was_gone) NoteGone(std::move(key));
+  const bool was_deleted = seen.is_deleted;
+  Record(object, seen);
+  seen.is_deleted = true;
+  if (!was_deleted) RememberDeleted(std::move(key));
   return cluster_.Remove(KindOf(object), base.ns(), base.name()).ok();
 }
 
-void StreamCluster::NoteGone(std::string key) {
-  gone_.push_back(std::move(key));
-  if (gone_.size() <= max_gone_) return;
-  const auto oldest = seen_.find(gone_.front());
-  if (oldest != seen_.end() && oldest->second.is_gone) seen_.erase(oldest);
-  gone_.pop_front();
+void StreamCluster::RememberDeleted(std::string key) {
+  deleted_.push_back(std::move(key));
+  if (deleted_.size() <= max_deleted_) return;
+  const auto oldest = seen_.find(deleted_.front());
+  if (oldest != seen_.end() && oldest->second.is_deleted) seen_.erase(oldest);
+  deleted_.pop_front();
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// A stream of watch events on its way into the embedded cluster.
+// Applies a stream of watch events to the embedded cluster.
 #ifndef BERTH_HOST_PROCESS_STREAM_CLUSTER_H_
 #define BERTH_HOST_PROCESS_STREAM_CLUSTER_H_
 
@@ -15,50 +15,54 @@
 
 namespace berth::host {
 
-// Takes a stream as a watch would send it: a change may come twice, ADDED may mean what is there
-// already, MODIFIED what is not, DELETED what has gone. What was decided here stays (see
-// EmbeddedCluster::Put), since whoever recorded the stream did not know of it.
+// Accepts a stream as a watch sends it: a change may come twice, ADDED may name an object that
+// exists, MODIFIED one that does not, DELETED one that has been deleted already. What this
+// scheduler decided is kept (see EmbeddedCluster::Put), because the source of the stream does not
+// know of it.
 //
-// An object in a version that was seen before, or in an older one, changes nothing. Versions are
-// compared as numbers where they are numbers (Kubernetes' are, and grow); an object without one is
-// always new. A pod that was deleted here has gone for good: the stream may go on about it.
+// An object in a resourceVersion that was seen before, or in an older one, changes nothing.
+// Versions are compared as numbers if they are numbers (those of Kubernetes are, and they grow); an
+// object without a version is always new. A pod that was deleted in this cluster is not created
+// again by later events about it.
 //
-// Threading: the owner's thread of the cluster.
+// Threading: the thread that owns the cluster.
 // Lifetime:  the cluster must outlive it.
 class StreamCluster {
  public:
-  // How many objects that have gone are remembered, so that a late repetition does not bring them
-  // back. The oldest are forgotten first.
-  static constexpr size_t kMaxGone = 100'000;
+  // How many deleted objects are remembered, so that a late repetition does not create them again.
+  // The oldest are forgotten first.
+  static constexpr size_t kMaxDeleted = 100'000;
 
-  explicit StreamCluster(EmbeddedCluster& cluster, size_t max_gone = kMaxGone)
-      : cluster_(cluster), max_gone_(max_gone) {}
+  explicit StreamCluster(EmbeddedCluster& cluster, size_t max_deleted = kMaxDeleted)
+      : cluster_(cluster), max_deleted_(max_deleted) {}
 
-  // The object is in the cluster, in the version that it says.
+  // Records that the object was added to the cluster in its resourceVersion.
   void NoteLoaded(const AnyObject& object);
 
-  // Returns: whether anything has changed; the errors of EmbeddedCluster::Put, then nothing has.
+  // Returns true if the event changed anything.
+  // Errors: those of EmbeddedCluster::Put. Then nothing has changed.
   Result<bool> Apply(const StreamEvent& event);
 
  private:
-  // What the stream said last of an object.
+  // The last event of the stream about an object.
   struct Seen {
     std::string version;
     std::string uid;
-    bool is_gone = false;
+    bool is_deleted = false;
   };
 
   Result<bool> Put(StreamType type, const AnyObject& object);
-  // Whether what the stream says of the object is of one that went here and not there.
-  bool WentHere(StreamType type, const AnyObject& object, const Seen& seen) const;
+  // Returns true if the event is about an object that was deleted in this cluster and still exists
+  // in the source of the stream.
+  bool WasDeletedHere(StreamType type, const AnyObject& object, const Seen& seen) const;
   bool Delete(const AnyObject& object);
-  void Note(const AnyObject& object, Seen& seen);
-  void NoteGone(std::string key);
+  static void Record(const AnyObject& object, Seen& seen);
+  void RememberDeleted(std::string key);
 
   EmbeddedCluster& cluster_;
-  const size_t max_gone_;
-  StringMap<Seen> seen_;          // By kind, namespace and name.
-  std::deque<std::string> gone_;  // Keys in the order in which they went; some are back.
+  const size_t max_deleted_;
+  StringMap<Seen> seen_;             // By kind, namespace and name.
+  std::deque<std::string> deleted_;  // Keys in the order of the deletions. Some may exist again.
 };
 
 }  // namespace berth::host

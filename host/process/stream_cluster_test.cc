@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-// A pod "a", by the parts of its metadata that matter here; its priority tells versions apart.
+// A pod with the metadata that the tests need. Its priority tells its versions apart.
 struct PodText {
   const char* version = "";
   const char* uid = "";
@@ -41,13 +41,13 @@ class StreamClusterTest : public ::testing::Test {
   bool Add(const PodText& pod) { return Apply(StreamType::kAdded, pod); }
   bool Modify(const PodText& pod) { return Apply(StreamType::kModified, pod); }
   bool Delete(const PodText& pod) { return Apply(StreamType::kDeleted, pod); }
-  // The priority of pod "a"; -1: it is not there.
+  // Returns the priority of pod "a", or -1 if it does not exist.
   int Priority() const {
     const PodRef pod = cluster_.FindPod("default", "a");
     return pod != nullptr ? pod->view().priority : -1;
   }
-  void Remember(size_t max_gone) {
-    cluster_stream_ = std::make_unique<StreamCluster>(cluster_, max_gone);
+  void UseNewStream(size_t max_deleted) {
+    cluster_stream_ = std::make_unique<StreamCluster>(cluster_, max_deleted);
   }
 
   Interner interner_;
@@ -57,7 +57,7 @@ class StreamClusterTest : public ::testing::Test {
   std::unique_ptr<StreamCluster> cluster_stream_ = std::make_unique<StreamCluster>(cluster_);
 };
 
-TEST_F(StreamClusterTest, TakesWhatAWatchSends) {
+TEST_F(StreamClusterTest, AppliesTheEventsOfAWatch) {
   EXPECT_TRUE(Add({"1", "u1", 1}));
   EXPECT_TRUE(Modify({"2", "u1", 2}));
   EXPECT_EQ(Priority(), 2);
@@ -65,7 +65,7 @@ TEST_F(StreamClusterTest, TakesWhatAWatchSends) {
   EXPECT_EQ(Priority(), -1);
 }
 
-TEST_F(StreamClusterTest, AddsWhatIsModifiedAndModifiesWhatIsAdded) {
+TEST_F(StreamClusterTest, ModifiedAddsAMissingObjectAndAddedReplacesAnExistingOne) {
   EXPECT_TRUE(Modify({.priority = 1}));
   EXPECT_EQ(Priority(), 1);
   EXPECT_TRUE(Add({.priority = 2}));
@@ -85,12 +85,12 @@ TEST_F(StreamClusterTest, ARepetitionChangesNothing) {
   EXPECT_FALSE(Modify({"010", "u1", 7}));
   EXPECT_EQ(cluster_.FindPod("default", "a")->resource_version(), before);
   EXPECT_TRUE(Modify({"11", "u1", 2}));
-  EXPECT_TRUE(Modify({"", "u1", 3})) << "without a version it is new";
+  EXPECT_TRUE(Modify({"", "u1", 3})) << "an object without a version is new";
   EXPECT_FALSE(Modify({"11", "u1", 4}));
   EXPECT_EQ(Priority(), 3);
 }
 
-TEST_F(StreamClusterTest, ComparesVersionsThatAreNoNumbersForEqualityAlone) {
+TEST_F(StreamClusterTest, ComparesVersionsThatAreNotNumbersForEqualityOnly) {
   EXPECT_TRUE(Add({"v10", "u1", 1}));
   EXPECT_FALSE(Add({"v10", "u1", 2}));
   EXPECT_TRUE(Modify({"v9", "u1", 3}));
@@ -98,33 +98,33 @@ TEST_F(StreamClusterTest, ComparesVersionsThatAreNoNumbersForEqualityAlone) {
   EXPECT_EQ(Priority(), 4);
 }
 
-TEST_F(StreamClusterTest, WhatHasGoneDoesNotComeBackByARepetition) {
+TEST_F(StreamClusterTest, ARepetitionDoesNotCreateADeletedObjectAgain) {
   EXPECT_TRUE(Add({"5", "u1", 1}));
   EXPECT_TRUE(Delete({"7", "u1"}));
   EXPECT_FALSE(Add({"5", "u1", 1}));
   EXPECT_FALSE(Modify({"6", "u1", 1}));
   EXPECT_FALSE(Delete({"7", "u1"}));
   EXPECT_EQ(Priority(), -1);
-  EXPECT_TRUE(Add({"8", "u2", 2})) << "another one of that name";
+  EXPECT_TRUE(Add({"8", "u2", 2})) << "another object of the same name";
   EXPECT_EQ(Priority(), 2);
 }
 
-TEST_F(StreamClusterTest, ADeletionMayCarryTheLastVersionThatWasSeen) {
+TEST_F(StreamClusterTest, ADeletionMayHaveTheLastVersionThatWasSeen) {
   EXPECT_TRUE(Add({"5", "u1", 1}));
   EXPECT_TRUE(Delete({"5", "u1"}));
   EXPECT_EQ(Priority(), -1);
 }
 
-TEST_F(StreamClusterTest, ALateDeletionLeavesTheNextOneAlone) {
+TEST_F(StreamClusterTest, ALateDeletionDoesNotDeleteALaterObject) {
   EXPECT_TRUE(Add({"8", "u2", 2}));
   EXPECT_FALSE(Delete({"7", "u1"}));
   EXPECT_FALSE(Delete({"", "u1"}));
   EXPECT_EQ(Priority(), 2);
-  EXPECT_TRUE(Delete({"9", "u3"})) << "what came between was missed";
+  EXPECT_TRUE(Delete({"9", "u3"})) << "the events in between were missed";
   EXPECT_EQ(Priority(), -1);
 }
 
-TEST_F(StreamClusterTest, AnotherUidIsAnotherPod) {
+TEST_F(StreamClusterTest, AnObjectWithAnotherUidReplacesTheFirst) {
   EXPECT_TRUE(Add({"1", "u1", 1}));
   EXPECT_TRUE(Add({"4", "u2", 2}));
   EXPECT_EQ(cluster_.FindPod("default", "a")->uid(), "u2");
@@ -133,7 +133,7 @@ TEST_F(StreamClusterTest, AnotherUidIsAnotherPod) {
   EXPECT_EQ(Priority(), 2);
 }
 
-TEST_F(StreamClusterTest, KnowsWhatWasLoaded) {
+TEST_F(StreamClusterTest, ComparesWithTheVersionsOfLoadedObjects) {
   const AnyObject pod = PodOf({"5", "u1", 1});
   ASSERT_TRUE(cluster_.Load(pod).ok());
   cluster_stream_->NoteLoaded(pod);
@@ -142,8 +142,8 @@ TEST_F(StreamClusterTest, KnowsWhatWasLoaded) {
   EXPECT_EQ(Priority(), 3);
 }
 
-TEST_F(StreamClusterTest, ForgetsWhatWentFirst) {
-  Remember(2);
+TEST_F(StreamClusterTest, ForgetsTheOldestDeletionFirst) {
+  UseNewStream(2);
   for (const char* name : {"a", "b", "c"}) {
     EXPECT_TRUE(Add({"1", "", 1, name}));
     EXPECT_TRUE(Delete({"2", "", 1, name}));
@@ -153,7 +153,7 @@ TEST_F(StreamClusterTest, ForgetsWhatWentFirst) {
   EXPECT_FALSE(Add({"1", "", 1, "c"}));
 }
 
-TEST_F(StreamClusterTest, KeepsKindsApart) {
+TEST_F(StreamClusterTest, ObjectsOfDifferentKindsMayHaveTheSameName) {
   const AnyObject node =
       Decode(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"x","resourceVersion":"5"}})");
   const AnyObject volume = Decode(R"({"apiVersion":"v1","kind":"PersistentVolume",)"
@@ -165,13 +165,13 @@ TEST_F(StreamClusterTest, KeepsKindsApart) {
   EXPECT_TRUE(cluster_.Find("v1/PersistentVolume", "", "x").has_value());
 }
 
-TEST_F(StreamClusterTest, PassesOnWhatTheClusterRefuses) {
+TEST_F(StreamClusterTest, ReturnsTheErrorIfTheClusterRefusesAnObject) {
   EXPECT_TRUE(Add({"1", "u1", 1, "b"}));
   const Result<bool> refused =
       cluster_stream_->Apply({StreamType::kAdded, 0, PodOf({"2", "u1", 1}), ""});
   EXPECT_EQ(refused.status().code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(Priority(), -1);
-  EXPECT_TRUE(Add({"2", "u2", 1})) << "the version was not taken";
+  EXPECT_TRUE(Add({"2", "u2", 1})) << "the refused version does not count as seen";
 }
 
 TEST_F(StreamClusterTest, BookmarksAndDecisionsChangeNothing) {
@@ -179,12 +179,12 @@ TEST_F(StreamClusterTest, BookmarksAndDecisionsChangeNothing) {
   EXPECT_FALSE(*cluster_stream_->Apply({StreamType::kDecision, 0, {}, ""}));
 }
 
-TEST_F(StreamClusterTest, APodThatWentHereStaysAway) {
+TEST_F(StreamClusterTest, APodThatWasDeletedHereIsNotCreatedAgain) {
   struct Case {
     StreamType type;
     const char* uid_before;
     const char* uid;
-    bool comes;
+    bool is_created;
   };
   const std::vector<Case> cases = {
       {StreamType::kModified, "u1", "u1", false}, {StreamType::kAdded, "u1", "u1", false},
@@ -193,15 +193,15 @@ TEST_F(StreamClusterTest, APodThatWentHereStaysAway) {
       {StreamType::kModified, "u1", "", false},   {StreamType::kAdded, "u1", "", true},
   };
   for (const Case& c : cases) {
-    Remember(StreamCluster::kMaxGone);
+    UseNewStream(StreamCluster::kMaxDeleted);
     EXPECT_TRUE(Add({"1", c.uid_before, 1}));
-    ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok()) << "decided here";
-    EXPECT_EQ(Apply(c.type, {"2", c.uid, 2}), c.comes);
-    EXPECT_EQ(Priority(), c.comes ? 2 : -1) << c.uid_before << ' ' << c.uid;
-    if (!c.comes) {
-      EXPECT_FALSE(Apply(c.type, {"3", c.uid, 3})) << "nor later";
+    ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok()) << "deleted in this cluster";
+    EXPECT_EQ(Apply(c.type, {"2", c.uid, 2}), c.is_created);
+    EXPECT_EQ(Priority(), c.is_created ? 2 : -1) << c.uid_before << ' ' << c.uid;
+    if (!c.is_created) {
+      EXPECT_FALSE(Apply(c.type, {"3", c.uid, 3})) << "later events do not create it either";
       EXPECT_FALSE(Delete({"4", c.uid, 3}));
-      EXPECT_TRUE(Add({"5", "u9", 5})) << "another of its name";
+      EXPECT_TRUE(Add({"5", "u9", 5})) << "another pod of the same name";
     }
     ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   }

@@ -9,6 +9,7 @@
 #include "host/api/json_reader.h"
 #include "host/api/json_syntax.h"
 #include "host/base/duration.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -24,19 +25,13 @@ constexpr std::array<TypeWord, 5> kTypes = {{{"ADDED", StreamType::kAdded},
                                              {"DECISION", StreamType::kDecision}}};
 constexpr std::string_view kErrorType = "ERROR";
 
-// What the line says beside its object.
+// The event without its object.
 struct Envelope {
   std::string_view type;
   std::optional<std::string_view> after;
-  std::optional<std::string_view> other;  // A key that there should not be.
-  bool is_object = false;                 // It has the keys of an object.
+  std::optional<std::string_view> other;  // A key that is not allowed.
+  bool is_object = false;                 // The text is an object, not an event.
 };
-
-std::string Quoted(std::string_view text) {
-  constexpr size_t kLongest = 48;
-  std::string quoted = "\"";
-  return quoted.append(text.substr(0, kLongest)).append(text.size() > kLongest ? "...\"" : "\"");
-}
 
 Status Expected(std::string_view place, std::string_view what, std::string_view found) {
   std::string message(place);
@@ -55,14 +50,14 @@ class EventReader {
   Status ReadEnvelope(Envelope& envelope);
   Status ReadObject(StreamEvent& event);
   Status ReadServerError();
-  // Finds `key` in what has not been read yet. False: it is not there.
+  // Finds `key` among the keys that have not been read yet. Returns false if there is none.
   Result<bool> Find(JsonObject& object, std::string_view key, JsonValue& value);
   Status Syntax(simdjson::error_code error);
 
   std::string_view text_;
   Decoder& decoder_;
   Reader& reader_;
-  const char* copy_ = nullptr;  // Of the text, as simdjson needs it.
+  const char* copy_ = nullptr;  // The padded copy of the text that simdjson reads.
   simdjson::ondemand::document document_;
   JsonObject root_;
 };
@@ -76,8 +71,9 @@ Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
   }
   if (envelope.type.empty() && envelope.is_object) {
     return Status::InvalidArgument(
-        "/: expected a watch event, found an object: kubectl prints events with "
-        "--output-watch-events; what there is already belongs into --cluster");
+        "/: expected a watch event, found an object; use kubectl with --output-watch-events to "
+        "print "
+        "events, and pass existing objects with --cluster");
   }
   if (!known) {
     return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK or DECISION",
@@ -86,7 +82,7 @@ Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
   if (!envelope.after.has_value()) return {};
   const Result<int64_t> after = ParseDuration(*envelope.after);
   if (!after.ok()) return after.status().Annotate("/after");
-  if (*after < 0) return Expected("/after", "no negative time", Quoted(*envelope.after));
+  if (*after < 0) return Expected("/after", "a time that is not negative", Quoted(*envelope.after));
   event.after_ns = *after;
   return {};
 }
@@ -153,9 +149,9 @@ Status EventReader::ReadObject(StreamEvent& event) {
   return {};
 }
 
-// v1 Status.
+// The object of an ERROR event is a v1 Status.
 Status EventReader::ReadServerError() {
-  std::string message = "the watch ended with an error of its server";
+  std::string message = "the server ended the watch with an error";
   JsonValue value;
   JsonObject status;
   const Result<bool> found = Find(root_, "object", value);

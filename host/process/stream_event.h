@@ -1,4 +1,4 @@
-// One line of a stream of watch events.
+// Reads one event of a stream of watch events.
 #ifndef BERTH_HOST_PROCESS_STREAM_EVENT_H_
 #define BERTH_HOST_PROCESS_STREAM_EVENT_H_
 
@@ -16,8 +16,8 @@ enum class StreamType : uint8_t {
   kAdded,
   kModified,
   kDeleted,
-  kBookmark,  // Says how far a watch has come; nothing has changed.
-  kDecision,  // What a scheduler decided when this was recorded; nothing has changed.
+  kBookmark,  // The position of a watch. It changes nothing.
+  kDecision,  // What a scheduler decided when the stream was recorded. It changes nothing.
 };
 
 // "ADDED"
@@ -25,21 +25,20 @@ std::string_view StreamTypeName(StreamType type);
 
 struct StreamEvent {
   StreamType type = StreamType::kBookmark;
-  int64_t after_ns = 0;  // Since the line before; not negative. 0 where the line does not say.
-  // Of what changes something; null otherwise.
-  AnyObject object;
+  int64_t after_ns = 0;  // The time since the event before; not negative. 0 if it is not given.
+  AnyObject object;      // Null for kBookmark and kDecision.
   std::string_view object_json;  // The text of `object`.
 };
 
-// Reads {"type":"ADDED","object":{...}}, with an optional "after":"1.5s". Any order of the keys,
-// others than these are refused: a typing error would move the line in time. Of a DECISION and of a
-// BOOKMARK nothing but the type and the time is looked at; they may have any other keys.
+// Reads {"type":"ADDED","object":{...}}, with an optional "after":"1.5s". The keys may have any
+// order. Other keys are refused, because a misspelt "after" would change the time of the event. For
+// DECISION and BOOKMARK only the type and the time are read, and other keys are allowed.
 //
-// Returns: as Decoder, with the line in front:
-//   12: /object/spec/priority: expected an integer, found "high"
-//   12: expected a digit, found ','
-// An ERROR, with which a server ends a watch, is kUnavailable with its message.
-// Lifetime: object_json that of `text`.
+// Errors:   those of Decoder, with the line in front:
+//             12: /object/spec/priority: expected an integer, found "high"
+//             12: expected a digit, found ','
+//           kUnavailable, with the server's message, for an ERROR event, which ends a watch.
+// Lifetime: object_json is valid as long as `text`.
 Result<StreamEvent> ReadStreamEvent(const JsonText& text, Decoder& decoder);
 
 }  // namespace berth::host

@@ -15,7 +15,7 @@ class StreamEventTest : public ::testing::Test {
     text_ = {text, line};
     return ReadStreamEvent(text_, decoder_);
   }
-  // "ADDED default/a after 5", or what is wrong. Quotes are written as '.
+  // Returns "ADDED default/a after 5", or the error. Both texts use ' instead of ".
   std::string Read(std::string text, int64_t line = 1) {
     for (char& c : text) c = c == '\'' ? '"' : c;
     const Result<StreamEvent> event = Event(text, line);
@@ -67,7 +67,7 @@ TEST_F(StreamEventTest, ReadsEvents) {
   for (const Case& c : cases) EXPECT_EQ(Read(c.text), c.read) << c.text;
 }
 
-TEST_F(StreamEventTest, SaysWhatIsWrongAndWhere) {
+TEST_F(StreamEventTest, ReportsErrorsWithLineAndPath) {
   const std::string object = std::string("'object':") + kPod;
   struct Case {
     std::string text;
@@ -77,8 +77,8 @@ TEST_F(StreamEventTest, SaysWhatIsWrongAndWhere) {
       {"{" + object + "}",
        "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found nothing"},
       {kPod,
-       "7: /: expected a watch event, found an object: kubectl prints events with "
-       "--output-watch-events; what there is already belongs into --cluster"},
+       "7: /: expected a watch event, found an object; use kubectl with --output-watch-events to "
+       "print events, and pass existing objects with --cluster"},
       {"{'type':'Added'," + object + "}",
        "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found 'Added'"},
       {"{'type':7," + object + "}", "7: /type: expected a string, found 7"},
@@ -93,7 +93,7 @@ TEST_F(StreamEventTest, SaysWhatIsWrongAndWhere) {
       {"{'type':'ADDED','afetr':'1s'," + object + "}",
        "7: /: expected the keys type, object and after, found 'afetr'"},
       {"{'type':'ADDED','after':'-1s'," + object + "}",
-       "7: /after: expected no negative time, found '-1s'"},
+       "7: /after: expected a time that is not negative, found '-1s'"},
       {"{'type':'ADDED','after':1," + object + "}", "7: /after: expected a string, found 1"},
       {"{'type':'ADDED',\n'after':tru," + object + "}", "8: expected a JSON value, found 't'"},
       {"{'type':'ADDED',\n'object':{'kind':01}}", "8: expected ',' or '}', found '1'"},
@@ -109,14 +109,14 @@ TEST_F(StreamEventTest, SaysWhatIsWrongAndWhere) {
   }
 }
 
-TEST_F(StreamEventTest, PassesOnWhyAServerEndedItsWatch) {
+TEST_F(StreamEventTest, ReportsWhyTheServerEndedTheWatch) {
   EXPECT_EQ(Read("{'type':'ERROR','object':{'kind':'Status','apiVersion':'v1','code':410,"
                  "'message':'too old resource version: 1 (2)'}}"),
-            "Unavailable: 1: /type: the watch ended with an error of its server: "
+            "Unavailable: 1: /type: the server ended the watch with an error: "
             "too old resource version: 1 (2)");
   for (const char* text : {"{'type':'ERROR'}", "{'type':'ERROR','object':[]}",
                            "{'type':'ERROR','object':{'message':7}}"}) {
-    EXPECT_EQ(Read(text), "Unavailable: 1: /type: the watch ended with an error of its server")
+    EXPECT_EQ(Read(text), "Unavailable: 1: /type: the server ended the watch with an error")
         << text;
   }
 }
@@ -132,7 +132,7 @@ TEST_F(StreamEventTest, KeepsTheTextOfTheObject) {
   }
 }
 
-TEST_F(StreamEventTest, ReadsAMebibyte) {
+TEST_F(StreamEventTest, ReadsAnObjectOfOneMebibyte) {
   const std::string big(size_t{1} << 20, 'x');
   const std::string text = R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":)"
                            R"({"name":"a","annotations":{"big":")" +
@@ -154,7 +154,7 @@ TEST_F(StreamEventTest, RefusesAnObjectThatIsTooLarge) {
               ::testing::HasSubstr("OutOfRange: 3: /object: "));
 }
 
-TEST_F(StreamEventTest, PassesOverWhatIsNestedDeeply) {
+TEST_F(StreamEventTest, SkipsDeeplyNestedFieldsAndRefusesThemInKeptText) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   const std::string pod = R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod",)"
                           R"("metadata":{"name":"a"},"spec":{"unknown":)" +

@@ -1,11 +1,9 @@
 #include "host/queue/backoff.h"
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
-namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 int64_t Backoff::DurationNs(const QueuedEntity& entity) const {
   const uint32_t count = entity.error_count > 0 ? entity.error_count : entity.rejected_count;
@@ -24,10 +22,10 @@ bool Backoff::IsOn(int64_t until_ns, int64_t now_ns) const {
   return until_ns != 0 && until_ns >= Align(now_ns);
 }
 
-int64_t Backoff::TickAfter(int64_t until_ns) { return until_ns - until_ns % kSecondNs + kSecondNs; }
+int64_t Backoff::TickAfter(int64_t until_ns) { return until_ns - until_ns % kSecond + kSecond; }
 
 int64_t Backoff::Align(int64_t at_ns) const {
-  return has_windows_ ? at_ns - at_ns % kSecondNs : at_ns;
+  return has_windows_ ? at_ns - at_ns % kSecond : at_ns;
 }
 
 }  // namespace berth::host

@@ -5,10 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kStart = 1'768'032'000 * kSecond;
 
 QueuedEntity Entity(uint32_t rejected, uint32_t errors, int64_t queued_ns = kStart) {

@@ -82,7 +82,7 @@ struct UpdateCase {
   const char* expected;
 };
 
-constexpr UpdateCase kUpdates[] = {
+constexpr UpdateCase kUpdateCases[] = {
     {"no nomination", "", "", "", ""},
     {"the status is not patched yet", "n", "", "", "n"},
     {"the status is patched", "n", "", "n", "n"},
@@ -98,7 +98,7 @@ constexpr UpdateCase kUpdates[] = {
 };
 
 TEST_F(NominatorTest, AChangedStatusReplacesTheNomination) {
-  for (const UpdateCase& c : kUpdates) {
+  for (const UpdateCase& c : kUpdateCases) {
     Nominator nominator;
     const PodRef before = MakePod("a", c.before);
     const PodRef now = MakePod("a", c.now);

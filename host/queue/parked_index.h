@@ -18,7 +18,7 @@
 
 namespace berth::host {
 
-// What an event does to a parked pod.
+// The effect of an event on a parked pod.
 enum class Requeueing : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 struct RejectionGroup;

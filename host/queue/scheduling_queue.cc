@@ -6,12 +6,13 @@
 
 #include "host/base/assert.h"
 #include "host/base/hash.h"
+#include "host/base/sorted_vector.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kFlushEveryNs = 30 * kSecondNs;
+constexpr int64_t kFlushEveryNs = 30 * kSecond;
 
 constexpr size_t IndexOf(QueuePlace place) { return static_cast<size_t>(place); }
 
@@ -31,11 +32,6 @@ constexpr bool MayMove(QueuePlace from, QueuePlace to) {
   return false;
 }
 
-void SortUnique(std::vector<PluginId>& plugins) {
-  std::sort(plugins.begin(), plugins.end());
-  plugins.erase(std::unique(plugins.begin(), plugins.end()), plugins.end());
-}
-
 }  // namespace
 
 size_t SchedulingQueue::KeyHash::operator()(std::string_view key) const { return HashBytes(key); }
@@ -44,10 +40,10 @@ size_t SchedulingQueue::KeyHash::operator()(const std::unique_ptr<QueueEntry>& e
   return HashBytes(KeyOf(entry));
 }
 
-SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order,
-                                 std::function<int64_t()> now_ns, Options options)
+SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
+                                 Options options)
     : policy_(policy),
-      now_ns_(std::move(now_ns)),
+      clock_(clock),
       options_(options),
       backoff_(options.initial_backoff_ns, options.max_backoff_ns, options.pop_from_backoff),
       has_groups_(options.groups),
@@ -55,7 +51,7 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order,
       backing_off_(order),
       error_backing_off_(order),
       log_(options.max_logged_events),
-      next_flush_ns_(now_ns_() + kFlushEveryNs) {
+      next_flush_ns_(clock_.NowNs() + kFlushEveryNs) {
   interests_.Build(policy_.interests());
 }
 
@@ -96,7 +92,7 @@ void SchedulingQueue::Create(PodRef pod) {
   auto owned = std::make_unique<QueueEntry>();
   QueueEntry& entry = *owned;
   entry.entity.pod = std::move(pod);
-  entry.entity.queued_ns = now_ns_();
+  entry.entity.queued_ns = clock_.NowNs();
   entry.sequence = ++sequence_;
   entries_.insert(std::move(owned));
   nominator_.Add(entry.entity.pod, entry.entity.pod->nominated_node());
@@ -143,7 +139,7 @@ void SchedulingQueue::Enter(QueueEntry& entry, QueuePlace to) {
   if (to != QueuePlace::kGated) entity.gate.reset();
   switch (to) {
     case QueuePlace::kActive:
-      if (entity.first_attempt_ns == 0) entity.first_attempt_ns = now_ns_();
+      if (entity.first_attempt_ns == 0) entity.first_attempt_ns = clock_.NowNs();
       active_.Push(entry);
       break;
     case QueuePlace::kBackoff:
@@ -152,7 +148,7 @@ void SchedulingQueue::Enter(QueueEntry& entry, QueuePlace to) {
       HeapOf(to).Push(entry, entity.backoff_until_ns);
       break;
     case QueuePlace::kUnschedulable:
-    case QueuePlace::kGated: parked_.Add(entry, now_ns_()); break;
+    case QueuePlace::kGated: parked_.Add(entry, clock_.NowNs()); break;
     case QueuePlace::kInFlight: log_.Start(entry); break;
   }
 }
@@ -181,7 +177,7 @@ void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushe
       options_.pop_from_backoff && entry.is_placed &&
       (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
   const bool backs_off =
-      how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), now_ns_());
+      how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), clock_.NowNs());
   const bool runs_pre_enqueue = !ran_before && (!backs_off || options_.pop_from_backoff);
   if (runs_pre_enqueue && GateIfPreEnqueueRejects(entry)) return;
   entity.was_flushed = was_flushed;
@@ -314,7 +310,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
     ++entity.rejected_count;
     entity.error_count = 0;
   }
-  entity.queued_ns = now_ns_();
+  entity.queued_ns = clock_.NowNs();
   entity.was_flushed = false;
   entry.sequence = ++sequence_;
   return DecideAfterAttempt(entry);
@@ -362,9 +358,9 @@ void SchedulingQueue::ForgetReported(std::string_view uid) {
 
 // Works as of the last whole second, so that the exact time of the call does not matter.
 void SchedulingQueue::Tick() {
-  const int64_t now_ns = now_ns_();
-  MoveReady(backing_off_, now_ns - now_ns % kSecondNs);
-  MoveReady(error_backing_off_, now_ns - now_ns % kSecondNs);
+  const int64_t now_ns = clock_.NowNs();
+  MoveReady(backing_off_, now_ns - now_ns % kSecond);
+  MoveReady(error_backing_off_, now_ns - now_ns % kSecond);
   Flush(now_ns);
 }
 

@@ -27,7 +27,9 @@
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/base/string_map.h"
+#include "host/base/time_units.h"
 #include "host/queue/backoff.h"
 #include "host/queue/entity_heap.h"
 #include "host/queue/event_log.h"
@@ -52,7 +54,7 @@ namespace berth::host {
 class SchedulingQueue {
  public:
   struct Options {
-    int64_t initial_backoff_ns = 1'000'000'000;
+    int64_t initial_backoff_ns = kSecond;
     int64_t max_backoff_ns = 10'000'000'000;            // 0 disables backoff.
     int64_t flush_after_ns = int64_t{300'000'000'000};  // The longest time that a pod is parked.
     bool pop_from_backoff = true;  // Pop() takes a pod from the backoff queue if none is active.
@@ -66,8 +68,8 @@ class SchedulingQueue {
     bool groups = false;
   };
 
-  // `now_ns` returns the time since 1970-01-01T00:00:00Z and must never go back.
-  SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, std::function<int64_t()> now_ns,
+  // `policy`, `order` and `clock` must outlive the queue.
+  SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
                   Options options);
   ~SchedulingQueue();
   SchedulingQueue(const SchedulingQueue&) = delete;
@@ -255,7 +257,7 @@ class SchedulingQueue {
   void CheckGroup(const QueueEntry& entry) const;
 
   QueuePolicy& policy_;
-  const std::function<int64_t()> now_ns_;
+  const Clock& clock_;
   const Options options_;
   const Backoff backoff_;
   InterestTable interests_;

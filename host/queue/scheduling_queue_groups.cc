@@ -147,7 +147,7 @@ void SchedulingQueue::CreateInGroup(PodRef pod, std::string name) {
   QueueEntry& group = *owned;
   group.entity.group = std::make_unique<QueuedGroup>();
   group.entity.group->name = std::move(name);
-  group.entity.queued_ns = now_ns_();
+  group.entity.queued_ns = clock_.NowNs();
   group.sequence = ++sequence_;
   AddMember(group, {.pod = pod});
   groups_.insert(std::move(owned));

@@ -7,14 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "host/base/hash.h"
+#include "host/base/time_units.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 #include "host/queue/test_queue_model.h"
 
 namespace berth::host {
 namespace {
-
-constexpr int64_t kSecond = TestClock::kSecond;
 
 // Applies the same operations to the queue and the model, and compares them.
 class QueueWithModel {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {
@@ -14,8 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-
-constexpr int64_t kSecond = TestClock::kSecond;
 
 // --- places -------------------------------------------------------------------------------------
 

@@ -5,13 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {
 namespace {
-
-constexpr int64_t kSecond = TestClock::kSecond;
 
 // A pod is rejected `rejections` times, `late_ns` after a whole second, and requeued at once each
 // time. It becomes ready exactly `seconds` after that whole second, and not a nanosecond earlier.

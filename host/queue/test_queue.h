@@ -20,6 +20,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/time_units.h"
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {
@@ -131,8 +132,7 @@ class TestQueue {
 
   explicit TestQueue(std::vector<Interest> table = DefaultTable(), Options options = Options()) {
     policy.table = std::move(table);
-    queue = std::make_unique<SchedulingQueue>(
-        policy, order, [this] { return clock.NowNs(); }, options);
+    queue = std::make_unique<SchedulingQueue>(policy, order, clock, options);
   }
 
   // The interests of the plugins:
@@ -272,7 +272,7 @@ class TestQueue {
     return plugins;
   }
   static int64_t Nanoseconds(const std::string& seconds) {
-    return std::llround(std::stold(seconds) * TestClock::kSecond);
+    return std::llround(std::stold(seconds) * kSecond);
   }
 
   bool RunPodStatement(const std::string& verb, const std::string& name, const std::string& more,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/base/hash.h"
+#include "host/base/time_units.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 
@@ -228,7 +229,7 @@ class QueueModel {
       if (!IsBackingOff(pod) || IsOn(pod, WholeSecond(now_ns_))) continue;
       Requeue(pod, false, pod.was_flushed);
     }
-    constexpr int64_t kGrid = 30 * TestClock::kSecond;
+    constexpr int64_t kGrid = 30 * kSecond;
     const int64_t grid_ns = start_ns_ + (now_ns_ - start_ns_) / kGrid * kGrid;
     for (auto& [name, pod] : pods) {
       if (IsParked(pod) && grid_ns > flushed_ns_ &&
@@ -257,9 +258,7 @@ class QueueModel {
   static bool IsParked(const ModelPod& pod) {
     return pod.place == QueuePlace::kUnschedulable || pod.place == QueuePlace::kGated;
   }
-  static int64_t WholeSecond(int64_t at_ns) {
-    return at_ns / TestClock::kSecond * TestClock::kSecond;
-  }
+  static int64_t WholeSecond(int64_t at_ns) { return at_ns / kSecond * kSecond; }
   bool IsOn(const ModelPod& pod, int64_t at_ns) const {
     const int64_t until = Until(pod);
     return until != 0 && until >= (options_.pop_from_backoff ? WholeSecond(at_ns) : at_ns);

@@ -5,7 +5,7 @@
 
 #include "host/base/duration.h"
 #include "host/runtime/instance_host.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 #include "host/runtime/service_api.h"
 
 namespace berth::host {
@@ -44,30 +44,29 @@ berth_code ApiCalls::Begin(berth_api_answer answer, void* to,
 }
 
 void ApiCalls::OnSchedulingThread(Task task) {
-  const auto& post = host_.services().post;
-  if (std::this_thread::get_id() == home_ || !post) return task(*this);
-  post([weak = weak_from_this(), task = std::move(task)] {
+  Inbox* inbox = host_.services().inbox;
+  if (std::this_thread::get_id() == scheduling_thread_ || inbox == nullptr) return task(*this);
+  inbox->Push([weak = weak_from_this(), task = std::move(task)] {
     const auto calls = weak.lock();
-    if (calls != nullptr && !calls->host_.is_buried()) task(*calls);
+    if (calls != nullptr && !calls->host_.is_retired()) task(*calls);
   });
 }
 
-std::function<void(Result<std::string>)> ApiCalls::Answerer(CallId call) {
-  // Whoever answers on another thread must not look at the instance, which may be going.
-  return [weak = weak_from_this(), call,
-          post = host_.services().post](const Result<std::string>& result) {
+std::function<void(Result<std::string>)> ApiCalls::AnswerCallback(CallId call) {
+  return [weak = weak_from_this(), call](const Result<std::string>& result) {
+    const auto calls = weak.lock();
+    if (calls == nullptr) return;
     const auto answer =
         [weak, call, code = CodeOf(result.status()),
          body = std::string(result.ok() ? std::string_view(*result) : result.status().message())] {
-          if (const auto calls = weak.lock()) calls->Answer(call, code, body);
+          if (const auto open_calls = weak.lock()) open_calls->Answer(call, code, body);
         };
-    const auto calls = weak.lock();
-    if (calls == nullptr) return;
-    // Drop() waits: what is posted to goes after it.
+    // DropAll() waits for this lock before the host and its services go.
     std::unique_lock lock(calls->mutex_);
     if (calls->closed_) return;
-    // Always by way of the door: who asked may still be in the middle of asking.
-    if (post) return post(answer);
+    // Always through the inbox, also on the scheduling thread: the plugin may still be inside the
+    // request.
+    if (Inbox* inbox = calls->host_.services().inbox) return inbox->Push(answer);
     lock.unlock();
     answer();
   };
@@ -99,8 +98,7 @@ void ApiCalls::Answer(CallId call, berth_code code, std::string_view body) {
   const Open open = Take(call);
   if (open.answer == nullptr) return;
   if (open.timer != 0) host_.services().timers->Cancel(open.timer);
-  const PluginCall plugin_call(host_, kCallback);
-  open.answer(open.to, code, AsStr(body));
+  Invoke(host_, kCallback, [&] { open.answer(open.to, code, AsStr(body)); });
 }
 
 void ApiCalls::Close() {
@@ -114,7 +112,7 @@ void ApiCalls::Close() {
   for (const CallId call : calls) Answer(call, BERTH_CANCELLED, "the plugin's instance ends");
 }
 
-void ApiCalls::Drop() {
+void ApiCalls::DropAll() {
   const std::scoped_lock lock(mutex_);
   closed_ = true;
   for (const auto& [call, open] : open_) {

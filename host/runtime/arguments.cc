@@ -57,7 +57,7 @@ class ArgumentsReader {
     return Value::Array(Keep(elements));
   }
 
-  // Returns how long the pointer was. (RFC 6901)
+  // Appends `key` to the pointer (RFC 6901) and returns the former length.
   size_t Enter(std::string_view key) {
     const size_t length = pointer_.size();
     pointer_ += '/';
@@ -78,7 +78,7 @@ class ArgumentsReader {
   Arena& arena_;
   std::string_view where_;
   const ArgumentPlaces& places_;
-  std::string pointer_;  // To what is read now.
+  std::string pointer_;  // To the part that is being read.
 };
 
 }  // namespace

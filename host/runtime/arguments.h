@@ -1,4 +1,4 @@
-// A plugin's arguments: a tree for the service berth.values/1 whose values say where they stand.
+// A plugin's arguments, as values of the service berth.values/1 with their places in the profile.
 #ifndef BERTH_HOST_RUNTIME_ARGUMENTS_H_
 #define BERTH_HOST_RUNTIME_ARGUMENTS_H_
 
@@ -16,17 +16,17 @@
 
 namespace berth::host {
 
-// Where parts of a document were said, by their JSON pointers: "profiles/default.toml:12".
+// The places of the parts of a document ("profiles/default.toml:12"), by JSON pointer.
 using ArgumentPlaces = std::map<std::string, std::string, std::less<>>;
 
 class Arguments {
  public:
-  // The tree of a JSON document. Every value carries its place, or that of the nearest part above
-  // it that has one, or `where`, which may be empty. Members that are null are absent. A whole
-  // number beyond 2^63-1 becomes FLOAT.
+  // Converts a JSON document. Every value carries its place, or that of the nearest part above it
+  // that has one, or `where`, which may be empty. Members that are null are left out. An integer
+  // beyond 2^63-1 becomes FLOAT.
   Arguments(const nlohmann::json& json, std::string_view where, const ArgumentPlaces& places = {});
 
-  // Null where there are none at all: the document is null.
+  // Returns null if there are no arguments, that is, if the document is null.
   const berth_value* root() const { return root_; }
 
  private:

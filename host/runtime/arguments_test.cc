@@ -92,7 +92,7 @@ TEST_F(ArgumentsTest, ObjectsAreReadByKeyAndByIndex) {
   EXPECT_EQ(values_.at(value, 3, nullptr), nullptr);
 }
 
-TEST_F(ArgumentsTest, PartsSayWhereTheyWereWritten) {
+TEST_F(ArgumentsTest, EveryValueHasItsPlace) {
   const ArgumentPlaces places = {{"", "a:1"}, {"/x~1y", "a:2"}, {"/x~1y/1", "a:3"}, {"/z", "b:1"}};
   const Arguments arguments(nlohmann::json::parse(R"({"x/y": [1, {"q": 2}], "w": 3, "z": 4})"),
                             "profiles/a.toml:3", places);
@@ -116,7 +116,7 @@ TEST_F(ArgumentsTest, NullIsAbsent) {
   EXPECT_EQ(values_.kind(values_.at(list, 0, nullptr)), uint32_t{BERTH_VALUE_NULL});
 }
 
-TEST_F(ArgumentsTest, NothingIsNull) {
+TEST_F(ArgumentsTest, ANullDocumentHasNoRoot) {
   EXPECT_EQ(values_.kind(nullptr), uint32_t{BERTH_VALUE_NULL});
   EXPECT_EQ(values_.size(nullptr), 0U);
   EXPECT_EQ(values_.get(nullptr, AsStr("a")), nullptr);

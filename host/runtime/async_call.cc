@@ -7,23 +7,22 @@
 
 #include "host/base/assert.h"
 #include "host/base/duration.h"
-#include "host/base/status_sink.h"
 #include "host/runtime/done.h"
-#include "host/runtime/plugin_call.h"
-#include "host/runtime/point_status.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
 
 constexpr int64_t kNotBegun = INT64_MIN;
 
-// How many deadlines a call waits for a thread of the pool. One call that hangs gives its thread
-// back after two.
+// How many deadlines a call waits for a thread of the pool. A call that hangs is abandoned, and its
+// thread replaced, after two.
 constexpr int64_t kWaitDeadlines = 4;
 
-// Of a call on the pool: the thread that makes it and who waits for it agree on what has become of
-// it. kDropped: it will not be made.
-enum class Run : uint8_t { kNotYet, kRuns, kReturned, kLost, kDropped };
+// The state of a call on the pool, on which its thread and the scheduling thread agree. kAbandoned:
+// the scheduling thread no longer waits for its return. kDropped: it will not be made.
+enum class RunState : uint8_t { kQueued, kRunning, kReturned, kAbandoned, kDropped };
 
 }  // namespace
 
@@ -35,29 +34,29 @@ struct AsyncCall::Shared {
   const Point point;
   berth_done* done = nullptr;
   std::atomic<int64_t> began_ns = kNotBegun;
-  std::atomic<Run> run = Run::kNotYet;
+  std::atomic<RunState> run = RunState::kQueued;
   const berth_binding* const binding;
   uint32_t* const cancel;
   int64_t* const binding_deadline;
-  // The scheduling thread's:
-  AsyncCall* call;                  // Null: nobody waits any more.
-  TimerQueue::Id return_timer = 0;  // It has answered, and is to return. 0: none.
+  // Used by the scheduling thread only:
+  AsyncCall* call;                  // Null: answered or destroyed.
+  TimerQueue::Id return_timer = 0;  // Runs while an answered call has not returned. 0: none.
 
   bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
-  // False, and nothing: it is not `from`.
-  bool Turn(Run from, Run to) { return run.compare_exchange_strong(from, to); }
-  // From here on the plugin's time counts.
+  // Returns false and changes nothing if the state is not `from`.
+  bool Transition(RunState from, RunState to) { return run.compare_exchange_strong(from, to); }
+  // Starts the time of the call.
   void Begin() {
-    const int64_t now = HasDeadline() ? calls.now_ns() : 0;
+    const int64_t now = HasDeadline() ? calls.clock->NowNs() : 0;
     if (HasDeadline()) *binding_deadline = now + calls.deadline_ns;
     began_ns.store(now, std::memory_order_relaxed);
   }
-  berth_code Call(berth_status* status) const {
+  berth_code Call(const PluginInstance& callee, berth_status* status) const {
     return point == Point::kBind
-               ? instance.bind()->bind(instance.self(), binding, done, status)
-               : instance.pre_bind()->pre_bind(instance.self(), binding, done, status);
+               ? callee.bind()->bind(callee.self(), binding, done, status)
+               : callee.pre_bind()->pre_bind(callee.self(), binding, done, status);
   }
-  // Whether what a call returned is its answer. False: that comes, or came, through the promise.
+  // Returns whether the returned code is the answer. False: the promise carries the answer.
   bool IsAnswer(berth_code code) const {
     return code != BERTH_PENDING && host->promises().Close(done);
   }
@@ -79,32 +78,33 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
                          .cancel = binding.CancelWordOf(plugin),
                          .binding_deadline = binding.DeadlineFor(plugin),
                          .call = this}) {
-  BERTH_ASSERT(calls.post != nullptr);
+  BERTH_ASSERT(calls.inbox != nullptr);
 }
 
 AsyncCall::~AsyncCall() {
   shared_->call = nullptr;
-  if (shared_->done != nullptr) plugin_.host->promises().Withdraw(shared_->done);
-  Drop();
+  if (shared_->done != nullptr) plugin_.host->promises().DisallowBind(shared_->done);
+  DropIfQueued();
   if (timer_ != 0) calls_.timers->Cancel(timer_);
 }
 
 void AsyncCall::Start() {
   if (auto error = QuarantineError(plugin_, shared_->point)) return Finish(std::move(*error));
   binding_.BeginCall(index_);
-  // What completes the promise is what is posted, from whatever thread.
+  // The thread that completes the promise posts the answer.
   shared_->done = plugin_.host->promises().Open(
       [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
-        PostAnswer(shared, std::move(kept), code,
-                   reason.empty() ? Reasons() : Reasons{std::string(reason)});
+        PluginAnswer answer{.code = code};
+        if (!reason.empty()) answer.reasons.emplace_back(reason);
+        PostAnswer(shared, std::move(kept), std::move(answer));
       },
-      shared_->point == Point::kBind ? Promises::Of::kBind : Promises::Of::kAny);
+      shared_->point == Point::kBind ? Promises::Kind::kBind : Promises::Kind::kOther);
   if (shared_->HasDeadline()) {
-    asked_ns_ = calls_.now_ns();
-    StartTimer(asked_ns_ + calls_.deadline_ns);
+    started_ns_ = calls_.clock->NowNs();
+    StartTimer(started_ns_ + calls_.deadline_ns);
   }
-  if (plugin_.instance->info().blocks_in_bind && calls_.on_pool) {
-    task_ = calls_.on_pool([shared = shared_, kept = binding_.Keep()]() mutable {
+  if (plugin_.instance->info().blocks_in_bind && calls_.pool != nullptr) {
+    task_ = calls_.pool->Run([shared = shared_, kept = binding_.Keep()]() mutable {
       RunOnPool(shared, std::move(kept));
     });
     return;
@@ -112,71 +112,69 @@ void AsyncCall::Start() {
   CallHere();
 }
 
-// On the scheduling thread, where the call itself is soon late, whenever the answer is due.
+// Makes the call on the scheduling thread, where its deadline is the earlier of that of a call and
+// that of the answer.
 void AsyncCall::CallHere() {
-  berth_code code = BERTH_PENDING;
-  StatusSink sink;
   shared_->Begin();
   const int64_t answer_due = shared_->binding->deadline_ns;
-  const int64_t call_due = DeadlineNs(plugin_, shared_->point);
+  const int64_t call_due = DeadlineNs(*plugin_.host, shared_->point);
   const bool is_due_first = call_due != 0 && (answer_due == 0 || call_due < answer_due);
   if (is_due_first) *shared_->binding_deadline = call_due;
-  {
-    const PluginCall call(plugin_, shared_->point, shared_->binding->pod,
-                          {.cancel = shared_->cancel});
-    code = shared_->Call(sink.raw());
-  }
-  if (is_due_first && code == BERTH_PENDING) {
+  PluginAnswer answer = Invoke(
+      plugin_, shared_->point,
+      [this](auto& instance, berth_status* status) { return shared_->Call(instance, status); },
+      {.pod = shared_->binding->pod, .cancel = shared_->cancel});
+  if (is_due_first && answer.code == BERTH_PENDING) {
     __atomic_store_n(shared_->binding_deadline, answer_due, __ATOMIC_RELAXED);
   }
-  if (!shared_->IsAnswer(code)) return;
-  Finish(
-      PointStatus(plugin_, shared_->point, code, {sink.reasons().begin(), sink.reasons().end()}));
+  if (!shared_->IsAnswer(answer.code)) return;
+  Finish(PointStatus(plugin_, shared_->point, std::move(answer)));
 }
 
-// --- on the pool --------------------------------------------------------------------------------
+// --- On the pool ---------------------------------------------------------------------------------
 
-// The call may outlast everything that it was made in: pool, plan and loop. What it holds then
-// stays where it is, for slots and objects are destroyed on the scheduling thread alone.
-// Threading: one of the pool.
+// The call may outlast the pool, the plan and the scheduling loop. Then the host retains what the
+// call holds, because slots and objects may only be destroyed on the scheduling thread.
+// Threading: a thread of the pool.
 void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   InstanceHost& host = *shared->host;
   std::optional<PluginCall> call;
   {
     const HostUse world(host);
-    if (!world || host.is_closed()) return host.LeaveBehind(std::move(kept));
-    if (BERTH_CANCELED(shared->binding) || !shared->Turn(Run::kNotYet, Run::kRuns)) {
+    if (!world || host.is_closed()) return host.Retain(std::move(kept));
+    if (BERTH_CANCELED(shared->binding) ||
+        !shared->Transition(RunState::kQueued, RunState::kRunning)) {
       const bool open = host.promises().Close(shared->done);
-      return open ? PostAnswer(shared, std::move(kept), BERTH_CANCELLED,
-                               {"cancelled before it was called"})
-                  : GiveBack(shared, std::move(kept));
+      return open ? PostAnswer(shared, std::move(kept),
+                               {BERTH_CANCELLED, {"cancelled before it was called"}})
+                  : Release(shared, std::move(kept));
     }
     host.BeginCall();
     shared->Begin();
-    call.emplace(shared->plugin, shared->point, shared->binding->pod, CallTerms{.may_block = true});
+    call.emplace(host, shared->point, CallTerms{.pod = shared->binding->pod, .may_block = true});
   }
-  StatusSink sink;
-  const berth_code code = shared->Call(sink.raw());
+  PluginAnswer answer =
+      CallWithStatus([&](berth_status* status) { return shared->Call(shared->instance, status); });
   const HostUse world(host);
   host.EndCall();
   if (!world) {
-    call->Forget();
-    return host.LeaveBehind(std::move(kept));
+    call->Detach();
+    return host.Retain(std::move(kept));
   }
   call.reset();
   CallMonitor* monitor = host.services().monitor;
-  const bool was_lost = shared->run.exchange(Run::kReturned) == Run::kLost;
-  if (was_lost && monitor != nullptr) monitor->EndLost();
-  if (!shared->IsAnswer(code)) {
-    // Of a closed host, the promise keeps nothing: the plugin may work on with what it was shown.
-    return host.is_closed() ? host.LeaveBehind(std::move(kept)) : GiveBack(shared, std::move(kept));
+  const bool was_abandoned = shared->run.exchange(RunState::kReturned) == RunState::kAbandoned;
+  if (was_abandoned && monitor != nullptr) monitor->EndAbandoned();
+  if (!shared->IsAnswer(answer.code)) {
+    // The promises of a closed host keep nothing alive, but the plugin may still use the binding.
+    return host.is_closed() ? host.Retain(std::move(kept)) : Release(shared, std::move(kept));
   }
-  PostAnswer(shared, std::move(kept), code, {sink.reasons().begin(), sink.reasons().end()});
+  PostAnswer(shared, std::move(kept), std::move(answer));
 }
 
-// It may be the last to keep it, and slots are destroyed on the scheduling thread.
-void AsyncCall::GiveBack(const std::shared_ptr<Shared>& shared, Kept kept) {
-  shared->calls.post([shared, kept = std::move(kept)]() mutable {
+// Releases `kept` on the scheduling thread: it may be the last reference to slots.
+void AsyncCall::Release(const std::shared_ptr<Shared>& shared, Kept kept) {
+  shared->calls.inbox->Push([shared, kept = std::move(kept)]() mutable {
     kept.reset();
     if (shared->return_timer == 0) return;
     shared->calls.timers->Cancel(std::exchange(shared->return_timer, 0));
@@ -184,18 +182,16 @@ void AsyncCall::GiveBack(const std::shared_ptr<Shared>& shared, Kept kept) {
 }
 
 // Threading: any.
-void AsyncCall::PostAnswer(const std::shared_ptr<Shared>& shared, Kept kept, berth_code code,
-                           Reasons reasons) {
-  shared->calls.post(
-      [shared, kept = std::move(kept), code, reasons = std::move(reasons)]() mutable {
-        // First, so that who is told finds the binding his alone.
-        kept.reset();
-        if (shared->call == nullptr) return;
-        shared->call->Finish(PointStatus(shared->plugin, shared->point, code, std::move(reasons)));
-      });
+void AsyncCall::PostAnswer(const std::shared_ptr<Shared>& shared, Kept kept, PluginAnswer answer) {
+  shared->calls.inbox->Push([shared, kept = std::move(kept), answer = std::move(answer)]() mutable {
+    // First, so that the callback holds the last reference to the binding.
+    kept.reset();
+    if (shared->call == nullptr) return;
+    shared->call->Finish(PointStatus(shared->plugin, shared->point, std::move(answer)));
+  });
 }
 
-// --- the deadline -------------------------------------------------------------------------------
+// --- The deadline --------------------------------------------------------------------------------
 
 void AsyncCall::StartTimer(int64_t at_ns) {
   timer_ = calls_.timers->Start(at_ns, [this] {
@@ -205,7 +201,7 @@ void AsyncCall::StartTimer(int64_t at_ns) {
 }
 
 void AsyncCall::OnTimer() {
-  const int64_t now = calls_.now_ns();
+  const int64_t now = calls_.clock->NowNs();
   const int64_t began = shared_->began_ns.load(std::memory_order_relaxed);
   if (began == kNotBegun) return OnStillWaiting(now);
   const int64_t due = began + calls_.deadline_ns * (is_overdue_ ? 2 : 1);
@@ -216,53 +212,59 @@ void AsyncCall::OnTimer() {
     return StartTimer(now + calls_.deadline_ns);
   }
   const std::string why = "no answer within " + FormatDuration(now - began);
-  NoteFault(plugin_, shared_->point, FaultKind::kDeadline, why);
-  GiveUpThread();
-  Finish(PointError(plugin_, shared_->point, why));
+  plugin_.host->NoteFault(shared_->point, FaultKind::kDeadline, why);
+  AbandonThread();
+  Finish(PluginError(plugin_, shared_->point, why));
 }
 
-// What waits for a thread of the pool is no fault of the plugin's.
+// A call that waits for a thread of the pool is no fault of the plugin.
 void AsyncCall::OnStillWaiting(int64_t now) {
-  const int64_t end = asked_ns_ + kWaitDeadlines * calls_.deadline_ns;
+  const int64_t end = started_ns_ + kWaitDeadlines * calls_.deadline_ns;
   if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
-  // A thread has come at the last moment.
-  if (!Drop()) return StartTimer(now + calls_.deadline_ns);
-  GiveUpThread();
+  // If a thread took the call at the last moment, give it its time.
+  if (!DropIfQueued()) return StartTimer(now + calls_.deadline_ns);
+  AbandonThread();
   plugin_.host->promises().Close(shared_->done);
-  Finish(PointError(plugin_, shared_->point,
-                    "no thread came free within " + FormatDuration(now - asked_ns_)));
+  Finish(PluginError(plugin_, shared_->point,
+                     "no thread came free within " + FormatDuration(now - started_ns_)));
 }
 
-bool AsyncCall::Drop() { return shared_->Turn(Run::kNotYet, Run::kDropped); }
+bool AsyncCall::DropIfQueued() {
+  return shared_->Transition(RunState::kQueued, RunState::kDropped);
+}
 
-void AsyncCall::GiveUpThread() {
-  plugin_.host->promises().Withdraw(shared_->done);
+void AsyncCall::AbandonThread() {
+  plugin_.host->promises().DisallowBind(shared_->done);
   if (task_ == 0) return;
   CallMonitor* monitor = plugin_.host->services().monitor;
-  if (shared_->Turn(Run::kRuns, Run::kLost) && monitor != nullptr) monitor->BeginLost();
-  if (calls_.give_up) calls_.give_up(task_);
+  if (shared_->Transition(RunState::kRunning, RunState::kAbandoned) && monitor != nullptr)
+    monitor->BeginAbandoned();
+  calls_.pool->Abandon(task_);
 }
 
-// It has completed its promise, and keeps its thread: nobody else looks after that.
-void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, uint64_t task) {
+// Abandons the thread of a call that completed its promise, if its function does not return in
+// time.
+void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, TaskPool::TaskId task) {
   const AsyncCalls& calls = shared->calls;
-  shared->return_timer = calls.timers->Start(calls.now_ns() + calls.deadline_ns, [shared, task,
-                                                                                  &calls] {
-    shared->return_timer = 0;
-    const InstanceHost& host = *shared->host;
-    if (host.is_buried() || !shared->Turn(Run::kRuns, Run::kLost)) return;
-    if (CallMonitor* monitor = host.services().monitor) monitor->BeginLost();
-    host.NoteFault(shared->point, FaultKind::kDeadline,
-                   "did not return within " + FormatDuration(calls.deadline_ns) + " of its answer");
-    if (calls.give_up) calls.give_up(task);
-  });
+  shared->return_timer =
+      calls.timers->Start(calls.clock->NowNs() + calls.deadline_ns, [shared, task, &calls] {
+        shared->return_timer = 0;
+        const InstanceHost& host = *shared->host;
+        if (host.is_retired() || !shared->Transition(RunState::kRunning, RunState::kAbandoned))
+          return;
+        if (CallMonitor* monitor = host.services().monitor) monitor->BeginAbandoned();
+        host.NoteFault(
+            shared->point, FaultKind::kDeadline,
+            "did not return within " + FormatDuration(calls.deadline_ns) + " of its answer");
+        calls.pool->Abandon(task);
+      });
 }
 
-// The owner may drop this call within `answered`: nothing of it is touched afterwards.
+// Must not: access members after `answered`, which may destroy this call.
 void AsyncCall::Finish(PluginStatus status) {
   shared_->call = nullptr;
   if (timer_ != 0) calls_.timers->Cancel(std::exchange(timer_, 0));
-  if (task_ != 0 && shared_->HasDeadline() && shared_->run == Run::kRuns) {
+  if (task_ != 0 && shared_->HasDeadline() && shared_->run == RunState::kRunning) {
     AwaitReturn(shared_, task_);
   }
   const Answered answered = std::exchange(answered_, nullptr);

@@ -1,5 +1,6 @@
 #include "host/runtime/attempt.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "host/base/assert.h"
@@ -7,7 +8,7 @@
 namespace berth::host {
 namespace {
 
-// As many bindings as are on their way at once in a busy cluster.
+// About as many as there are bindings at a time in a busy cluster.
 constexpr size_t kSpareStates = 64;
 
 }  // namespace
@@ -76,6 +77,13 @@ void Attempt::Recycle(std::unique_ptr<CycleState> state) {
   if (state == nullptr) return;
   state->Destroy();
   if (spare_states_.size() < kSpareStates) spare_states_.push_back(std::move(state));
+}
+
+std::vector<std::string> Attempt::SubsetPluginNames() const {
+  std::vector<std::string> names;
+  for (const uint32_t plugin : subset_plugins) names.push_back(plan_.plugins()[plugin].name);
+  std::ranges::sort(names);
+  return names;
 }
 
 void Attempt::RefreshLiveRows() {

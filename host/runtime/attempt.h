@@ -1,4 +1,4 @@
-// One attempt to place one pod: all that the extension points say about it.
+// One attempt to schedule a pod: the results of its extension points.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_H_
 
@@ -21,10 +21,10 @@
 
 namespace berth::host {
 
-// Into Plan::plugins(): nobody rejected the row.
+// Stands for no plugin where an index into Plan::plugins() is expected.
 inline constexpr uint32_t kNoPlugin = UINT32_MAX;
 
-// What Filter said of a row. Meaningful for rows that were evaluated and are not feasible.
+// The verdict of Filter for a row. Meaningful for rows that were evaluated and are not feasible.
 struct RowVerdict {
   uint64_t reasons = 0;
   uint32_t plugin = kNoPlugin;
@@ -39,8 +39,8 @@ struct ScoreColumn {
   std::vector<int64_t> normalized;
 };
 
-// The working memory of an attempt, kept from pod to pod so that a cycle allocates next to nothing.
-// The run_<point> functions fill it in, in the order of the points; cycle/ reads it.
+// The working memory of an attempt, reused for every pod so that a cycle allocates almost nothing.
+// The run_<point> functions fill it in, in the order of the points; host/cycle reads it.
 //
 // Threading: the scheduling thread.
 class Attempt {
@@ -50,18 +50,19 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  // Forgets the last attempt and prepares the plugins' state for this one.
+  // Clears the last attempt and constructs the plugins' cycle state for this one.
   void Begin(PodRef attempt_pod, uint64_t id);
-  // Destroys the cycle state, unless somebody took it. What the attempt found stays readable until
-  // the next Begin().
+  // Destroys the cycle state, unless it was taken. The results stay readable until the next
+  // Begin().
   void End();
 
-  // Hands the cycle state on to the pod's binding. The attempt's plugins are still called with it,
-  // so it must live until the last of them was asked. REQUIRES: between Begin() and End().
+  // Transfers the cycle state to the pod's binding. Plugins are still called with it in this
+  // attempt, so that it must live until the last of these calls. REQUIRES: between Begin() and
+  // End().
   std::unique_ptr<CycleState> TakeState();
-  // The same while it is here. REQUIRES: as TakeState().
+  // Returns the cycle state. REQUIRES: between Begin() and End(), and it was not taken.
   const CycleState& state() const;
-  // Takes the memory of such a state back, for a later attempt; what is in it is destroyed. `state`
+  // Destroys the slots of a state that was taken, and keeps its memory for a later attempt. `state`
   // may be null.
   void Recycle(std::unique_ptr<CycleState> state);
 
@@ -70,27 +71,30 @@ class Attempt {
   const Plan& plan() const { return plan_; }
   NodeTable& table() const { return table_; }
   const Selection& live_rows() const { return live_rows_; }
+  // Returns the names of subset_plugins, sorted, for texts.
+  std::vector<std::string> SubsetPluginNames() const;
 
   PodRef pod;
 
   // --- PreFilter ---
-  // Plugins that named the only nodes that come into question; sorted names.
-  std::vector<std::string> subset_plugins;
-  // The rows that they agree on, ascending; none: all live rows.
+  // The plugins that restricted the pod to a subset of the nodes, in the order of their calls;
+  // indices into Plan::plugins().
+  std::vector<uint32_t> subset_plugins;
+  // The rows that those plugins agree on, ascending; no value: all live rows.
   std::optional<std::vector<Row>> subset;
-  // Names that they agree on and no node has, sorted. Nothing is filtered there, but such plugins
-  // do agree on something. (kube-scheduler: PreFilterResult.Merge)
+  // The node names that those plugins agree on and that no node has, sorted. No node is filtered
+  // for them, but the intersection is not empty. (kube-scheduler: PreFilterResult.Merge)
   std::vector<std::string> subset_unknown;
   // The rejection of the pod on all nodes at once.
   std::optional<PluginStatus> pre_filter_rejection;
 
   // --- Filter ---
-  const Selection* candidates;  // What was evaluated; never null.
-  Selection some_rows;          // What `candidates` points at when it is not all live rows.
-  // By row. Of a row where other pods are nominated it may be what it would be with them.
+  const Selection* candidates;  // The rows to evaluate; never null.
+  Selection some_rows;          // The target of `candidates` unless that is live_rows().
+  // By row. The verdict of a row with nominated pods may be the one with those pods added.
   std::vector<RowVerdict> verdicts;
   Selection feasible;
-  bool nominated_only = false;  // The pod's own nominated node passed, no other was looked at.
+  bool nominated_only = false;  // The pod's nominated node passed, and no other node was evaluated.
 
   // --- Score ---
   bool scored = false;
@@ -109,11 +113,11 @@ class Attempt {
   const Plan& plan_;
   NodeTable& table_;
   std::vector<std::unique_ptr<PluginCycle>> cycles_;
-  std::unique_ptr<CycleState> state_;  // Null: between attempts, or taken.
+  std::unique_ptr<CycleState> state_;  // Null between attempts and after TakeState().
   std::vector<std::unique_ptr<CycleState>> spare_states_;
   Selection live_rows_;
   uint64_t live_shape_ = UINT64_MAX;
-  CallMonitor* monitor_ = nullptr;  // Null: nobody watches.
+  CallMonitor* monitor_ = nullptr;  // Null: calls are not monitored.
   uint32_t cancel_ = 0;             // BERTH_CANCELED. Set by the monitor while a call is late.
 };
 

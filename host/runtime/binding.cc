@@ -10,8 +10,8 @@ namespace berth::host {
 struct Binding::Body {
   PodRef pod;
   NodeRef node;
-  std::vector<uint32_t> cancel;    // By plugin of the plan, as the next.
-  std::vector<berth_binding> abi;  // Never moves.
+  std::vector<uint32_t> cancel;    // By plugin of the plan.
+  std::vector<berth_binding> abi;  // By plugin of the plan. Never moves.
   std::unique_ptr<CycleState> state;
 };
 

@@ -1,4 +1,4 @@
-// A pod on its way to the node that it was given: what Unreserve, PreBind, Bind and PostBind get.
+// The binding of a pod to a node: what Unreserve, PreBind, Bind and PostBind get.
 #ifndef BERTH_HOST_RUNTIME_BINDING_H_
 #define BERTH_HOST_RUNTIME_BINDING_H_
 
@@ -15,10 +15,11 @@ namespace berth::host {
 
 // Holds pod, node and cycle state, so that the next pod's attempt may begin.
 //
-// What plugins are shown of it outlives it where a plugin was called and has not answered: it is
-// freed when it does, or with the plan. See Keep().
+// If a plugin was called and has not answered, what it was shown outlives the binding, until the
+// plugin answers or the plan is destroyed. See Keep().
 //
-// Threading: made and destroyed on the scheduling thread; read by pool threads in between.
+// Threading: created and destroyed on the scheduling thread; read by threads of the pool in
+//            between.
 // Lifetime:  until the pod has left the binding cycle. The plan must outlive it.
 class Binding {
  public:
@@ -30,28 +31,29 @@ class Binding {
   const Plan& plan() const { return plan_; }
   const PodRef& pod() const;
   const NodeRef& node() const;
-  // As `plugin` (into Plan::plugins()) sees it.
+  // Returns the view of `plugin`, an index into Plan::plugins().
   const berth_binding* AbiFor(uint32_t plugin) const;
 
-  // The answers are no longer wanted, the present ones and those to come: BERTH_CANCELED becomes
-  // true for every plugin.
+  // Cancels the present and later calls of all plugins: BERTH_CANCELED becomes true for them.
   void Cancel();
   bool cancelled() const { return cancelled_; }
-  // The answer of this plugin's present call is no longer wanted.
+  // Cancels the present call of this plugin.
   void CancelCall(uint32_t plugin);
-  // Before each call of a plugin under [bind]: what was said of the one before is forgotten.
+  // Clears the cancellation and the deadline of the previous call.
+  // Called: before each call of a plugin under [bind].
   void BeginCall(uint32_t plugin);
-  // What BERTH_CANCELED reads of the plugin's calls. Lifetime: that of what Keep() keeps.
+  // Returns the word that BERTH_CANCELED reads in calls of the plugin. Lifetime: that of Keep()'s
+  // result.
   uint32_t* CancelWordOf(uint32_t plugin);
-  // berth_binding.deadline_ns as the plugin sees it; 0: none. Written by who calls, before the
-  // call and after it. Lifetime: that of what Keep() keeps.
+  // Returns the plugin's berth_binding.deadline_ns, which the caller of the plugin writes before
+  // and after the call; 0: no deadline. Lifetime: that of Keep()'s result.
   int64_t* DeadlineFor(uint32_t plugin);
 
-  // Keeps alive what AbiFor() shows, cycle state included.
-  // Threading: given back on the scheduling thread, since slots are destroyed there.
+  // Returns a reference that keeps everything alive that AbiFor() shows, including the cycle state.
+  // Threading: must be released on the scheduling thread, since slots are destroyed there.
   std::shared_ptr<const void> Keep() const;
-  // The memory of the cycle state, for Attempt::Recycle(). Null while somebody keeps it.
-  // REQUIRES: no plugin is called with this binding any more.
+  // Returns the cycle state, for Attempt::Recycle(); null while a result of Keep() exists.
+  // REQUIRES: no plugin is called with this binding afterwards.
   std::unique_ptr<CycleState> TakeState();
 
  private:

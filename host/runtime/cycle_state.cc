@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
@@ -14,12 +15,8 @@ size_t RoundUp(size_t size) {
 }
 
 bool Clone(const PlannedPlugin& plugin, const berth_slot& slot, void* to, const void* from) {
-  berth_code code = BERTH_SUCCESS;
-  {
-    const PluginCall call(plugin, kCycleState);
-    code = slot.clone(to, from);
-  }
-  if (code != BERTH_SUCCESS) NoteCode(plugin, kCycleState, code, "clone");
+  const berth_code code = Invoke(*plugin.host, kCycleState, [&] { return slot.clone(to, from); });
+  if (code != BERTH_SUCCESS) NoteBadCode(plugin, kCycleState, code, "clone");
   return code == BERTH_SUCCESS;
 }
 
@@ -49,8 +46,7 @@ void SlotSet::Construct(const PlannedPlugin& plugin) {
   for (const berth_slot& slot : plugin.instance->slots()) {
     void* at = slots_[constructed_++];
     if (slot.construct != nullptr) {
-      const PluginCall call(plugin, kCycleState);
-      slot.construct(at);
+      Invoke(*plugin.host, kCycleState, [&] { slot.construct(at); });
     } else {
       std::memset(at, 0, slot.size);
     }
@@ -79,19 +75,19 @@ void SlotSet::Destroy() {
   const auto slots = plugin_->instance->slots();
   while (constructed_ > 0) {
     --constructed_;
-    if (slots[constructed_].destroy == nullptr) continue;
-    const PluginCall call(*plugin_, kCycleState);
-    slots[constructed_].destroy(slots_[constructed_]);
+    const berth_slot& slot = slots[constructed_];
+    if (slot.destroy == nullptr) continue;
+    Invoke(*plugin_->host, kCycleState, [&] { slot.destroy(slots_[constructed_]); });
   }
   plugin_ = nullptr;
 }
 
 CycleState::CycleState(const Plan& plan)
-    : plan_(plan), living_(plan.cycle_states()), slots_(plan.plugins().size()) {
-  living_->insert(this);
+    : plan_(plan), live_states_(plan.cycle_states()), slots_(plan.plugins().size()) {
+  live_states_->insert(this);
 }
 
-CycleState::~CycleState() { living_->erase(this); }
+CycleState::~CycleState() { live_states_->erase(this); }
 
 void CycleState::Construct() {
   for (size_t i = 0; i < slots_.size(); ++i) slots_[i].Construct(plan_.plugins()[i]);

@@ -1,5 +1,5 @@
-// The cycle state of one pod: every plugin's slots, from the first point of its attempt to the end
-// of its binding.
+// The cycle state of one pod: the slots of all plugins, from the first point of the attempt to the
+// end of the binding.
 #ifndef BERTH_HOST_RUNTIME_CYCLE_STATE_H_
 #define BERTH_HOST_RUNTIME_CYCLE_STATE_H_
 
@@ -16,8 +16,8 @@
 
 namespace berth::host {
 
-// The memory of one instance's cycle state.
-// Lifetime: of one attempt, binding included. The instance must outlive it.
+// The slots of one instance, and their memory.
+// Lifetime: one attempt, including its binding. The instance must outlive it.
 class SlotSet {
  public:
   SlotSet() = default;
@@ -25,12 +25,12 @@ class SlotSet {
   SlotSet(const SlotSet&) = delete;
   SlotSet& operator=(const SlotSet&) = delete;
 
-  // Constructs every slot of the instance. The memory is kept from attempt to attempt.
+  // Constructs every slot of the instance. The memory is reused from attempt to attempt.
   void Construct(const PlannedPlugin& plugin);
   // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
   Status CloneFrom(const SlotSet& other);
   void Destroy();
-  // What is in it is not touched any more: somebody still works with it.
+  // Leaves the slots alone for good, because a plugin still uses them.
   void Abandon() { plugin_ = nullptr; }
 
   // In the order of berth_plugin.slots.
@@ -48,7 +48,7 @@ class SlotSet {
 
 // One SlotSet per plugin of a plan, in its order.
 // Threading: constructed, cloned and destroyed on the scheduling thread.
-// Lifetime:  one that outlives its plan is empty from then on, and must not be used.
+// Lifetime:  the destruction of the plan destroys the slots; afterwards it must not be used.
 class CycleState {
  public:
   explicit CycleState(const Plan& plan);
@@ -56,17 +56,18 @@ class CycleState {
   CycleState(const CycleState&) = delete;
   CycleState& operator=(const CycleState&) = delete;
 
-  // Fresh slots for every plugin.
+  // Constructs the slots of every plugin.
   void Construct();
   SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
   const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
   void Destroy();
-  // The same, but those of the plugins that are marked stay for good.
+  // Destroys the slots of all plugins but those that are marked, whose slots are left alone for
+  // good.
   void Destroy(const std::vector<bool>& abandoned);
 
  private:
   const Plan& plan_;
-  const std::shared_ptr<std::set<CycleState*>> living_;  // Of the plan.
+  const std::shared_ptr<std::set<CycleState*>> live_states_;  // Plan::cycle_states().
   std::vector<SlotSet> slots_;
 };
 

@@ -5,63 +5,55 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/runtime/handle.h"
 
 namespace berth::host {
 
-Promises::Place& Promises::PlaceOf(berth_done* done) {
-  const size_t use = reinterpret_cast<uintptr_t>(done) % kUses;
-  return *reinterpret_cast<Place*>(reinterpret_cast<std::byte*>(done) - use);
-}
-
-berth_done* Promises::HandleOf(Place& place) {
-  return reinterpret_cast<berth_done*>(reinterpret_cast<std::byte*>(&place) + place.uses % kUses);
-}
-
-berth_done* Promises::Open(Answer answer, Of of) {
+berth_done* Promises::Open(Answer answer, Kind kind) {
   BERTH_ASSERT(answer != nullptr);
   const std::scoped_lock lock(mutex_);
-  Place* fresh = nullptr;
-  if (free_count_ < kRestingPlaces) {
-    fresh = places_.emplace_back(std::make_unique<Place>()).get();
+  Entry* fresh = nullptr;
+  if (free_count_ < kRestingEntries) {
+    fresh = entries_.emplace_back(std::make_unique<Entry>()).get();
     fresh->table = this;
   }
-  Place& place = fresh != nullptr ? *fresh : PopFree();
-  place.is_open = true;
-  place.of = of;
-  place.answer = std::move(answer);
-  return HandleOf(place);
+  Entry& entry = fresh != nullptr ? *fresh : PopFree();
+  entry.is_open = true;
+  entry.kind = kind;
+  entry.answer = std::move(answer);
+  return HandleOf<berth_done>(entry);
 }
 
-void Promises::PushFree(Place& place) {
-  place.next_free = nullptr;
+void Promises::PushFree(Entry& entry) {
+  entry.next_free = nullptr;
   if (last_free_ != nullptr) {
-    last_free_->next_free = &place;
+    last_free_->next_free = &entry;
   } else {
-    first_free_ = &place;
+    first_free_ = &entry;
   }
-  last_free_ = &place;
+  last_free_ = &entry;
   ++free_count_;
 }
 
-Promises::Place& Promises::PopFree() {
-  Place& place = *first_free_;
-  first_free_ = place.next_free;
+Promises::Entry& Promises::PopFree() {
+  Entry& entry = *first_free_;
+  first_free_ = entry.next_free;
   if (first_free_ == nullptr) last_free_ = nullptr;
   --free_count_;
-  return place;
+  return entry;
 }
 
 Promises::Answer Promises::Take(berth_done* done) {
-  Place& place = PlaceOf(done);
-  if (!place.is_open || HandleOf(place) != done) return nullptr;
-  place.is_open = false;
-  ++place.uses;
-  PushFree(place);
-  return std::exchange(place.answer, nullptr);
+  Entry& entry = EntryOf<Entry>(done);
+  if (!entry.is_open || HandleOf<berth_done>(entry) != done) return nullptr;
+  entry.is_open = false;
+  ++entry.generation;
+  PushFree(entry);
+  return std::exchange(entry.answer, nullptr);
 }
 
 bool Promises::Close(berth_done* done) {
-  // Destroyed without the lock: who knows what it holds.
+  // Destroyed after the lock is released: what it holds may take locks.
   Answer answer;
   const std::scoped_lock lock(mutex_);
   answer = Take(done);
@@ -72,21 +64,21 @@ std::vector<Promises::Answer> Promises::CloseAll() {
   std::vector<Answer> answers;
   const std::unique_lock answering(answering_);
   const std::scoped_lock lock(mutex_);
-  for (const auto& place : places_) {
-    if (place->is_open) answers.push_back(Take(HandleOf(*place)));
+  for (const auto& entry : entries_) {
+    if (entry->is_open) answers.push_back(Take(HandleOf<berth_done>(*entry)));
   }
   return answers;
 }
 
-void Promises::Withdraw(berth_done* done) {
-  Place& place = PlaceOf(done);
+void Promises::DisallowBind(berth_done* done) {
+  Entry& entry = EntryOf<Entry>(done);
   const std::scoped_lock lock(mutex_);
-  if (place.is_open && HandleOf(place) == done) place.of = Of::kAny;
+  if (entry.is_open && HandleOf<berth_done>(entry) == done) entry.kind = Kind::kOther;
 }
 
 void Promises::Complete(berth_done* done, berth_code code, std::string_view reason) {
   if (done == nullptr) return;
-  Promises& table = *PlaceOf(done).table;
+  Promises& table = *EntryOf<Entry>(done).table;
   const std::shared_lock answering(table.answering_);
   Answer answer;
   {
@@ -98,21 +90,21 @@ void Promises::Complete(berth_done* done, berth_code code, std::string_view reas
 
 bool Promises::IsOpenForBind(berth_done* done) {
   if (done == nullptr) return false;
-  Place& place = PlaceOf(done);
-  const std::scoped_lock lock(place.table->mutex_);
-  return place.is_open && HandleOf(place) == done && place.of == Of::kBind;
+  Entry& entry = EntryOf<Entry>(done);
+  const std::scoped_lock lock(entry.table->mutex_);
+  return entry.is_open && HandleOf<berth_done>(entry) == done && entry.kind == Kind::kBind;
 }
 
-Promises::Answer Promises::Hold(berth_done* done) {
-  return [table = PlaceOf(done).table->weak_from_this(), done](berth_code code,
-                                                               std::string_view reason) {
+Promises::Answer Promises::CompletionFor(berth_done* done) {
+  return [table = EntryOf<Entry>(done).table->weak_from_this(), done](berth_code code,
+                                                                      std::string_view reason) {
     if (const auto held = table.lock()) Complete(done, code, reason);
   };
 }
 
 size_t Promises::open_count() const {
   const std::scoped_lock lock(mutex_);
-  return places_.size() - free_count_;
+  return entries_.size() - free_count_;
 }
 
 // ---- PromiseTables ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The host's side of berth_done: the promises that PreBind and Bind hand to plugins.
+// The host's side of berth_done: the promises that plugins get in PreBind and Bind.
 #ifndef BERTH_HOST_RUNTIME_DONE_H_
 #define BERTH_HOST_RUNTIME_DONE_H_
 
@@ -17,25 +17,25 @@
 
 namespace berth::host {
 
-// The promises of one plugin instance at a time: see PromiseTables.
+// The promises of one plugin instance; later instances may reuse the table: see PromiseTables.
 //
-// A plugin may complete twice, or when its answer is long there, or when nobody waits any more, and
-// none of this may do harm. A berth_done therefore points at no object: it names a place in this
-// table and, by the last byte of the address, which use of the place is meant. Nothing is done for
-// a use that is over. A place rests while others are used, so that its numbers come around after
-// kRestingPlaces * kUses calls at the earliest.
+// A plugin may complete a promise twice, or after its answer has come, or after the host has
+// stopped waiting, and none of this may do harm. A berth_done is therefore a handle
+// (host/runtime/handle.h): completing an earlier generation of an entry has no effect. An entry
+// rests while others are used, so that a handle is not reused before kRestingEntries * kGenerations
+// calls.
 //
 // Threading: any.
-// Lifetime:  that of the InstanceHosts that had it, which is the library's: a thread that a plugin
-//            forgot may complete a call when the instance is long gone.
+// Lifetime:  that of the InstanceHosts that use it, which is that of the library: a thread of a
+//            plugin may complete a call long after the instance was destroyed.
 class Promises : public std::enable_shared_from_this<Promises> {
   struct Key {};
 
  public:
-  static constexpr size_t kUses = 256;
-  static constexpr size_t kRestingPlaces = 64;
+  static constexpr size_t kGenerations = 256;
+  static constexpr size_t kRestingEntries = 64;
 
-  // Called once at most, on the thread that completes.
+  // Called at most once, on the thread that completes the promise.
   using Answer = std::function<void(berth_code code, std::string_view reason)>;
 
   static std::shared_ptr<Promises> Make() { return std::make_shared<Promises>(Key{}); }
@@ -43,69 +43,73 @@ class Promises : public std::enable_shared_from_this<Promises> {
   Promises(const Promises&) = delete;
   Promises& operator=(const Promises&) = delete;
 
-  enum class Of : uint8_t { kAny, kBind };
+  enum class Kind : uint8_t { kOther, kBind };
 
-  // Open until it is completed or closed; `answer` and what it holds live as long. `of`: at which
-  // point it is given out.
-  berth_done* Open(Answer answer, Of of = Of::kAny);
-  // Whoever completes it from now on is not heard. False: it was completed before, or closed.
+  // Returns a new promise, which is open until it is completed or closed. `answer` and what it
+  // holds live as long. `kind`: kBind if the promise is for Bind.
+  berth_done* Open(Answer answer, Kind kind = Kind::kOther);
+  // Closes the promise: completing it has no effect any more. Returns false if it was completed or
+  // closed before.
   bool Close(berth_done* done);
-  // The same for all, when the instance has been quiesced. Waits for answers that are being given;
-  // none is given afterwards. Returns the answers, with what they keep alive.
+  // Closes all promises, and waits for answers that are being called; none is called afterwards.
+  // Returns the answers of the open promises, with what they keep alive.
+  // Called: when the instance has been quiesced.
   std::vector<Answer> CloseAll();
-  // Who asked has given up waiting: nobody may bind for it any more. It stays open, so that what
-  // its answer holds lives until whoever has it is done. `done` may be over.
-  void Withdraw(berth_done* done);
+  // Makes IsOpenForBind() false: the host has stopped waiting, so that the plugin must not bind the
+  // pod any more. The promise stays open, so that what its answer holds lives until the plugin
+  // completes it. Does nothing if it is over.
+  void DisallowBind(berth_done* done);
 
   // Completes an open promise; otherwise does nothing. `done` may be null.
-  // REQUIRES: the table that gave it out is there.
+  // REQUIRES: its table exists.
   static void Complete(berth_done* done, berth_code code, std::string_view reason);
-  // Whether it is an open promise of Bind that was not withdrawn. `done` may be null.
-  // REQUIRES: as Complete().
+  // Returns whether it is an open promise of Bind for which binding is allowed. `done` may be null.
+  // REQUIRES: its table exists.
   static bool IsOpenForBind(berth_done* done);
-  // Complete() for those who may still want to when the instance is gone.
-  // REQUIRES: as Complete(), when it is made.
-  static Answer Hold(berth_done* done);
+  // Returns a function that calls Complete(), and does nothing once the table is destroyed.
+  // REQUIRES: the table exists now.
+  static Answer CompletionFor(berth_done* done);
 
   size_t open_count() const;
 
  private:
-  // Aligned so that every address in it leads to it and says which use is meant.
-  struct alignas(kUses) Place {
+  // See host/runtime/handle.h.
+  struct alignas(kGenerations) Entry {
+    static constexpr size_t kGenerations = Promises::kGenerations;
+
     Promises* table;
-    uint64_t uses = 0;
+    uint64_t generation = 0;
     bool is_open = false;
-    Of of = Of::kAny;
+    Kind kind = Kind::kOther;
     Answer answer;
-    Place* next_free = nullptr;
+    Entry* next_free = nullptr;
   };
 
-  static Place& PlaceOf(berth_done* done);
-  static berth_done* HandleOf(Place& place);
-  // REQUIRES, of all below: mutex_ is held.
-  void PushFree(Place& place);
-  Place& PopFree();
-  // Ends this use of the place. Empty: it is over already.
+  // REQUIRES for PushFree(), PopFree() and Take(): mutex_ is held.
+  void PushFree(Entry& entry);
+  Entry& PopFree();
+  // Ends this generation of the entry and returns its answer; empty if it is over already.
   Answer Take(berth_done* done);
 
-  std::shared_mutex answering_;  // Shared while an answer is given.
-  mutable std::mutex mutex_;     // Guards the places too.
-  std::vector<std::unique_ptr<Place>> places_;
-  Place* first_free_ = nullptr;  // The one that has rested longest.
-  Place* last_free_ = nullptr;
+  std::shared_mutex answering_;  // Held shared while an answer is called.
+  mutable std::mutex mutex_;     // Guards the entries too.
+  std::vector<std::unique_ptr<Entry>> entries_;
+  Entry* first_free_ = nullptr;  // The entry that has rested longest.
+  Entry* last_free_ = nullptr;
   size_t free_count_ = 0;
 };
 
-// Tables whose instances are gone, for those that come after them: a table cannot go, for somebody
-// may still complete what it gave out, but its numbers may go on. Without it each reload would
-// leave some 16 KB for every plugin that binds.
+// Keeps the tables of destroyed instances for later instances. A table cannot be destroyed, because
+// a plugin may still complete its promises, but a later instance can continue with it. Otherwise
+// each reload would leave about 16 KB for every plugin that binds.
 //
 // Threading: the scheduling thread.
 class PromiseTables {
  public:
-  // `owner`: whose it was, or a new one. Two owners trust each other as little as two plugins do.
+  // Returns a table that `owner` gave back, or a new one. Different owners never share a table: a
+  // plugin must not be able to complete the promises of another plugin.
   std::shared_ptr<Promises> Take(const std::string& owner);
-  // REQUIRES: it has been closed (CloseAll), and nobody opens any more.
+  // REQUIRES: all promises are closed (CloseAll), and no more are opened.
   void GiveBack(const std::string& owner, std::shared_ptr<Promises> table);
 
  private:

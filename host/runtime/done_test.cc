@@ -26,7 +26,7 @@ class PromisesTest : public ::testing::Test {
   std::vector<std::string> answers_;
 };
 
-TEST_F(PromisesTest, AnswerOnce) {
+TEST_F(PromisesTest, AreAnsweredOnce) {
   berth_done* done = Open();
   EXPECT_EQ(promises_->open_count(), 1U);
   Promises::Complete(done, BERTH_ERROR, "boom");
@@ -36,7 +36,7 @@ TEST_F(PromisesTest, AnswerOnce) {
   EXPECT_FALSE(promises_->Close(done));
 }
 
-TEST_F(PromisesTest, ClosedOnesAreNotHeard) {
+TEST_F(PromisesTest, ClosedPromisesAreNotAnswered) {
   berth_done* done = Open();
   EXPECT_TRUE(promises_->Close(done));
   EXPECT_FALSE(promises_->Close(done));
@@ -44,7 +44,7 @@ TEST_F(PromisesTest, ClosedOnesAreNotHeard) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(PromisesTest, AreKeptApart) {
+TEST_F(PromisesTest, AreIndependent) {
   berth_done* a = Open("a");
   berth_done* b = Open("b");
   EXPECT_NE(a, b);
@@ -53,13 +53,13 @@ TEST_F(PromisesTest, AreKeptApart) {
   EXPECT_THAT(answers_, ElementsAre("b0", "a5"));
 }
 
-TEST_F(PromisesTest, NothingIsPromisedByNull) {
+TEST_F(PromisesTest, NullIsNoPromise) {
   Promises::Complete(nullptr, BERTH_SUCCESS, "");
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-// What the answer holds goes when it is over, and not before.
-TEST_F(PromisesTest, HoldWhatTheirAnswerHolds) {
+// The answer, with what it captures, is destroyed when the promise is over and not earlier.
+TEST_F(PromisesTest, KeepTheirAnswerAlive) {
   const auto held = std::make_shared<int>(0);
   const auto open = [&] { return promises_->Open([held](berth_code, std::string_view) {}); };
   berth_done* completed = open();
@@ -75,10 +75,10 @@ TEST_F(PromisesTest, HoldWhatTheirAnswerHolds) {
   EXPECT_EQ(promises_->open_count(), 0U);
 }
 
-// A place is used again, but under another name for as long as there are names.
-TEST_F(PromisesTest, OldNamesAreNotGivenOutSoon) {
+// An entry is reused, with a different handle in each of its generations.
+TEST_F(PromisesTest, HandlesAreNotReusedSoon) {
   std::set<berth_done*> names;
-  const size_t count = Promises::kRestingPlaces * Promises::kUses;
+  const size_t count = Promises::kRestingEntries * Promises::kGenerations;
   for (size_t i = 0; i < count; ++i) {
     berth_done* done = Open();
     ASSERT_TRUE(names.insert(done).second) << i;
@@ -97,17 +97,17 @@ TEST_F(PromisesTest, AnAnswerMayOpenTheNext) {
   EXPECT_THAT(answers_, ElementsAre("second 0"));
 }
 
-TEST_F(PromisesTest, WhoHoldsOneMayCompleteItAfterTheEnd) {
-  const auto during = Promises::Hold(Open("a"));
-  const auto after = Promises::Hold(Open("b"));
+TEST_F(PromisesTest, CompletionForMayBeCalledAfterTheTableIsDestroyed) {
+  const auto during = Promises::CompletionFor(Open("a"));
+  const auto after = Promises::CompletionFor(Open("b"));
   during(BERTH_SUCCESS, "");
   promises_.reset();
   after(BERTH_SUCCESS, "");
   EXPECT_THAT(answers_, ElementsAre("a0"));
 }
 
-// Whoever comes next goes on with the numbers, so that those of before are not given out soon.
-TEST_F(PromisesTest, ATableGoesToTheNextOfItsOwner) {
+// The next instance continues with the generations of the table, so that old handles stay invalid.
+TEST_F(PromisesTest, ATableIsReusedByTheNextInstanceOfItsOwner) {
   PromiseTables tables;
   std::shared_ptr<Promises> first = tables.Take("a");
   const auto nobody = [](berth_code, std::string_view) { ADD_FAILURE() << "it is over"; };
@@ -119,7 +119,7 @@ TEST_F(PromisesTest, ATableGoesToTheNextOfItsOwner) {
   EXPECT_EQ(second, first);
   EXPECT_NE(tables.Take("a"), first) << "it is taken";
   std::vector<berth_done*> open;
-  for (size_t i = 0; i < 2 * Promises::kRestingPlaces; ++i) {
+  for (size_t i = 0; i < 2 * Promises::kRestingEntries; ++i) {
     open.push_back(second->Open(nobody));
     EXPECT_NE(open.back(), left);
   }

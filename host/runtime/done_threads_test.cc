@@ -9,7 +9,7 @@
 namespace berth::host {
 namespace {
 
-// However many complete it, and while it is closed: one of them all has its way.
+// Several threads complete and close one promise: exactly one of them succeeds.
 TEST(PromisesThreads, EachIsAnsweredOnceOrClosed) {
   constexpr int kRounds = 2000;
   const auto promises = Promises::Make();

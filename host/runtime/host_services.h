@@ -1,4 +1,4 @@
-// What the services of every plugin instance work on.
+// What the host services of all plugin instances work on.
 #ifndef BERTH_HOST_RUNTIME_HOST_SERVICES_H_
 #define BERTH_HOST_RUNTIME_HOST_SERVICES_H_
 
@@ -13,6 +13,7 @@
 #include "host/base/interner.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
@@ -23,8 +24,8 @@
 
 namespace berth::host {
 
-// The least that is logged, as plugins read it: shared, so that a thread that a plugin forgot may
-// still do so when the services are gone. Threading: any.
+// The lowest level that is logged. Plugins read the word directly, also on threads that outlive the
+// services; it is therefore shared. Threading: any.
 class SharedLogLevel {
  public:
   SharedLogLevel(uint32_t level) : level_(std::make_shared<uint32_t>(level)) {}  // NOLINT: a value
@@ -39,33 +40,33 @@ class SharedLogLevel {
   std::shared_ptr<uint32_t> level_;
 };
 
-// Owned by the process, shared by its instances. A pointer that is null means that the services
-// which need it are not served.
-// Lifetime: longer than every instance; what it points at too.
+// Owned by the process and shared by all instances. The services that need a null pointer are not
+// served.
+// Lifetime: must outlive every instance, and so must everything that it points at.
 struct HostServices {
   Interner& interner;
   ObjectStore& objects;
-  // Writes a line of a plugin. Threading: [any].
+  // Logs a line of a plugin. May be empty. Threading: [any].
   std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
   SharedLogLevel log_level = BERTH_LOG_INFO;
-  // Carries a task to the scheduling thread, from any. Null where plugins have no threads. What it
-  // takes along lives as long as a copy of it.
-  std::function<void(std::function<void()> task)> post = nullptr;
-  // Who is told of every call and of every fault. Null: nobody.
+  // Carries what plugins request on their own threads, and the client's answers, to the scheduling
+  // thread. Null: both run on the thread on which they come.
+  Inbox* inbox = nullptr;
+  // Record every call and every fault. May be null.
   CallMonitor* monitor = nullptr;
   PluginFaults* faults = nullptr;
   // berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
   SchedulerRequests* scheduler = nullptr;
   // berth.api/1.
   Client* client = nullptr;
-  // berth.timer/1; the time limits of requests. Both or none.
+  // berth.timer/1, and the time limits of requests. Both or neither.
   TimerQueue* timers = nullptr;
   const Clock* clock = nullptr;
-  // How the queue numbers plugins: for berth.waiting/1.
-  PluginIds* plugin_ids = nullptr;
+  // Assigns the ids of plugin instances.
+  PluginIds plugin_ids = {};
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
-  // Of plugins that bind.
+  // Promise tables of plugins with PreBind or Bind.
   PromiseTables promise_tables = {};
 };
 

@@ -10,22 +10,22 @@ namespace {
 
 constexpr std::string_view kVersion = "0.1.0";
 
-void Log(const berth_host* host, uint32_t level, berth_str message, const berth_str_pair* pairs,
-         uint64_t count) noexcept {
+void LogMessage(const berth_host* host, uint32_t level, berth_str message,
+                const berth_str_pair* pairs, uint64_t count) noexcept {
   const HostUse instance(host);
   if (!instance) return;
   const HostServices& services = instance->services();
-  if (level < services.log_level.get() || !services.log) return;
+  if (level < services.log_level.get()) return;
   std::string line(Text(message));
   for (uint64_t i = 0; i < count; ++i) {
     line.append(" ").append(Text(pairs[i].key)).append("=").append(Text(pairs[i].value));
   }
-  services.log(level, instance->plugin(), line);
+  instance->Log(level, line);
 }
 
 void Fault(const berth_host* host, berth_str what) noexcept {
   const HostUse instance(host);
-  if (instance) instance->NoteFaultHere(Text(what));
+  if (instance) instance->NoteFaultAtCurrentPoint(Text(what));
 }
 
 berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
@@ -41,7 +41,7 @@ berth_code GetService(const berth_host* host, const char* id, const void** servi
   return BERTH_SUCCESS;
 }
 
-// The words under which a plugin is called at a point.
+// Returns the thread words under which a plugin is called at a point.
 uint32_t WordsOf(Point point) {
   if (point == kCallback) return kEventWord;
   if (point == kLoad) return kLoadWord;
@@ -55,14 +55,14 @@ uint32_t WordsOf(Point point) {
     case Point::kPreScore:
     case Point::kPermit: return kCycleWord;
     case Point::kFilter: return kBlockWord;
-    case Point::kScore: return kBlockWord | kCycleWord;  // Score, or its normalisation.
-    case Point::kReserve:                                // Or Unreserve.
+    case Point::kScore: return kBlockWord | kCycleWord;  // Score, or its normalization.
+    case Point::kReserve:                                // Reserve, or Unreserve.
     case Point::kChanges: return kCycleWord | kEventWord;
     case Point::kPreBind:
     case Point::kBind: return kBindWord;
     case Point::kPostBind: return kEventWord;
   }
-  return 0;  // kNowhere
+  return 0;  // kNoCall
 }
 
 }  // namespace
@@ -71,10 +71,11 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
                            std::vector<std::string> kinds, std::string profile, std::string library)
     : services_(services),
       kinds_(std::move(kinds)),
+      id_(services.plugin_ids.IdOf(profile, plugin)),
       what_if_(*this),
       work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile), library)),
       log_level_(services.log_level),
-      log_{sizeof(berth_log), 0, log_level_.word(), Log},
+      log_{sizeof(berth_log), 0, log_level_.word(), LogMessage},
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
            .abi_minor = BERTH_ABI_MINOR,
@@ -102,9 +103,10 @@ InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string
       ids(host.services_.interner) {}
 
 InstanceHost::~InstanceHost() {
-  Bury();
-  // Whose objects have lost their cluster, and who may still be at work: never destroyed.
-  if (!left_behind_.empty()) new auto(std::move(left_behind_));
+  Retire();
+  // Never destroyed: threads of the plugin may still use it, and the objects of the cluster that it
+  // refers to may be gone.
+  if (!retained_.empty()) new auto(std::move(retained_));
 }
 
 void InstanceHost::Begin() {
@@ -123,29 +125,29 @@ void InstanceHost::Close() {
   api_calls().Close();
 }
 
-void InstanceHost::Bury() {
+void InstanceHost::Retire() {
   const std::unique_lock lock(uses_);
-  if (is_buried()) return;
+  if (is_retired()) return;
   closed_ = true;
   watches().Close();
   timers().Close();
-  // Whoever was not closed was never used: there is nobody to answer.
-  api_calls().Drop();
+  // An instance that was not closed was never used, and expects no answers.
+  api_calls().DropAll();
   ClosePromises();
-  // What is still completed is none of the next ones.
+  // Pool threads of a busy instance may still complete promises, so that its table is not reused.
   if (promises_ != nullptr && !is_busy()) {
     services_.promise_tables.GiveBack(work_->owner, promises_);
   }
-  // The name of who is still busy stays his.
+  // Keep the callee id while a pool thread is still inside the plugin.
   if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
   faults_ = nullptr;
   work_ = nullptr;
-  buried_.store(true, std::memory_order_release);
+  retired_.store(true, std::memory_order_release);
 }
 
-void InstanceHost::LeaveBehind(std::shared_ptr<const void> kept) {
+void InstanceHost::Retain(std::shared_ptr<const void> kept) {
   const std::scoped_lock lock(mutex_);
-  left_behind_.push_back(std::move(kept));
+  retained_.push_back(std::move(kept));
 }
 
 Promises& InstanceHost::promises() {
@@ -163,7 +165,7 @@ bool InstanceHost::Declared(std::string_view kind) const {
 
 Id InstanceHost::Intern(std::string_view text) {
   const std::scoped_lock lock(mutex_);
-  // A plugin may ask for one text a million times; one reference is enough.
+  // A plugin may intern a text many times; one reference is enough.
   if (const Id known = services_.interner.Find(text);
       known != kNoId && work_->interned.contains(known)) {
     return known;
@@ -173,22 +175,26 @@ Id InstanceHost::Intern(std::string_view text) {
   return id;
 }
 
-bool InstanceHost::Under(uint32_t words) const {
-  if (std::this_thread::get_id() != home_ || is_closed()) return false;
+bool InstanceHost::IsCalledUnder(uint32_t words) const {
+  if (std::this_thread::get_id() != scheduling_thread_ || is_closed()) return false;
   return ((creating_ ? kLoadWord : WordsOf(point_)) & words) != 0;
+}
+
+void InstanceHost::Log(uint32_t level, std::string_view text) const {
+  if (services_.log) services_.log(level, plugin(), text);
 }
 
 void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
   if (faults_ != nullptr) services_.faults->Note(*faults_, point, kind, what);
 }
 
-void InstanceHost::NoteFaultHere(std::string_view what) const {
-  const bool is_home = std::this_thread::get_id() == home_;
-  NoteFault(is_home && point_ != kNowhere ? point_ : kCallback, FaultKind::kException, what);
+void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
+  const bool is_home = std::this_thread::get_id() == scheduling_thread_;
+  NoteFault(is_home && point_ != kNoCall ? point_ : kCallback, FaultKind::kException, what);
 }
 
 Point InstanceHost::Enter(Point point) {
-  if (std::this_thread::get_id() != home_) return kNowhere;
+  if (std::this_thread::get_id() != scheduling_thread_) return kNoCall;
   return std::exchange(point_, point);
 }
 

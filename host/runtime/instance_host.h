@@ -1,4 +1,4 @@
-// The host as one plugin instance sees it: berth_host, and what its services keep for it.
+// The host side of one plugin instance: its berth_host, and what the services keep for it.
 #ifndef BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 #define BERTH_HOST_RUNTIME_INSTANCE_HOST_H_
 
@@ -29,7 +29,7 @@
 
 namespace berth::host {
 
-// The thread words of <berth/abi.h>, for those who ask under which one they are called.
+// The thread words of <berth/abi.h>, as bits.
 enum ThreadWord : uint32_t {
   kLoadWord = 1,
   kEventWord = 2,
@@ -39,81 +39,90 @@ enum ThreadWord : uint32_t {
   kBindWord = 32,
 };
 
-// Threading: made, begun, closed, buried and destroyed on the scheduling thread; the rest as it
-// says.
-// Lifetime:  that of the instance's library, which is never unmapped: what a plugin's thread asks
-// for when the instance is long gone is asked of this, and <berth/abi.h> promises that it does
-// nothing. So a reload leaves one behind for every instance; but no more than it takes to answer,
-// some 600 bytes. The services, which go earlier, are out of bounds once it is buried: see HostUse.
+// Threading: created, begun, closed, retired and destroyed on the scheduling thread; other methods
+//            as stated.
+// Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
+//            call services long after the instance was destroyed, and <berth/abi.h> promises that
+//            such calls do nothing. A reload therefore leaves one InstanceHost of about 600 bytes
+//            behind for every instance. The services may be destroyed earlier, and must not be used
+//            once it is retired: see HostUse.
 class InstanceHost {
  public:
-  // `kinds` are those that the plugin declared; `library` is where it came from.
+  // `kinds`: those that the plugin declared; `library`: the path of its library.
   InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds,
                std::string profile = {}, std::string library = {});
   ~InstanceHost();
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
 
-  // The instance is there and will be used: its metrics mean what it says, its watchers are shown
-  // what there is. Under [event].
+  // Puts the instance to use: its metric definitions take effect, and its watchers get a replay.
+  // Calls the plugin under [event].
   void Begin();
-  // The instance is about to be quiesced. Its timers and watches end; what it still waits for is
-  // answered CANCELLED; no callback goes to it any more, and what it asks for later is CANCELLED.
+  // Ends timers and watches, and answers open and later requests with CANCELLED. No callback is
+  // called afterwards.
+  // Called: before the instance is quiesced.
   void Close();
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
-  // The instance is gone, or never was: everything is given back, and from now on nothing is done
-  // for anybody.
-  void Bury();
-  bool is_buried() const { return buried_.load(std::memory_order_acquire); }
-  // Threads of the pool are in the middle of the instance: it cannot be destroyed. Of a closed one,
-  // they only become fewer.
+  // Releases everything that the services keep for the instance. Service calls do nothing from now
+  // on.
+  // Called: when the instance is destroyed or could not be created.
+  void Retire();
+  bool is_retired() const { return retired_.load(std::memory_order_acquire); }
+  // Returns whether threads of the pool are inside the instance, so that it cannot be destroyed. No
+  // thread enters a closed one.
   bool is_busy() const { return calls_.load(std::memory_order_acquire) > 0; }
 
   // --- any thread ---
 
   const berth_host* abi() const { return &abi_; }
   HostServices& services() const { return services_; }
-  // REQUIRES, of both: it is not buried.
+  // REQUIRES for plugin() and profile(): it is not retired.
   const std::string& plugin() const { return work_->plugin; }
   const std::string& profile() const { return work_->profile; }
-  // How the monitor calls it; 0: nobody watches.
+  // Identifies the plugin of this profile to the queue.
+  PluginId id() const { return id_; }
+  // Its id in the call monitor; 0: none.
   CallMonitor::CalleeId callee() const { return callee_; }
-  // Null: nobody counts.
+  // Null: faults are not counted.
   PluginFaults::Account* faults() const { return faults_.get(); }
-  // Those that the instance was given; made when it is first asked for, on the scheduling thread.
+  // The promises of the instance. The first call, which creates the table, must be on the
+  // scheduling thread.
   Promises& promises();
   size_t open_promises() const { return promises_ != nullptr ? promises_->open_count() : 0; }
-  // Closes all of them: see Promises::CloseAll.
+  // Closes all promises: see Promises::CloseAll.
   std::vector<Promises::Answer> ClosePromises();
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
-  // An id that lives as long as this host.
+  // Interns a text; the id is valid until this host is retired.
   Id Intern(std::string_view text);
-  // Whether the caller is under one of these words (ThreadWord), as far as can be told at no cost:
-  // another thread than the scheduling thread is under none of them, nor is who is not called.
-  bool Under(uint32_t words) const;
-  // A call on a thread of the pool, from before it to after it. REQUIRES: a HostUse of this one,
-  // which is not closed at the beginning.
+  // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
+  // on other threads than the scheduling thread.
+  bool IsCalledUnder(uint32_t words) const;
+  // Counts calls on threads of the pool. REQUIRES: the caller holds a HostUse of this host and, for
+  // BeginCall(), the host is not closed.
   void BeginCall() { calls_.fetch_add(1, std::memory_order_relaxed); }
   void EndCall() { calls_.fetch_sub(1, std::memory_order_release); }
-  // Keeps what such a call held when its host was gone, for as long as this is there.
-  void LeaveBehind(std::shared_ptr<const void> kept);
-  // Counts a fault of the plugin, if anybody does.
+  // Keeps `kept` alive as long as this host: what a call on the pool held that outlasted its
+  // instance.
+  void Retain(std::shared_ptr<const void> kept);
+  // Logs a line of the plugin, if there is a log. REQUIRES: it is not retired.
+  void Log(uint32_t level, std::string_view text) const;
+  // Counts a fault of the plugin, if faults are counted.
   void NoteFault(Point point, FaultKind kind, std::string_view what) const;
 
-  // The same for what the plugin itself says, at the point where it is called.
-  void NoteFaultHere(std::string_view what) const;
+  // Counts an exception that the plugin itself reports, at the point at which it is being called.
+  void NoteFaultAtCurrentPoint(std::string_view what) const;
 
   // --- the scheduling thread ---
 
-  // The instance is called at `point`, or the call is over. Returns where it was before; nothing is
-  // kept for other threads.
+  // Records that the plugin is being called at `point`, or kNoCall, and returns the previous value.
+  // Does nothing on other threads.
   Point Enter(Point point);
-  // The point at which the instance is called; kNowhere: at none.
+  // The point at which the plugin is being called; kNoCall if it is not.
   Point point() const { return point_; }
 
   WhatIfRows& what_if() { return what_if_; }
-  // REQUIRES, of all below: it is not buried.
+  // REQUIRES for the methods below: it is not retired.
   ObjectWatches& watches() { return work_->watches; }
   PluginTimers& timers() { return work_->timers; }
   PluginMetrics& metrics() { return work_->metrics; }
@@ -126,55 +135,56 @@ class InstanceHost {
  private:
   friend class HostUse;
 
-  // What an instance works with, until it is buried.
+  // What the services keep for the instance until it is retired.
   struct Work {
     Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
          const std::string& library);
 
     const std::string plugin;
     const std::string profile;
-    const std::string owner;  // Of promises: the plugin of this library.
+    const std::string owner;  // The owner of its promises: library and plugin.
     ObjectWatches watches;
     PluginTimers timers;
     PluginMetrics metrics;
     std::shared_ptr<ApiCalls> api_calls;
-    IdRefs ids;  // Guarded by mutex_, as what follows: plugins intern on any thread.
+    IdRefs ids;  // Guarded by mutex_, like `interned`: plugins intern on any thread.
     std::unordered_set<Id> interned;
   };
 
   HostServices& services_;
   const std::vector<std::string> kinds_;
-  const std::thread::id home_ = std::this_thread::get_id();
+  const PluginId id_;
+  const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   std::shared_ptr<PluginFaults::Account> faults_;
   CallMonitor::CalleeId callee_ = 0;
-  Point point_ = kNowhere;
+  Point point_ = kNoCall;
   bool creating_ = true;
   std::atomic<bool> closed_ = false;
-  std::atomic<bool> buried_ = false;
+  std::atomic<bool> retired_ = false;
   std::atomic<uint32_t> calls_ = 0;
-  mutable std::shared_mutex uses_;      // Shared while another thread uses it.
-  std::shared_ptr<Promises> promises_;  // Null: none was given.
+  mutable std::shared_mutex uses_;      // Held shared by a HostUse on another thread.
+  std::shared_ptr<Promises> promises_;  // Null: not needed yet.
   std::mutex mutex_;                    // Guards what follows.
-  std::vector<std::shared_ptr<const void>> left_behind_;
+  std::vector<std::shared_ptr<const void>> retained_;
   WhatIfRows what_if_;
-  std::unique_ptr<Work> work_;  // Null: it is buried.
+  std::unique_ptr<Work> work_;  // Null: retired.
   const SharedLogLevel log_level_;
   berth_log log_;
   berth_host abi_;
 };
 
-// What a service does for a plugin, from any thread: while it lasts the host and its services stay,
-// unless they were gone already.
+// Access to an InstanceHost from any thread: unless the host was retired before, it is not retired,
+// and its services exist, while the object lives.
 // Must not: be held while a plugin is called.
 class HostUse {
  public:
   explicit HostUse(const berth_host* host) : HostUse(InstanceHost::FromAbi(host)) {}
   explicit HostUse(InstanceHost& host) : host_(host) {
-    // Nobody else buries it.
-    if (std::this_thread::get_id() != host.home_) lock_ = std::shared_lock(host.uses_);
+    // Only the scheduling thread retires a host, and so needs no lock.
+    if (std::this_thread::get_id() != host.scheduling_thread_) lock_ = std::shared_lock(host.uses_);
   }
-  // False: it is buried.
-  explicit operator bool() const { return !host_.is_buried(); }
+  // Returns false if the host is retired.
+  explicit operator bool() const { return !host_.is_retired(); }
   InstanceHost& operator*() const { return host_; }
   InstanceHost* operator->() const { return &host_; }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -16,13 +17,11 @@ constexpr std::array<double, 15> kDefaultBuckets = {0.001, 0.002, 0.004, 0.008, 
                                                     0.032, 0.064, 0.128, 0.256, 0.512,
                                                     1.024, 2.048, 4.096, 8.192, 16.384};
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-// Prometheus' data model: metric names may have colons besides what label names may have.
-bool IsName(std::string_view name, bool colons) {
-  const auto fits = [colons](char c) { return IsLetter(c) || (colons && c == ':'); };
+// Prometheus' data model: metric names may contain colons, label names may not.
+bool IsMetricName(std::string_view name, bool colons) {
+  const auto fits = [colons](char c) { return IsLetter(c) || c == '_' || (colons && c == ':'); };
   return !name.empty() && fits(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return fits(c) || (c >= '0' && c <= '9'); });
+         std::ranges::all_of(name, [&](char c) { return fits(c) || IsDigit(c); });
 }
 
 Status CheckLabels(const MetricFamily& family) {
@@ -34,7 +33,7 @@ Status CheckLabels(const MetricFamily& family) {
   for (const std::string& name : names) {
     const bool taken = name == "plugin" || name == "profile" || name.starts_with("__") ||
                        (name == "le" && family.kind == MetricKind::kHistogram);
-    if (!IsName(name, false) || taken) {
+    if (!IsMetricName(name, false) || taken) {
       return Status::InvalidArgument("metric " + family.name + ": \"" + name +
                                      "\" is no name that a label may have");
     }
@@ -43,7 +42,7 @@ Status CheckLabels(const MetricFamily& family) {
 }
 
 Status Check(const MetricFamily& family) {
-  if (!IsName(family.name, true)) {
+  if (!IsMetricName(family.name, true)) {
     return Status::InvalidArgument("\"" + family.name + "\" is no name that a metric may have");
   }
   for (size_t i = 0; i < family.buckets.size(); ++i) {
@@ -58,7 +57,7 @@ Status Check(const MetricFamily& family) {
 
 }  // namespace
 
-// ---- The store ----------------------------------------------------------------------------------
+// ---- MetricStore --------------------------------------------------------------------------------
 
 struct MetricStore::Entry {
   struct Values {
@@ -73,7 +72,7 @@ struct MetricStore::Entry {
 
   const MetricFamily family;
   std::map<Key, Values> series;
-  std::atomic<uint32_t> defined = 0;  // Metrics that have not begun.
+  std::atomic<uint32_t> defined = 0;  // How many metrics have not begun.
 };
 
 class MetricStore::Metric {
@@ -119,7 +118,7 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
   }
   if (entry == nullptr) {
     entry = std::make_shared<Entry>(std::move(family));
-    // Who may observe holds it too.
+    // Every metric that may observe holds a reference.
     const bool is_used = name.entry != nullptr && name.entry.use_count() > 1;
     if (is_used) {
       name.next = entry;

@@ -1,4 +1,4 @@
-// What plugins count and measure, kept until somebody reads it.
+// The metrics of plugins.
 #ifndef BERTH_HOST_RUNTIME_METRIC_STORE_H_
 #define BERTH_HOST_RUNTIME_METRIC_STORE_H_
 
@@ -18,76 +18,78 @@ namespace berth::host {
 
 enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
 
-// What is the same for all series of a metric.
+// What all series of a metric have in common.
 struct MetricFamily {
   MetricKind kind = MetricKind::kCounter;
   std::string name;
   std::string help;
   std::vector<std::string> label_names = {};  // Without "plugin" and "profile".
-  std::vector<double> buckets = {};           // Of a histogram: upper bounds, ascending.
+  std::vector<double> buckets = {};           // Upper bounds of a histogram, ascending.
 
   friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
 };
 
-// One line of the table, or several for a histogram.
+// The values of a metric for one plugin, profile and list of label values.
 struct MetricSeries {
   std::string plugin;
   std::string profile;
   std::vector<std::string> label_values;
-  double value = 0;    // A histogram's: the sum of what was observed.
-  uint64_t count = 0;  // A histogram's observations.
-  std::vector<uint64_t>
-      bucket_counts;  // Of each bucket alone; what lies beyond the last is in none.
+  double value = 0;    // For a histogram: the sum of the observations.
+  uint64_t count = 0;  // For a histogram: the number of observations.
+  // By bucket, not cumulative; observations beyond the last bound are in none.
+  std::vector<uint64_t> bucket_counts;
 };
 
-// A store of our own and not prometheus-cpp's registry: who owns a name, whether two definitions
-// agree, and how many series there may be would have to be kept beside it; what it would take over
-// is adding and printing numbers, for a map of strings per observation, and Debian's package brings
-// a web server and an HTTP client along.
+// Berth has its own store, because prometheus-cpp's registry does not record which plugin owns a
+// name, whether two definitions agree, and how many series there may be. It would only add and
+// print numbers, at the price of a map of strings per observation, and Debian's package depends on
+// a web server and an HTTP client.
 //
 // Threading: any.
-// Lifetime:  longer than what it gave out.
+// Lifetime:  must outlive its metrics.
 class MetricStore {
  public:
-  // How many series one metric may have before new ones are dropped: who labels by pod would fill
-  // the memory.
+  // How many series one metric may have; further ones are dropped. A plugin that labels by pod
+  // would otherwise fill the memory.
   static constexpr size_t kMaxSeries = 2000;
 
-  // A metric of one instance. Values stay when it goes: counters go on with the next one.
+  // A metric of one instance. Values stay when the instance is destroyed, so that counters continue
+  // with the next one.
   class Metric;
 
-  // The metric for one plugin and profile. The same definition by the same plugin is one metric:
-  // of another profile, or of an instance that takes the place of another. Another definition is
-  // what the name means from Begin() on; then whoever has the old one may go on to observe, and
-  // nobody reads it.
-  // Errors: InvalidArgument for a name, label, or bucket that a metric may not have; AlreadyExists
-  //         when the name is another plugin's, or means something else to one that has not begun
-  //         either: both are to stand side by side.
+  // Returns a metric for one plugin and profile. Equal definitions by the same plugin are one
+  // metric, in several profiles and for an instance that replaces another. A different definition
+  // takes effect with Begin(); from then on, instances with the old definition may still observe,
+  // but Read() does not return their values.
+  // Errors: InvalidArgument for an invalid name, label or bucket; AlreadyExists if the name belongs
+  //         to another plugin, or if another instance that has not begun either defines it
+  //         differently.
   Result<std::shared_ptr<Metric>> Define(MetricFamily family, std::string_view plugin,
                                          std::string_view profile);
-  // The instance that has the metric is there and will be used. Threading: the thread of Define().
+  // Puts the definition to use: the instance that has the metric is going to be used.
+  // Threading: the thread of Define().
   void Begin(Metric& metric);
 
-  // Adds to a counter, sets a gauge, counts in a histogram. What a counter cannot take (a negative
-  // number) and what is no number is passed over.
-  // REQUIRES: a value per name of a label.
+  // Adds to a counter, sets a gauge, or counts in a histogram. Ignores NaN, and negative values of
+  // a counter.
+  // REQUIRES: one value per label name.
   void Observe(Metric& metric, std::span<const std::string_view> label_values, double value);
 
   struct Family {
     MetricFamily family;
-    std::vector<MetricSeries> series;  // By plugin, profile and values.
+    std::vector<MetricSeries> series;  // Sorted by plugin, profile and label values.
   };
-  // By name.
+  // Returns all metrics, by name.
   std::vector<Family> Read() const;
-  // The series that were dropped, see kMaxSeries.
+  // Returns how many observations were dropped because of kMaxSeries.
   uint64_t dropped() const;
 
  private:
   struct Entry;
   struct Name {
-    std::string plugin;            // Whose it is.
-    std::shared_ptr<Entry> entry;  // What it means.
-    std::weak_ptr<Entry> next;     // What it will mean if somebody begins.
+    std::string plugin;            // The owner.
+    std::shared_ptr<Entry> entry;  // The definition in use.
+    std::weak_ptr<Entry> next;     // Takes effect if its instance begins.
   };
 
   mutable std::mutex mutex_;  // Guards what follows and every entry.
@@ -95,10 +97,10 @@ class MetricStore {
   uint64_t dropped_ = 0;
 };
 
-// Everything in the text format that Prometheus reads (version 0.0.4).
+// Returns the metrics in the text format of Prometheus (version 0.0.4).
 std::string ToText(std::span<const MetricStore::Family> families);
 
-// The host's own buckets: seconds from 1 ms to 16 s.
+// Returns the default buckets: seconds, from 1 ms to 16 s.
 std::span<const double> DefaultBuckets();
 
 }  // namespace berth::host

@@ -93,8 +93,8 @@ TEST_F(MetricStoreTest, SeriesByPluginProfileAndLabels) {
             "a_total{plugin=\"p\",profile=\"b\",zone=\"z\",rack=\"2\"} 9\n");
 }
 
-// A plugin that is made anew every time its profile is read.
-TEST_F(MetricStoreTest, DefinedAgainAndAgainItTakesNoMoreMemory) {
+// A plugin is created anew each time its profile is reloaded.
+TEST_F(MetricStoreTest, RepeatedDefinitionsUseNoMoreMemory) {
   const std::string profile(4096, 'p');
   const auto define = [&](int times) {
     for (int i = 0; i < times; ++i) Define({.name = "a", .help = "A"}, "p", profile);
@@ -115,7 +115,7 @@ TEST_F(MetricStoreTest, TextsAreEscaped) {
             "a{plugin=\"p\",profile=\"default\",l=\"a\\\"b\\\\c\\nd\"} 1\n");
 }
 
-TEST_F(MetricStoreTest, ANameIsOnePluginsAndMeansOneThing) {
+TEST_F(MetricStoreTest, ANameHasOnePluginAndOneDefinition) {
   const auto metric = Define({.name = "a", .help = "A"});
   EXPECT_EQ(Refusal({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists);
   EXPECT_EQ(Refusal({.kind = MetricKind::kGauge, .name = "a", .help = "A"}),
@@ -125,7 +125,7 @@ TEST_F(MetricStoreTest, ANameIsOnePluginsAndMeansOneThing) {
   EXPECT_EQ(Refusal({.name = "a", .help = "A"}), ErrorCode::kOk);
 }
 
-TEST_F(MetricStoreTest, ACounterGoesOnWithTheNextInstance) {
+TEST_F(MetricStoreTest, ACounterContinuesWithTheNextInstance) {
   auto metric = Define({.name = "a", .help = ""});
   Observe(metric, {}, 1);
   metric.reset();
@@ -134,7 +134,7 @@ TEST_F(MetricStoreTest, ACounterGoesOnWithTheNextInstance) {
   EXPECT_EQ(store_.Read()[0].series[0].value, 2);
 }
 
-TEST_F(MetricStoreTest, WhoeverComesLaterMayMeanSomethingElse) {
+TEST_F(MetricStoreTest, ALaterInstanceMayRedefineAMetric) {
   auto metric = Define({.name = "a", .help = ""});
   Observe(metric, {}, 1);
   metric.reset();
@@ -144,8 +144,8 @@ TEST_F(MetricStoreTest, WhoeverComesLaterMayMeanSomethingElse) {
   EXPECT_TRUE(store_.Read()[0].series.empty());
 }
 
-// A new version of a plugin, while pods are still on their way with the old one.
-TEST_F(MetricStoreTest, WhoTakesThePlaceOfOthersMayMeanSomethingElse) {
+// A new version of a plugin is loaded while bindings still use the old one.
+TEST_F(MetricStoreTest, AReplacingInstanceMayRedefineAMetric) {
   const auto old = Define({.name = "a", .help = ""});
   store_.Begin(*old);
   Observe(old, {}, 1);
@@ -158,7 +158,7 @@ TEST_F(MetricStoreTest, WhoTakesThePlaceOfOthersMayMeanSomethingElse) {
   EXPECT_EQ(Refusal({.name = "a", .help = ""}, "other"), ErrorCode::kAlreadyExists);
 }
 
-TEST_F(MetricStoreTest, WhatComesToNothingChangesNothing) {
+TEST_F(MetricStoreTest, AnInstanceThatNeverBeginsChangesNothing) {
   const auto old = Define({.name = "a", .help = ""});
   store_.Begin(*old);
   Observe(old, {}, 1);
@@ -170,8 +170,8 @@ TEST_F(MetricStoreTest, WhatComesToNothingChangesNothing) {
   EXPECT_EQ(store_.Read()[0].series[0].value, 2);
 }
 
-// The oldest may be the last to go.
-TEST_F(MetricStoreTest, TheYoungestMeaningStays) {
+// The oldest instance may be destroyed last.
+TEST_F(MetricStoreTest, TheNewestDefinitionStays) {
   const auto old = Define({.name = "a", .help = ""});
   store_.Begin(*old);
   auto young = Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
@@ -180,7 +180,7 @@ TEST_F(MetricStoreTest, TheYoungestMeaningStays) {
   young.reset();
   Observe(old, {}, 1);
   EXPECT_EQ(store_.Read()[0].series[0].value, 7);
-  // What it meant once begins anew.
+  // An earlier definition starts again from zero.
   young = Define({.name = "a", .help = ""});
   store_.Begin(*young);
   Observe(old, {}, 1);
@@ -188,7 +188,7 @@ TEST_F(MetricStoreTest, TheYoungestMeaningStays) {
   EXPECT_EQ(store_.Read()[0].series[0].value, 5);
 }
 
-TEST_F(MetricStoreTest, ThoseWhoComeTogetherAgree) {
+TEST_F(MetricStoreTest, InstancesThatStartTogetherMustAgree) {
   const MetricFamily before = {.name = "a", .help = ""};
   const MetricFamily after = {.name = "a", .help = "", .label_names = {"l"}};
   const auto old = Define(before, "p", "x");
@@ -210,7 +210,7 @@ TEST_F(MetricStoreTest, ThoseWhoComeTogetherAgree) {
   EXPECT_EQ(Refusal(before), ErrorCode::kOk);
 }
 
-TEST_F(MetricStoreTest, WhatMayNotBeDefined) {
+TEST_F(MetricStoreTest, RefusesInvalidDefinitions) {
   constexpr auto kBad = ErrorCode::kInvalidArgument;
   for (const char* name : {"", "1a", "a-b", "a b", "ä"}) {
     EXPECT_EQ(Refusal({.name = name, .help = ""}), kBad) << name;
@@ -230,18 +230,18 @@ TEST_F(MetricStoreTest, WhatMayNotBeDefined) {
   }
 }
 
-TEST_F(MetricStoreTest, TooManySeriesAreDropped) {
+TEST_F(MetricStoreTest, DropsSeriesBeyondTheLimit) {
   const auto metric = Define({.name = "a", .help = "", .label_names = {"pod"}});
   for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
     Observe(metric, {std::to_string(i)}, 1);
   }
   EXPECT_EQ(store_.Read()[0].series.size(), MetricStore::kMaxSeries);
   EXPECT_EQ(store_.dropped(), 1U);
-  Observe(metric, {"0"}, 1);  // One that is there.
+  Observe(metric, {"0"}, 1);  // A series that exists.
   EXPECT_EQ(store_.dropped(), 1U);
 }
 
-TEST_F(MetricStoreTest, TheHostsBucketsReachFromAMillisecondToSixteenSeconds) {
+TEST_F(MetricStoreTest, DefaultBucketsReachFromOneMillisecondToSixteenSeconds) {
   EXPECT_EQ(DefaultBuckets().front(), 0.001);
   EXPECT_EQ(DefaultBuckets().back(), 16.384);
   EXPECT_TRUE(std::ranges::is_sorted(DefaultBuckets()));

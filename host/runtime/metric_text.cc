@@ -1,4 +1,4 @@
-// MetricStore as text. (prometheus.io/docs/instrumenting/exposition_formats)
+// ToText(): metrics as text. (prometheus.io/docs/instrumenting/exposition_formats)
 #include <charconv>
 #include <cmath>
 #include <string>

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/assert.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 
 namespace berth::host {
 namespace {
@@ -17,7 +18,7 @@ std::string Where(const PlanSpec::Plugin& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
 }
 
-// One line for each argument, with its place where that is known.
+// Returns one line for each argument error, with its place if that is known.
 Status InstanceStatus(const PlanSpec::Plugin& spec, const LoadError& error) {
   if (error.argument_errors.empty() || spec.where.empty()) return error.ToStatus();
   ConfigErrors errors;
@@ -33,7 +34,7 @@ Status InstanceStatus(const PlanSpec::Plugin& spec, const LoadError& error) {
 
 }  // namespace
 
-// --- building -----------------------------------------------------------------------------------
+// --- building ------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                           HostServices& services, NodeTable& table) {
@@ -45,7 +46,7 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
     if (!errors.empty()) errors += '\n';
     errors += status.message();
   };
-  // Uses hold indices and instances hold pointers: the vector must not move.
+  // Reserved, because pointers to elements must stay valid.
   plan->plugins_.reserve(spec.plugins.size());
   for (const PlanSpec::Plugin& plugin : spec.plugins) {
     note(plan->AddPlugin(plugin, catalog, services));
@@ -72,7 +73,7 @@ void Plan::Begin() {
   for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
 }
 
-// Who has not answered keeps what it was shown, cycle state of all plugins included, until here.
+// Bindings whose plugins have not answered, with the cycle state of all plugins, live until here.
 Plan::~Plan() {
   std::vector<bool> busy;
   for (const PlannedPlugin& plugin : plugins_) {
@@ -81,20 +82,20 @@ Plan::~Plan() {
   }
   for (size_t i = 0; i < plugins_.size(); ++i) {
     if (busy[i]) continue;
-    const PluginCall call(*plugins_[i].host, kLoad);
-    plugins_[i].instance->Quiesce();
+    Invoke(*plugins_[i].host, kLoad, [&] { plugins_[i].instance->Quiesce(); });
   }
   CloseAllPromises(busy);
   for (size_t i = 0; i < plugins_.size(); ++i) {
     for (const ColumnIndex column : plugins_[i].columns) {
       if (column != kNoColumn) table_.UnpinColumn(column);
     }
-    DropInstance(plugins_[i], busy[i]);
+    DestroyInstance(plugins_[i], busy[i]);
   }
 }
 
-// An answer may be the last to keep a binding. Its slots are given up first where the instance is
-// busy; and what such an instance has not answered, threads of its own may still work with.
+// The answer of a promise may hold the last reference to a binding. Before answers are destroyed,
+// the slots of all cycle states are, except those of busy instances. The answers of a busy instance
+// are retained, because threads of the plugin may still use their bindings.
 void Plan::CloseAllPromises(const std::vector<bool>& busy) {
   std::vector<std::vector<Promises::Answer>> answers;
   for (const PlannedPlugin& plugin : plugins_) {
@@ -103,19 +104,18 @@ void Plan::CloseAllPromises(const std::vector<bool>& busy) {
   for (CycleState* state : *cycle_states_) state->Destroy(busy);
   for (size_t i = 0; i < plugins_.size(); ++i) {
     if (!busy[i] || answers[i].empty()) continue;
-    plugins_[i].host->LeaveBehind(
+    plugins_[i].host->Retain(
         std::make_shared<std::vector<Promises::Answer>>(std::move(answers[i])));
   }
 }
 
-void Plan::DropInstance(PlannedPlugin& plugin, bool is_busy) {
+void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
   if (is_busy) {
-    plugin.host->LeaveBehind(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
+    plugin.host->Retain(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
   } else {
-    const PluginCall call(*plugin.host, kLoad);
-    plugin.instance.reset();
+    Invoke(*plugin.host, kLoad, [&] { plugin.instance.reset(); });
   }
-  plugin.host->Bury();
+  plugin.host->Retire();
 }
 
 Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
@@ -129,6 +129,7 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   plugin.name = spec.name;
   plugin.host = std::make_shared<InstanceHost>(services, spec.name, found->info->kinds,
                                                scheduler_name_, found->library->path());
+  plugin.id = plugin.host->id();
   found->library->Keep(plugin.host);
   const Arguments args(spec.args, spec.where, spec.places);
   InstanceOptions options;
@@ -141,18 +142,15 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
     const auto column = ColumnSpec::Parse(name, services.interner);
     return column.ok() ? column->type() : 0;
   };
-  {
-    const PluginCall call(*plugin.host, kLoad);
-    auto instance = PluginInstance::Create(options);
-    if (instance.ok()) {
-      plugin.instance = std::move(instance).value();
-    } else {
-      plugin.host->Bury();
-      return InstanceStatus(spec, instance.error());
-    }
+  auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
+  if (!instance.ok()) {
+    plugin.host->Retire();
+    return InstanceStatus(spec, instance.error());
   }
+  plugin.instance = std::move(instance).value();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
-  // First into the plan, whose destructor unpins the columns, also those before one that fails.
+  // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
+  // before one that fails.
   plugins_.push_back(std::move(plugin));
   return BindColumns(plugins_.back());
 }
@@ -187,6 +185,12 @@ Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
     planned.push_back({index, use.weight == 0 ? 1 : use.weight});
   }
   return point == Point::kScore ? CheckWeights() : Status();
+}
+
+const std::string& Plan::NameOf(PluginId id) const {
+  const auto plugin = std::ranges::find(plugins_, id, &PlannedPlugin::id);
+  BERTH_ASSERT(plugin != plugins_.end());
+  return plugin->name;
 }
 
 Status Plan::CheckWeights() const {

@@ -1,5 +1,5 @@
-// A plan: one profile made executable. Which plugin instances there are, and which of them run at
-// each extension point, in which order and with which weight.
+// A plan: the executable form of one profile. It holds the plugin instances, and which of them run
+// at each extension point, in which order and with which weight.
 #ifndef BERTH_HOST_RUNTIME_PLAN_H_
 #define BERTH_HOST_RUNTIME_PLAN_H_
 
@@ -26,20 +26,20 @@
 
 namespace berth::host {
 
-// An optional column that this host does not have.
+// Stands for an optional column that this host does not have.
 inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 
-// What a plan is built from.
+// The specification of a plan.
 struct PlanSpec {
   struct Plugin {
     std::string name;
     nlohmann::json args;         // Null: none.
-    std::string where;           // What messages about the plugin and its arguments begin with.
-    ArgumentPlaces places = {};  // Of parts of the arguments, for messages about these.
+    std::string where;           // The place in messages about the plugin and its arguments.
+    ArgumentPlaces places = {};  // The places of parts of the arguments.
   };
   struct Use {
     std::string plugin;
-    int64_t weight = 1;  // Of its score; 0 counts as 1, as kube-scheduler has it.
+    int64_t weight = 1;  // Of its score; 0 counts as 1, as in kube-scheduler.
   };
 
   std::string scheduler_name = "default-scheduler";
@@ -47,13 +47,14 @@ struct PlanSpec {
   std::array<std::vector<Use>, kPointCount> points;
 };
 
-// One instance and what the host knows of it.
+// One plugin instance of a plan.
 struct PlannedPlugin {
   std::string name;
-  std::shared_ptr<InstanceHost> host;  // With the library.
+  PluginId id = 0;                     // Identifies the plugin of this profile: see PluginIds.
+  std::shared_ptr<InstanceHost> host;  // Shared with the library.
   std::unique_ptr<PluginInstance> instance;
-  std::vector<ColumnIndex> columns;  // Pinned, in the order of its requests.
-  std::vector<std::string> reasons;  // The constant part of its table.
+  std::vector<ColumnIndex> columns;  // Pinned; in the order of the requests.
+  std::vector<std::string> reasons;  // The constant part of the reason table.
 };
 
 class CycleState;
@@ -63,18 +64,18 @@ struct PlannedUse {
   int64_t weight;
 };
 
-// Threading: built and dropped on the scheduling thread; immutable in between.
-// Lifetime: the services and the table must outlive it. An instance in which a
-//           thread of the pool still is when the plan goes is neither quiesced nor destroyed: it
-//           stays with its library.
+// Threading: built and destroyed on the scheduling thread; immutable in between.
+// Lifetime:  the services and the table must outlive it. An instance that a thread of the pool is
+//            still calling when the plan is destroyed is neither quiesced nor destroyed: its
+//            InstanceHost retains it.
 class Plan {
  public:
-  // Creates every instance, in order: what they ask for within waits for Begin(). Errors: all of
-  // them at once, one a line.
+  // Creates every instance, in order; replays for their watches wait for Begin(). Errors: all of
+  // them, one per line.
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                              HostServices& services, NodeTable& table);
   ~Plan();
-  // It takes its place: its instances are told what they watch. Once.
+  // Puts the plan to use: see InstanceHost::Begin(). Called: once.
   void Begin();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -82,9 +83,11 @@ class Plan {
   const std::string& scheduler_name() const { return scheduler_name_; }
   std::span<const PlannedPlugin> plugins() const { return plugins_; }
   std::span<const PlannedUse> At(Point point) const { return points_[static_cast<size_t>(point)]; }
-  // The plan's cycle states that are alive. Some may outlive it: where a plugin never answered, or
-  // its answer is on its way; what is in them is destroyed with the plan, while its plugins are
-  // there. What is of an instance that cannot be destroyed stays.
+  // Returns the name of the plugin with this id, for texts. REQUIRES: it is a plugin of the plan.
+  const std::string& NameOf(PluginId id) const;
+  // The existing cycle states of this plan. One may outlive the plan if a plugin never answered or
+  // its answer waits in the inbox. The destructor of the plan destroys their slots while the
+  // instances exist; slots of an instance that cannot be destroyed are left alone.
   const std::shared_ptr<std::set<CycleState*>>& cycle_states() const { return cycle_states_; }
 
  private:
@@ -94,7 +97,7 @@ class Plan {
                    HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
   void CloseAllPromises(const std::vector<bool>& busy);
-  static void DropInstance(PlannedPlugin& plugin, bool is_busy);
+  static void DestroyInstance(PlannedPlugin& plugin, bool is_busy);
   Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
   Status CheckWeights() const;
 
@@ -105,7 +108,7 @@ class Plan {
   std::shared_ptr<std::set<CycleState*>> cycle_states_ = std::make_shared<std::set<CycleState*>>();
 };
 
-// The JSON pointers of the pod fields that any plugin of the catalogue answers for.
+// Returns the JSON pointers of the pod fields that plugins of the catalog handle.
 std::set<std::string> HandledPodFields(const PluginCatalog& catalog);
 
 }  // namespace berth::host

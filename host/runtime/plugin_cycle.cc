@@ -14,7 +14,7 @@ constexpr size_t kReasonBits = 64;
 
 }  // namespace
 
-// --- PluginCycle --------------------------------------------------------------------------------
+// --- PluginCycle ---------------------------------------------------------------------------------
 
 PluginCycle::PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt)
     : plugin_(plugin), table_(table), attempt_(attempt) {}
@@ -50,7 +50,7 @@ void PluginCycle::BeginWhatIf(const PluginCycle& original, const SlotSet& slots)
 }
 
 const berth_cycle* PluginCycle::AbiFor(Point point) {
-  abi_.deadline_ns = DeadlineNs(plugin_, point);
+  abi_.deadline_ns = DeadlineNs(*plugin_.host, point);
   return &abi_;
 }
 
@@ -140,7 +140,7 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, std::vector<berth_column>& 
           .pods = rows.pod_lists().data()};
 }
 
-// --- NodesView ----------------------------------------------------------------------------------
+// --- NodesView -----------------------------------------------------------------------------------
 
 NodesView::NodesView(const PluginCycle& cycle, const Selection& selection)
     : cycle_(cycle),

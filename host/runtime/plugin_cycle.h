@@ -1,4 +1,4 @@
-// One plugin within one attempt: what it is called with, the columns it sees, its reason table.
+// One plugin in one attempt: the arguments of its calls, its columns and its reason table.
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 
@@ -21,44 +21,44 @@ namespace berth::host {
 
 class Attempt;
 
-// Threading: the scheduling thread; BlockFor() from the thread that runs the block.
+// Threading: the scheduling thread; BlockFor() on the thread that runs the block.
 class PluginCycle {
  public:
-  // `attempt` is what it belongs to, if anything.
+  // `attempt`: the attempt that it belongs to; may be null.
   PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt = nullptr);
   PluginCycle(const PluginCycle&) = delete;
   PluginCycle& operator=(const PluginCycle&) = delete;
 
-  // A new attempt for `pod`: the static columns, the constant reasons. `slots` are the plugin's
-  // cycle state, constructed or cloned; they must outlive every call that gets abi().
+  // Begins an attempt for `pod`, with the plugin's static columns and constant reasons. `slots`:
+  // the plugin's cycle state, constructed or cloned; must outlive every call that gets abi().
   void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel, const SlotSet& slots);
-  // The same call again with other slots, as BERTH_CYCLE_WHAT_IF. Columns and reasons are those of
-  // `original`, which must outlive it, and nothing is added to them.
+  // Begins a what-if (BERTH_CYCLE_WHAT_IF) with other slots. Columns and reasons are those of
+  // `original`, which must outlive it, and do not change.
   void BeginWhatIf(const PluginCycle& original, const SlotSet& slots);
 
   const berth_cycle* abi() const { return &abi_; }
-  // What the next call of the plugin, at `point`, gets: abi(), with the deadline of that call.
+  // Returns abi() with the deadline of a call at `point` that begins now.
   const berth_cycle* AbiFor(Point point);
   const PlannedPlugin& plugin() const { return plugin_; }
-  // Null: it belongs to none.
+  // May be null.
   Attempt* attempt() const { return attempt_; }
   static PluginCycle* FromAbi(const berth_cycle* cycle);
 
-  // berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
+  // Implements berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
   Result<uint32_t> BindColumn(std::string_view name);
   void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }
 
-  // The bit of a text added in PreFilter, or -1 when the table is full.
+  // Adds a reason in PreFilter and returns its bit, or -1 if the table is full.
   int32_t AddReason(std::string_view text);
-  // Every text of the mask, in the order of its bits.
+  // Returns the texts of a mask, in the order of the bits.
   std::vector<std::string> ReasonTexts(uint64_t mask) const;
   std::string_view ReasonText(uint32_t bit) const;
 
-  // The block for rows of the table as this plugin sees it. `columns` is scratch of the caller that
-  // must outlive the block. `selected` may be empty of meaning: n_selected == count means all.
+  // Returns the plugin's view of a block of rows. `columns`: memory of the caller, which must
+  // outlive the block. `selected`: block indices; as many as `count` means all.
   berth_block BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
                        std::vector<berth_column>& columns) const;
-  // The same for private rows, all of them selected.
+  // Returns the view of private rows, all of them selected.
   berth_block BlockFor(PrivateRows& rows, std::vector<berth_column>& columns) const;
 
   bool skip_filter = false;
@@ -66,21 +66,21 @@ class PluginCycle {
 
  private:
   void AddColumn(ColumnIndex column);
-  // Whose columns and reasons count.
+  // The cycle that has the columns and reasons.
   const PluginCycle& shared() const { return original_ != nullptr ? *original_ : *this; }
 
   const PlannedPlugin& plugin_;
   NodeTable& table_;
   Attempt* const attempt_;
-  const PluginCycle* original_ = nullptr;  // Of a what-if.
+  const PluginCycle* original_ = nullptr;  // Not null in a what-if.
   berth_cycle abi_{};
   std::vector<ColumnIndex> columns_;
-  std::vector<berth_column> table_columns_;  // Row 0 of each.
+  std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   bool binding_allowed_ = false;
 };
 
-// All rows of a selection as the berth_nodes that PreFilter, PreScore and PostFilter get.
+// The rows of a selection as berth_nodes, for PreFilter, PreScore and PostFilter.
 class NodesView {
  public:
   NodesView(const PluginCycle& cycle, const Selection& selection);

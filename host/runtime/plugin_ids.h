@@ -1,4 +1,4 @@
-// A number for every plugin of every profile, the same for as long as the process lives.
+// Numbers for the plugins of all profiles, stable for the life of the process.
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_IDS_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_IDS_H_
 
@@ -15,7 +15,8 @@ namespace berth::host {
 // Threading: the scheduling thread.
 class PluginIds {
  public:
-  // Given out on first use. Ids are small and without gaps.
+  // Returns the id of a plugin of a profile; the first call for the pair assigns it. Ids are small
+  // and have no gaps.
   PluginId IdOf(std::string_view scheduler_name, std::string_view plugin) {
     // schedulerName is a DNS name: it has no slash.
     std::string key = std::string(scheduler_name) + "/" + std::string(plugin);
@@ -23,7 +24,8 @@ class PluginIds {
     if (is_new) names_.emplace_back(plugin);
     return found->second;
   }
-  // The plugin's name, without its profile.
+  // Returns the plugin's name, without its profile.
+  // REQUIRES: IdOf() returned `id`.
   const std::string& NameOf(PluginId id) const { return names_[id]; }
 
  private:

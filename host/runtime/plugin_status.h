@@ -1,28 +1,39 @@
-// What a plugin answered outside the blocks.
+// The status of a plugin call outside blocks.
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_STATUS_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_STATUS_H_
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 
 #include "host/base/text.h"
+#include "host/queue/queue_policy.h"
 
 namespace berth::host {
 
-// A code, the plugin that gave it, and why.
+// Unschedulable, UnschedulableAndUnresolvable and Pending reject the pod; they are no errors.
+constexpr bool IsRejection(berth_code code) {
+  return code == BERTH_UNSCHEDULABLE || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
+         code == BERTH_PENDING;
+}
+
+// A code, the plugin that gave it, and its reasons.
 struct PluginStatus {
   berth_code code = BERTH_SUCCESS;
-  std::string plugin;
-  std::vector<std::string> reasons;
+  // Empty when the host itself decided and no plugin did.
+  std::optional<PluginId> plugin = {};
+  std::vector<std::string> reasons = {};
+
+  // `plugin`: empty when the host failed and no plugin did.
+  static PluginStatus Error(std::optional<PluginId> plugin, std::string why) {
+    return {BERTH_ERROR, plugin, {std::move(why)}};
+  }
 
   bool ok() const { return code == BERTH_SUCCESS; }
-  // Unschedulable, UnschedulableAndUnresolvable and Pending say no; nothing went wrong.
-  bool rejected() const {
-    return code == BERTH_UNSCHEDULABLE || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
-           code == BERTH_PENDING;
-  }
+  bool rejected() const { return IsRejection(code); }
   // The reasons, joined with ", " as kube-scheduler's Status.Message() does.
   std::string Message() const { return Join(reasons, ", "); }
 };

@@ -28,7 +28,7 @@ const PointInfo* FindPointByName(std::string_view name) {
   return found == kPoints.end() ? nullptr : &*found;
 }
 
-// Loads what one plugin names as its library.
+// Loads the library that one plugin names.
 void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErrors& errors) {
   const std::string& name = plugin.name.value;
   const std::string context = PluginContext(name);
@@ -49,7 +49,7 @@ void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErro
                   (*library)->path() + " with " + Join(names, ", "));
 }
 
-// One profile.
+// Expands one profile.
 class Expander {
  public:
   Expander(const Profile& profile, const PluginCatalog& catalog,
@@ -70,7 +70,7 @@ class Expander {
   }
 
  private:
-  // A plugin that is enabled and there.
+  // A plugin that is enabled and in the catalog.
   struct Enabled {
     const ProfilePlugin* plugin;
     PointSet implements{};
@@ -80,9 +80,10 @@ class Expander {
   void AddPlugin(const ProfilePlugin& plugin) {
     const auto found = catalog_.plugins().find(plugin.name.value);
     if (found == catalog_.plugins().end()) {
-      if (!plugin.is_enabled() && plugin.library.has_value()) return;  // It cannot be loaded.
+      if (!plugin.is_enabled() && plugin.library.has_value())
+        return;  // LoadLibraries() could not load it.
       is_complete_ = false;
-      if (!plugin.library.has_value()) SayUnknown(plugin);
+      if (!plugin.library.has_value()) ReportUnknownPlugin(plugin);
       return;
     }
     if (!plugin.is_enabled()) return;
@@ -108,7 +109,7 @@ class Expander {
     spec_.plugins.push_back(std::move(spec));
   }
 
-  void SayUnknown(const ProfilePlugin& plugin) {
+  void ReportUnknownPlugin(const ProfilePlugin& plugin) {
     std::vector<std::string> names;
     for (const auto& [name, known] : catalog_.plugins()) names.push_back(name);
     std::string expected = "a plugin of " + Join(searched_, ", ");
@@ -158,12 +159,12 @@ class Expander {
     return Join(names, ", ");
   }
 
-  // None of its `points` is one of its own: that has been said.
+  // Returns whether the plugin implements none of its `points`, which has been reported.
   static bool HasNoPoint(const Enabled& enabled) {
     return enabled.plugin->points.has_value() && NamesOf(enabled.runs).empty();
   }
 
-  // What was said in another file may have meant another plugin's points.
+  // A weight from another file than `points` may have been written for more points.
   void CheckWeight(const ProfilePlugin& plugin, const Enabled& enabled) {
     if (!plugin.weight.has_value() || enabled.runs[IndexOf(Point::kScore)]) return;
     const bool implements = enabled.implements[IndexOf(Point::kScore)];
@@ -253,13 +254,13 @@ class Expander {
   ConfigErrors& errors_;
   PlanSpec spec_;
   std::vector<Enabled> enabled_;
-  bool is_complete_;  // Nothing that is missing was meant to be there.
+  bool is_complete_;  // False: a part is missing because of an error.
   int64_t weights_left_ = kMaxWeights;
 };
 
 // ---- Across profiles ----------------------------------------------------------------------------
 
-// Where the name is said, or the file that says none.
+// Returns the place of the schedulerName, or the file if it has none.
 ConfigPlace PlaceOfName(const Profile& profile) {
   if (!profile.scheduler_name.place.file.empty()) return profile.scheduler_name.place;
   return {profile.file, 0, 0};
@@ -285,7 +286,7 @@ const PlanSpec::Plugin* QueueSortOf(const PlanSpec& spec) {
   return found == spec.plugins.end() ? nullptr : &*found;
 }
 
-// There is one queue.
+// All profiles share one queue.
 void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec> specs,
                      ConfigErrors& errors) {
   size_t with_one = 0;
@@ -316,7 +317,7 @@ void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec
 
 void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog,
                    ConfigErrors& errors) {
-  // A name belongs to the library of the plugin that runs.
+  // If two libraries have a plugin of the same name, the enabled one takes precedence.
   for (const bool enabled : {true, false}) {
     for (const Profile& profile : profiles) {
       for (const ProfilePlugin& plugin : profile.plugins) {

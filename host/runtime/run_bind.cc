@@ -20,12 +20,12 @@ void BindRun::OnAnswer(PluginStatus status) {
   if (status.code != BERTH_SKIP) return Finish(std::move(status));
   ++next_;
   if (next_ < binding_.plan().At(Point::kBind).size()) return Start();
-  // Upstream's status is Skip and, where the plugin said nothing, has no text at all.
+  // kube-scheduler returns Skip, without any text if the plugin gave no reason.
   if (status.reasons.empty()) status.reasons = {"all Bind plugins skipped the pod"};
-  Finish({BERTH_ERROR, "", std::move(status.reasons)});
+  Finish({BERTH_ERROR, {}, std::move(status.reasons)});
 }
 
-// The owner may drop this run within `finished`: nothing of it is touched afterwards.
+// Must not: access members after `finished`, which may destroy this run.
 void BindRun::Finish(PluginStatus status) {
   const Finished finished = std::exchange(finished_, nullptr);
   finished(std::move(status));

@@ -1,4 +1,4 @@
-// Bind: the pod goes to its node.
+// Bind: binds the pod to its node.
 #ifndef BERTH_HOST_RUNTIME_RUN_BIND_H_
 #define BERTH_HOST_RUNTIME_RUN_BIND_H_
 
@@ -12,16 +12,15 @@
 
 namespace berth::host {
 
-// Bind in flight: asks the Bind plugins in order until one does not skip, and waits for the answer
-// of one that is pending.
+// Runs the Bind plugins in order until one does not skip, and waits for pending answers.
 //
-// Finished with: success; a plugin's refusal as it gave it; otherwise an error with
-//            `running Bind plugin "X": ...`, and where all skip, with what the last one said. What
-//            a plugin says after its answer does not count.
+// Result:    success; a rejection as the plugin gave it; otherwise an error with
+//            `running Bind plugin "X": ...` or, if all plugins skip, with the reasons of the last
+//            one. Later answers of a plugin that has answered are ignored.
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunBindPlugins)
 // Threading: the scheduling thread; plugins with BERTH_PLUGIN_BLOCKS_IN_BIND on a pool.
-// Lifetime:  until `finished` was called, which happens exactly once, within Start() or later.
-//            Dropped before, it calls nobody any more.
+// Lifetime:  `finished` is called exactly once, within Start() or later, and may destroy the run.
+//            If the run is destroyed before, it is not called.
 class BindRun {
  public:
   using Finished = std::function<void(PluginStatus status)>;

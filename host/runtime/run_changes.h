@@ -1,4 +1,4 @@
-// Changes: every change of the node table, told to the plugins that keep an index of their own.
+// Changes: delivers every change of the node table to the plugins that subscribe to it.
 #ifndef BERTH_HOST_RUNTIME_RUN_CHANGES_H_
 #define BERTH_HOST_RUNTIME_RUN_CHANGES_H_
 
@@ -13,26 +13,27 @@
 
 namespace berth::host {
 
-// Whoever has the point is told, wherever else its profile uses it: an index that misses changes is
-// wrong. Plans are told in the order in which they were added, a plan's plugins in its order.
+// Delivers changes to every plugin that implements the point, even if its profile does not use the
+// plugin at other points: an index of a plugin that misses changes would be wrong. Plans get a
+// change in the order in which they were added, and the plugins of a plan in the plan's order.
 //
 // Threading: the scheduling thread.
-// Lifetime:  the cache must outlive it; plans are removed before they are dropped.
+// Lifetime:  the cache must outlive it; plans must be removed before they are destroyed.
 class ChangeHub final : public CacheObserver {
  public:
-  // Becomes the cache's observer.
+  // Registers as the cache's observer.
   explicit ChangeHub(Cache& cache);
   ~ChangeHub() override;
   ChangeHub(const ChangeHub&) = delete;
   ChangeHub& operator=(const ChangeHub&) = delete;
 
-  // Shows the plan's subscribers all there is (REPLAY: the nodes, then the pods, both by row), then
-  // SYNCED, and every change from then on. What is shown here is no change: it has the number of
-  // the last one, and no other plan sees it.
+  // Delivers the present state to the plan's subscribers (REPLAY: the nodes, then the pods, both by
+  // row), then SYNCED, and every change from then on. A replay is no change: it carries the
+  // sequence number of the last change, and other plans do not get it.
   void AddPlan(const Plan& plan);
-  // Its plugins are told nothing more. One that was never added is no error.
+  // Stops deliveries to the plan. Does nothing if the plan was never added.
   void RemovePlan(const Plan& plan);
-  // Of the last change, whether or not anybody was told.
+  // The sequence number of the last change, whether or not there are subscribers.
   uint64_t sequence() const { return sequence_; }
 
   void OnPodAdded(Row row, const PodRef& pod, bool assumed) override;
@@ -48,10 +49,10 @@ class ChangeHub final : public CacheObserver {
     const PlannedPlugin* plugin;
   };
 
-  berth_change Make(uint32_t kind, Row row) const;
-  berth_change MakeOfPod(uint32_t kind, Row row, const PodRef& pod) const;
+  berth_change MakeChange(uint32_t kind, Row row) const;
+  berth_change MakePodChange(uint32_t kind, Row row, const PodRef& pod) const;
   void Replay(const PlannedPlugin& plugin) const;
-  void TellAll(berth_change change);
+  void NotifyAll(berth_change change);
 
   Cache& cache_;
   std::vector<Subscriber> subscribers_;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 #include "host/runtime/what_if.h"
 
 namespace berth::host {
@@ -16,14 +16,10 @@ bool IsVerdict(uint8_t code) {
          code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE || code == BERTH_PENDING;
 }
 
-PluginStatus Failed(const std::string& plugin, const std::string& why) {
-  return {BERTH_ERROR, plugin, {"running \"" + plugin + "\" filter plugin: " + why}};
-}
-
-// A verdict is filled in before the call with what no plugin may give: one that was left out shows.
+// The value of verdicts before the call. No plugin may give it, so that missing verdicts are found.
 constexpr uint8_t kUnwritten = 0xff;
 
-// What a verdict that is neither Success nor a refusal does to the cycle.
+// Returns the error for a verdict that is neither Success nor a rejection.
 PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t code,
                         uint64_t reasons) {
   const PlannedPlugin& plugin = cycle.plugin();
@@ -32,32 +28,23 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
     const std::string what = code == kUnwritten ? "no verdict" + on
                                                 : "verdict " + std::to_string(code) + on +
                                                       " is none that Filter may give";
-    NoteFault(plugin, Point::kFilter, FaultKind::kBadVerdict, what);
-    return Failed(plugin.name, what);
+    plugin.host->NoteFault(Point::kFilter, FaultKind::kBadVerdict, what);
+    return PluginError(plugin, Point::kFilter, what);
   }
   const std::string text = Join(cycle.ReasonTexts(reasons), ", ");
-  return Failed(plugin.name, text.empty() ? "plugin answered Error" + on : text);
+  return PluginError(plugin, Point::kFilter, text.empty() ? "plugin answered Error" + on : text);
 }
 
-berth_code Call(PluginCycle& cycle, const berth_block& block, berth_filter_out& out,
-                StatusSink& sink) {
-  const PluginInstance& instance = *cycle.plugin().instance;
-  const berth_cycle* abi = cycle.AbiFor(Point::kFilter);
-  const PluginCall call(cycle.plugin(), Point::kFilter);
-  return instance.filter()->filter(instance.self(), abi, &block, &out, sink.raw());
+// Calls the plugin for a block, and returns an error if the call failed.
+PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, berth_filter_out& out) {
+  const PluginAnswer answer =
+      Invoke(cycle, Point::kFilter, [&](auto& instance, auto* abi, berth_status* status) {
+        return instance.filter()->filter(instance.self(), abi, &block, &out, status);
+      });
+  return answer.ok() ? PluginStatus() : AnswerError(cycle.plugin(), Point::kFilter, answer);
 }
 
-PluginStatus CallFailed(const PlannedPlugin& plugin, berth_code code, const StatusSink& sink) {
-  return Failed(plugin.name, WhyFailed(plugin, Point::kFilter, code, sink));
-}
-
-// Success, or the failure of a plugin that may not be asked.
-PluginStatus CheckTrusted(const PlannedPlugin& plugin) {
-  std::string_view why;
-  return IsQuarantined(plugin, &why) ? Failed(plugin.name, std::string(why)) : PluginStatus();
-}
-
-// The scratch of one pass; outputs are indexed by block index.
+// The memory of one pass over the candidates. Verdicts are indexed by block index.
 class FilterPass {
  public:
   explicit FilterPass(Attempt& attempt) : attempt_(attempt) {
@@ -70,16 +57,16 @@ class FilterPass {
             .reasons = reasons_.data()};
   }
 
-  // A plugin that may not be asked fails the cycle before any is asked.
+  // Returns an error if a plugin is quarantined, before any plugin is called.
   PluginStatus Check() const {
     for (const uint32_t plugin : uses_) {
-      PluginStatus status = CheckTrusted(attempt_.cycle(plugin).plugin());
-      if (!status.ok()) return status;
+      auto error = QuarantineError(attempt_.cycle(plugin).plugin(), Point::kFilter);
+      if (error.has_value()) return *std::move(error);
     }
     return {};
   }
 
-  // `rejected`: rows that have their verdict, ascending.
+  // `rejected`: rows that already have a verdict, ascending.
   PluginStatus Run(const Selection::Block& block, std::span<const Row> rejected) {
     const auto selected = attempt_.candidates->SelectedOf(block);
     std::ranges::copy(selected, survivors_.begin());
@@ -104,22 +91,20 @@ class FilterPass {
     PluginCycle& cycle = attempt_.cycle(plugin);
     std::fill_n(codes_.begin(), block.count, kUnwritten);
     std::fill_n(reasons_.begin(), block.count, uint64_t{0});
-    sink_.Clear();
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
-    const berth_code code = Call(cycle, view, out_, sink_);
-    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin(), code, sink_);
-    return AllPassed() ? PluginStatus{} : Sift(plugin, block.first_row);
+    if (PluginStatus status = FilterBlock(cycle, view, out_); !status.ok()) return status;
+    return AllPassed() ? PluginStatus{} : RemoveRejected(plugin, block.first_row);
   }
 
-  // The common case, without a branch per node.
+  // Returns whether no row was rejected: the common case, without a branch per node.
   bool AllPassed() const {
     if (survivors_[n_ - 1] != n_ - 1) {
       uint8_t any = 0;
       for (uint32_t i = 0; i < n_; ++i) any |= codes_[survivors_[i]];
       return any == BERTH_SUCCESS;
     }
-    // 0 .. n-1: a plain run, eight at a time.
+    // The survivors are 0 .. n-1: check eight verdicts at a time.
     uint64_t any = 0;
     uint32_t i = 0;
     for (; i + sizeof(any) <= n_; i += sizeof(any)) {
@@ -131,8 +116,8 @@ class FilterPass {
     return any == BERTH_SUCCESS;
   }
 
-  // Records the rejected and keeps the rest.
-  PluginStatus Sift(uint32_t plugin, Row first_row) {
+  // Records the verdicts of rejected rows and keeps the others.
+  PluginStatus RemoveRejected(uint32_t plugin, Row first_row) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n_; ++i) {
       const uint32_t index = survivors_[i];
@@ -159,15 +144,14 @@ class FilterPass {
   alignas(64) std::array<uint64_t, kBlockRows> reasons_{};
   berth_filter_out out_{};
   std::vector<berth_column> columns_;
-  StatusSink sink_;
 };
 
-// The rows of the candidates where pods are nominated that count for this one, ascending.
-std::vector<Row> ContestedRows(const Attempt& attempt, const Nominator& nominator) {
+// Returns the candidates with nominated pods that count against this pod, ascending.
+std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Nominator& nominator) {
   std::vector<Row> rows;
   nominator.ForEachNode([&](std::string_view node, std::span<const PodRef> nominated) {
     const auto counts = [&attempt](const PodRef& pod) {
-      return CountsForOthers(pod->view(), attempt.pod->view());
+      return CountsAgainst(pod->view(), attempt.pod->view());
     };
     if (std::ranges::none_of(nominated, counts)) return;
     const Row row = attempt.table().FindNode(node);
@@ -177,13 +161,13 @@ std::vector<Row> ContestedRows(const Attempt& attempt, const Nominator& nominato
   return rows;
 }
 
-// What the row's verdict would be with the pods there that are nominated to it.
+// Sets `verdict` to that of the row with its nominated pods added.
 PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, Row row,
                                  RowVerdict& verdict) {
   auto what_if = WhatIf::Begin(attempt, row);
-  if (!what_if.ok()) return {BERTH_ERROR, "", {std::string(what_if.status().message())}};
+  if (!what_if.ok()) return PluginStatus::Error({}, std::string(what_if.status().message()));
   for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
-    if (!CountsForOthers(pod->view(), attempt.pod->view())) continue;
+    if (!CountsAgainst(pod->view(), attempt.pod->view())) continue;
     if (PluginStatus status = (*what_if)->AddPod(pod->view()); !status.ok()) return status;
   }
   return (*what_if)->RunFilters(verdict);
@@ -196,7 +180,7 @@ PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator) {
   FilterPass pass(attempt);
   if (PluginStatus status = pass.Check(); !status.ok()) return status;
   std::vector<Row> rejected;
-  for (const Row row : ContestedRows(attempt, nominator)) {
+  for (const Row row : RowsWithNominatedPods(attempt, nominator)) {
     RowVerdict verdict;
     PluginStatus status = FilterWithNominated(attempt, nominator, row, verdict);
     if (!status.ok()) return status;
@@ -215,7 +199,6 @@ PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const P
   std::vector<uint8_t> codes(rows.size());
   std::vector<uint64_t> reasons(rows.size());
   std::vector<berth_column> columns;
-  StatusSink sink;
   berth_filter_out out{.struct_size = sizeof(berth_filter_out),
                        .reserved = 0,
                        .codes = codes.data(),
@@ -224,13 +207,11 @@ PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const P
   for (const PlannedUse& use : plan.At(Point::kFilter)) {
     if (cycles[use.plugin] == nullptr) continue;
     PluginCycle& cycle = *cycles[use.plugin];
-    if (PluginStatus status = CheckTrusted(cycle.plugin()); !status.ok()) return status;
+    if (auto error = QuarantineError(cycle.plugin(), Point::kFilter)) return *std::move(error);
     std::ranges::fill(codes, kUnwritten);
     std::ranges::fill(reasons, uint64_t{0});
-    sink.Clear();
     const berth_block block = cycle.BlockFor(rows, columns);
-    const berth_code code = Call(cycle, block, out, sink);
-    if (code != BERTH_SUCCESS) return CallFailed(cycle.plugin(), code, sink);
+    if (PluginStatus status = FilterBlock(cycle, block, out); !status.ok()) return status;
     const uint8_t answer = codes[index];
     if (answer == BERTH_SUCCESS) continue;
     if (answer == BERTH_ERROR || !IsVerdict(answer)) {

@@ -4,15 +4,15 @@
 #include <iterator>
 #include <utility>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
-#include "host/runtime/point_status.h"
+#include "host/base/time_units.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
 
 // kube-scheduler: maxTimeout.
-constexpr int64_t kMaxTimeoutNs = int64_t{15} * 60 * 1'000'000'000;
+constexpr int64_t kMaxTimeoutNs = 15 * 60 * kSecond;
 
 }  // namespace
 
@@ -24,21 +24,16 @@ PermitResult RunPermit(Attempt& attempt, Row row) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kPermit)) return {*std::move(error), {}};
-    const PluginInstance& instance = *plugin.instance;
-    StatusSink sink;
     int64_t timeout_ns = 0;
-    berth_code code = BERTH_SUCCESS;
-    const berth_cycle* abi = cycle.AbiFor(Point::kPermit);
-    {
-      const PluginCall call(plugin, Point::kPermit);
-      code = instance.permit()->permit(instance.self(), abi, &target, &timeout_ns, sink.raw());
+    PluginAnswer answer =
+        Invoke(cycle, Point::kPermit, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.permit()->permit(instance.self(), abi, &target, &timeout_ns, status);
+        });
+    if (answer.ok()) continue;
+    if (answer.code != BERTH_WAIT) {
+      return {PointStatus(plugin, Point::kPermit, std::move(answer)), {}};
     }
-    if (code == BERTH_SUCCESS) continue;
-    std::vector<std::string> reasons(sink.reasons().begin(), sink.reasons().end());
-    if (code != BERTH_WAIT) {
-      return {PointStatus(plugin, Point::kPermit, code, std::move(reasons)), {}};
-    }
-    std::ranges::move(reasons, std::back_inserter(result.status.reasons));
+    std::ranges::move(answer.reasons, std::back_inserter(result.status.reasons));
     result.waits.push_back({use.plugin, std::clamp<int64_t>(timeout_ns, 0, kMaxTimeoutNs)});
   }
   if (result.waits.empty()) return result;

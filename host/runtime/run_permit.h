@@ -1,4 +1,4 @@
-// Permit: may the pod go on to be bound, or must it wait?
+// Permit: lets the pod be bound, makes it wait, or rejects it.
 #ifndef BERTH_HOST_RUNTIME_RUN_PERMIT_H_
 #define BERTH_HOST_RUNTIME_RUN_PERMIT_H_
 
@@ -16,14 +16,14 @@ struct PermitWait {
 };
 
 struct PermitResult {
-  // Success; Wait, with the plugins' texts and `one or more plugins asked to wait and no plugin
-  // rejected pod`; a plugin's refusal as it gave it; otherwise an error.
+  // Success; Wait, with the plugins' reasons and `one or more plugins asked to wait and no plugin
+  // rejected pod`; a rejection as the plugin gave it; otherwise an error.
   PluginStatus status;
-  std::vector<PermitWait> waits;  // Of Wait: who asked, in order.
+  std::vector<PermitWait> waits;  // If the status is Wait: the plugins that asked for it, in order.
 };
 
-// Asks every Permit plugin in order, until one refuses or fails.
-// Threading: [cycle]. The attempt's state may have been taken, if it is alive.
+// Calls the Permit plugins in order, until one rejects or fails.
+// Threading: [cycle]. The attempt's state may have been taken, but must exist.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPermitPlugins)
 PermitResult RunPermit(Attempt& attempt, Row row);
 

@@ -1,6 +1,6 @@
 #include "host/runtime/run_post_bind.h"
 
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 
 namespace berth::host {
 
@@ -8,8 +8,9 @@ void RunPostBind(const Binding& binding) {
   for (const PlannedUse& use : binding.plan().At(Point::kPostBind)) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use.plugin];
     const berth_binding* abi = binding.AbiFor(use.plugin);
-    const PluginCall call(plugin, Point::kPostBind, abi->pod);
-    plugin.instance->post_bind()->post_bind(plugin.instance->self(), abi);
+    Invoke(plugin, Point::kPostBind,
+           [abi](auto& instance) { instance.post_bind()->post_bind(instance.self(), abi); },
+           {.pod = abi->pod});
   }
 }
 

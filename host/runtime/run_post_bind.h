@@ -1,4 +1,4 @@
-// PostBind: the pod is bound; clean up or take note.
+// PostBind: notifies plugins that the pod was bound.
 #ifndef BERTH_HOST_RUNTIME_RUN_POST_BIND_H_
 #define BERTH_HOST_RUNTIME_RUN_POST_BIND_H_
 
@@ -6,7 +6,7 @@
 
 namespace berth::host {
 
-// Tells every PostBind plugin, in order. Threading: [event].
+// Calls every PostBind plugin, in order. Threading: [event].
 void RunPostBind(const Binding& binding);
 
 }  // namespace berth::host

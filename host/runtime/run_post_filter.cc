@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
 
-// What Filter and PreFilter said, by row.
+// The verdicts of Filter and PreFilter, by row.
 class VerdictsByRow {
  public:
   explicit VerdictsByRow(const Attempt& attempt)
@@ -31,7 +31,7 @@ class VerdictsByRow {
       codes_[row] = attempt.verdicts[row].code;
       absent_[row] = 0;
     });
-    // Verdicts of feasible rows are not kept.
+    // Attempt::verdicts has no entries for feasible rows.
     SetAll(attempt.feasible, BERTH_SUCCESS);
   }
   VerdictsByRow(const VerdictsByRow&) = delete;
@@ -55,7 +55,7 @@ class VerdictsByRow {
   berth_verdicts abi_;
 };
 
-// Where one plugin's PostFilter puts its nomination.
+// The output of one plugin's PostFilter.
 class PostFilterOut {
  public:
   PostFilterOut()
@@ -89,31 +89,26 @@ PostFilterResult RunPostFilter(Attempt& attempt) {
   for (const PlannedUse& use : attempt.plan().At(Point::kPostFilter)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
-    if (IsQuarantined(plugin, nullptr)) continue;
+    if (IsQuarantined(plugin)) continue;
     const NodesView all(cycle, attempt.live_rows());
     PostFilterOut out;
-    StatusSink sink;
-    berth_code code = BERTH_SUCCESS;
-    const berth_cycle* abi = cycle.AbiFor(Point::kPostFilter);
-    {
-      const PluginCall call(plugin, Point::kPostFilter);
-      code = plugin.instance->post_filter()->post_filter(plugin.instance->self(), abi, all.abi(),
-                                                         verdicts.abi(), out.abi(), sink.raw());
+    PluginAnswer answer =
+        Invoke(cycle, Point::kPostFilter, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.post_filter()->post_filter(instance.self(), abi, all.abi(),
+                                                     verdicts.abi(), out.abi(), status);
+        });
+    if (answer.ok() || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+      return {{answer.code, plugin.id, std::move(answer.reasons)}, out.overrides(), out.node()};
     }
-    std::vector<std::string> reasons(sink.reasons().begin(), sink.reasons().end());
-    if (code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-      return {{code, plugin.name, std::move(reasons)}, out.overrides(), out.node()};
-    }
-    if (code != BERTH_UNSCHEDULABLE && code != BERTH_PENDING) {
-      std::string said = WhyFailed(plugin, Point::kPostFilter, code, sink);
-      return {{BERTH_ERROR, plugin.name, {std::move(said)}}, false, ""};
+    if (answer.code != BERTH_UNSCHEDULABLE && answer.code != BERTH_PENDING) {
+      return {AnswerError(plugin, Point::kPostFilter, answer), false, ""};
     }
     if (out.overrides()) {
       result.overrides = true;
       result.node = out.node();
     }
-    if (result.status.plugin.empty()) result.status.plugin = plugin.name;
-    std::ranges::move(reasons, std::back_inserter(result.status.reasons));
+    if (!result.status.plugin.has_value()) result.status.plugin = plugin.id;
+    std::ranges::move(answer.reasons, std::back_inserter(result.status.reasons));
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// PostFilter: no node fits; can room be made?
+// PostFilter: tries to make room for a pod that fits on no node.
 #ifndef BERTH_HOST_RUNTIME_RUN_POST_FILTER_H_
 #define BERTH_HOST_RUNTIME_RUN_POST_FILTER_H_
 
@@ -11,16 +11,16 @@ namespace berth::host {
 
 struct PostFilterResult {
   // Success; UnschedulableAndUnresolvable as the plugin gave it; Unschedulable with the reasons of
-  // all, and the first that was asked as the plugin; otherwise an error in the plugin's own words.
+  // all plugins and the name of the first; otherwise an error in the plugin's own words.
   PluginStatus status;
-  // What the plugin that ended it said of the nomination; where none did, the last that said
-  // anything. False: it stays as it is, also after an error. True: it becomes `node`; empty: none.
+  // Whether the pod's nomination changes to `node` (empty: none); false: it stays as it is, also
+  // after an error. Set by the plugin that ended the run or, if none did, by the last that set it.
   bool overrides = false;
   std::string node;
 };
 
-// Asks the PostFilter plugins in order: Success, UnschedulableAndUnresolvable and errors end it.
-// One in quarantine is passed over.
+// Calls the PostFilter plugins in order; Success, UnschedulableAndUnresolvable and errors end the
+// run. A quarantined plugin is skipped.
 // REQUIRES: Filter or PreFilter rejected the pod.
 // Threading: [cycle].
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPostFilterPlugins)

@@ -5,39 +5,34 @@
 #include <utility>
 
 #include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
 
-PluginStatus FlightError(const std::string& plugin, std::string text) {
-  return {BERTH_ERROR, plugin, {std::move(text)}};
-}
-
-// Success, Skip, or the error that the answer amounts to.
-PluginStatus AskPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t index) {
-  const PluginInstance& instance = *plugin.instance;
+// Returns Success, Skip, or an error.
+PluginStatus RunPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t index) {
   const berth_binding* binding = of.AbiFor(index);
   of.BeginCall(index);
-  *of.DeadlineFor(index) = DeadlineNs(plugin, Point::kPreBind);
-  StatusSink sink;
-  berth_code code = BERTH_SUCCESS;
-  {
-    const PluginCall call(plugin, Point::kPreBind, binding->pod,
-                          {.cancel = of.CancelWordOf(index)});
-    code = instance.pre_bind()->pre_flight(instance.self(), binding, sink.raw());
+  *of.DeadlineFor(index) = DeadlineNs(*plugin.host, Point::kPreBind);
+  const PluginAnswer answer =
+      Invoke(plugin, Point::kPreBind,
+             [binding](auto& instance, berth_status* status) {
+               return instance.pre_bind()->pre_flight(instance.self(), binding, status);
+             },
+             {.pod = binding->pod, .cancel = of.CancelWordOf(index)});
+  if (answer.ok() || answer.code == BERTH_SKIP) return {answer.code, plugin.id, {}};
+  // Codes that Kubernetes does not have count as Error.
+  if (answer.code == BERTH_ERROR || answer.code < BERTH_SUCCESS || answer.code > BERTH_PENDING) {
+    return AnswerError(plugin, Point::kPreBind, answer, PointFunction::kPreFlight);
   }
-  if (code == BERTH_SUCCESS || code == BERTH_SKIP) return {code, plugin.name, {}};
-  const std::string said = WhyFailed(plugin, Point::kPreBind, code, sink);
-  // Codes that Kubernetes does not have are one kind of error.
-  if (code == BERTH_ERROR || code < BERTH_SUCCESS || code > BERTH_PENDING) {
-    return FlightError(plugin.name, "running PreBindPreFlight \"" + plugin.name + "\": " + said);
-  }
-  return FlightError(plugin.name,
-                     "PreBindPreFlight " + plugin.name + " returned \"" +
-                         std::string(CodeName(code)) +
-                         "\", which is unsupported. It is supposed to return Success, Skip, or "
-                         "Error status");
+  NoteBadCode(plugin, Point::kPreBind, answer.code, answer.Message());
+  return PluginStatus::Error(
+      plugin.id, "PreBindPreFlight " + plugin.name + " returned \"" +
+                     std::string(CodeName(answer.code)) +
+                     "\", which is unsupported. It is supposed to return Success, Skip, or "
+                     "Error status");
 }
 
 }  // namespace
@@ -47,9 +42,9 @@ PreFlightResult RunPreBindPreFlight(Binding& binding) {
   result.status.code = BERTH_SKIP;
   for (const PlannedUse& use : binding.plan().At(Point::kPreBind)) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use.plugin];
-    const bool asks =
-        plugin.instance->pre_bind()->pre_flight != nullptr && !IsQuarantined(plugin, nullptr);
-    PluginStatus status = asks ? AskPreFlight(plugin, binding, use.plugin) : PluginStatus();
+    const bool is_called =
+        plugin.instance->pre_bind()->pre_flight != nullptr && !IsQuarantined(plugin);
+    PluginStatus status = is_called ? RunPreFlight(plugin, binding, use.plugin) : PluginStatus();
     if (status.ok()) {
       result.status = {};
     } else if (status.code == BERTH_SKIP) {
@@ -61,7 +56,7 @@ PreFlightResult RunPreBindPreFlight(Binding& binding) {
   return result;
 }
 
-// --- PreBindRun ---------------------------------------------------------------------------------
+// --- PreBindRun ----------------------------------------------------------------------------------
 
 PreBindRun::PreBindRun(Binding& binding, const AsyncCalls& calls, std::vector<uint32_t> skipped,
                        Finished finished)
@@ -74,12 +69,12 @@ PreBindRun::~PreBindRun() = default;
 
 void PreBindRun::Start() { Continue(); }
 
-// Group by group, until one has to be waited for.
+// Runs group after group, until one has pending answers.
 void PreBindRun::Continue() {
   while (!has_failed_ && next_ < binding_.plan().At(Point::kPreBind).size()) {
     FormGroup();
     if (group_.empty()) continue;
-    if (binding_.cancelled()) return Finish({BERTH_ERROR, "", {"the binding was cancelled"}});
+    if (binding_.cancelled()) return Finish(PluginStatus::Error({}, "the binding was cancelled"));
     StartGroup();
     if (outstanding_ > 0) return;
   }
@@ -130,7 +125,7 @@ void PreBindRun::OnAnswer(Member& member, PluginStatus status) {
   if (outstanding_ == 0 && !is_starting_) Continue();
 }
 
-// The owner may drop this run within `finished`: nothing of it is touched afterwards.
+// Must not: access members after `finished`, which may destroy this run.
 void PreBindRun::Finish(PluginStatus status) {
   const Finished finished = std::exchange(finished_, nullptr);
   finished(std::move(status));

@@ -1,4 +1,4 @@
-// PreBindPreFlight and PreBind: what must happen before the pod is bound.
+// PreBindPreFlight and PreBind: prepares the binding of the pod.
 #ifndef BERTH_HOST_RUNTIME_RUN_PRE_BIND_H_
 #define BERTH_HOST_RUNTIME_RUN_PRE_BIND_H_
 
@@ -15,33 +15,34 @@
 namespace berth::host {
 
 struct PreFlightResult {
-  // Success: some PreBind has work to do; Skip: none has; otherwise an error.
+  // Success: at least one PreBind plugin has work to do; Skip: none has; otherwise an error.
   PluginStatus status;
   std::vector<uint32_t> skipped;  // Plugins, into Plan::plugins(), whose PreBind is not called.
 };
 
-// Asks every PreBind plugin that has a pre_flight; one without, or in quarantine, has work to do.
+// Calls pre_flight of every PreBind plugin. A plugin that has none or is quarantined counts as
+// having work to do.
 // Threading: [bind], on the scheduling thread.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreBindPreFlights)
 PreFlightResult RunPreBindPreFlight(Binding& binding);
 
-// PreBind in flight. Plugins that follow each other and allow it run at the same time; one that
-// does not, even if it is skipped, ends such a group. The first failure ends it all: it cancels the
-// others of its group, and is reported once they have answered. Of several, that counts which comes
-// first in the profile.
+// Runs the PreBind plugins. Consecutive plugins with BERTH_PRE_BIND_PARALLEL form a group that runs
+// at the same time; a plugin without it ends the group, even if it is skipped. The first failure
+// ends the run: it cancels the other plugins of its group, and is reported once they have answered.
+// Of several failures, the first in the profile's order is reported.
 //
-// Finished with: success; a plugin's refusal as it gave it; otherwise an error with
-//            `running PreBind plugin "X": ...`, or without a plugin when the binding was cancelled
+// Result:    success; a rejection as the plugin gave it; otherwise an error with
+//            `running PreBind plugin "X": ...`, or without a plugin if the binding was cancelled
 //            between two groups.
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreBindPlugins)
 // Threading: the scheduling thread; plugins with BERTH_PLUGIN_BLOCKS_IN_BIND on a pool.
-// Lifetime:  until `finished` was called, exactly once, within Start() or later. Dropped before, it
-//            calls nobody any more.
+// Lifetime:  `finished` is called exactly once, within Start() or later, and may destroy the run.
+//            If the run is destroyed before, it is not called.
 class PreBindRun {
  public:
   using Finished = std::function<void(PluginStatus status)>;
 
-  // `skipped`: of RunPreBindPreFlight().
+  // `skipped`: PreFlightResult::skipped.
   PreBindRun(Binding& binding, const AsyncCalls& calls, std::vector<uint32_t> skipped,
              Finished finished);
   ~PreBindRun();
@@ -70,9 +71,10 @@ class PreBindRun {
   Finished finished_;
   size_t next_ = 0;  // Into the plan's PreBind plugins.
   std::vector<Member> group_;
-  size_t outstanding_ = 0;  // Of the group.
+  size_t outstanding_ = 0;  // Answers of the group.
   bool has_failed_ = false;
-  bool is_starting_ = false;  // The group: answers within the call wait for the rest of it.
+  // The group is being started: answers that come within a call must not start the next group.
+  bool is_starting_ = false;
 };
 
 }  // namespace berth::host

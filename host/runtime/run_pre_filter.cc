@@ -4,17 +4,12 @@
 #include <iterator>
 #include <utility>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
+#include "host/base/sorted_vector.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
-
-template <class T>
-void SortUnique(std::vector<T>& values) {
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 template <class T>
 std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
@@ -23,13 +18,13 @@ std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
   return both;
 }
 
-// The nodes that one plugin names.
+// The nodes to which one plugin restricts the pod.
 struct NodeSubset {
   std::vector<Row> rows;             // Ascending.
-  std::vector<std::string> unknown;  // Names that no node has, sorted.
+  std::vector<std::string> unknown;  // Names without a node, sorted.
 };
 
-// Where one plugin's PreFilter puts what it finds.
+// The output of one plugin's PreFilter.
 class PreFilterOut {
  public:
   PreFilterOut(PluginCycle& cycle, const NodeTable& table)
@@ -44,7 +39,7 @@ class PreFilterOut {
   PreFilterOut& operator=(const PreFilterOut&) = delete;
 
   berth_pre_filter_out* abi() { return &abi_; }
-  // None when the plugin named no nodes.
+  // No value if the plugin does not restrict the nodes.
   std::optional<NodeSubset>& nodes() { return nodes_; }
 
  private:
@@ -74,9 +69,8 @@ class PreFilterOut {
   berth_pre_filter_out abi_;
 };
 
-void Intersect(Attempt& attempt, const std::string& plugin, NodeSubset nodes) {
+void Intersect(Attempt& attempt, uint32_t plugin, NodeSubset nodes) {
   attempt.subset_plugins.push_back(plugin);
-  std::ranges::sort(attempt.subset_plugins);
   if (attempt.subset.has_value()) {
     nodes.rows = Common(*attempt.subset, nodes.rows);
     nodes.unknown = Common(attempt.subset_unknown, nodes.unknown);
@@ -86,8 +80,8 @@ void Intersect(Attempt& attempt, const std::string& plugin, NodeSubset nodes) {
 }
 
 PluginStatus EmptySubset(const Attempt& attempt) {
-  const auto& plugins = attempt.subset_plugins;
-  PluginStatus status{BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, "", {}};
+  const std::vector<std::string> plugins = attempt.SubsetPluginNames();
+  PluginStatus status{.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE};
   if (plugins.size() == 1) {
     status.reasons = {"node(s) didn't satisfy plugin " + plugins.front()};
     return status;
@@ -96,52 +90,38 @@ PluginStatus EmptySubset(const Attempt& attempt) {
   return status;
 }
 
-berth_code Call(PluginCycle& cycle, const NodesView& all, PreFilterOut& out, StatusSink& sink) {
-  const PluginInstance& instance = *cycle.plugin().instance;
-  const berth_cycle* abi = cycle.AbiFor(Point::kPreFilter);
-  const PluginCall call(cycle.plugin(), Point::kPreFilter);
-  return instance.pre_filter()->pre_filter(instance.self(), abi, all.abi(), out.abi(), sink.raw());
-}
-
-PluginStatus Failed(const std::string& plugin, const std::string& why) {
-  return {BERTH_ERROR, plugin, {"running PreFilter plugin \"" + plugin + "\": " + why}};
-}
-
 }  // namespace
 
 PluginStatus RunPreFilter(Attempt& attempt) {
-  StatusSink sink;
   for (const PlannedUse& use : attempt.plan().At(Point::kPreFilter)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
-    if (std::string_view why; IsQuarantined(plugin, &why)) {
-      return Failed(plugin.name, std::string(why));
-    }
+    if (auto error = QuarantineError(plugin, Point::kPreFilter)) return *std::move(error);
     PreFilterOut out(cycle, attempt.table());
     NodesView all(cycle, attempt.live_rows());
-    sink.Clear();
     cycle.set_binding_allowed(true);
-    const berth_code code = Call(cycle, all, out, sink);
+    PluginAnswer answer =
+        Invoke(cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.pre_filter()->pre_filter(instance.self(), abi, all.abi(), out.abi(),
+                                                   status);
+        });
     cycle.set_binding_allowed(false);
 
-    if (code == BERTH_SKIP) {
+    if (answer.code == BERTH_SKIP) {
       cycle.skip_filter = true;
       continue;
     }
-    if (code == BERTH_UNSCHEDULABLE || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-      const auto reasons = sink.reasons();
+    if (answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
       attempt.pre_filter_rejection =
-          PluginStatus{code, plugin.name, {reasons.begin(), reasons.end()}};
-      if (code == BERTH_UNSCHEDULABLE) continue;
-      // Nothing else matters any more, other plugins' subsets included.
+          PluginStatus{answer.code, plugin.id, std::move(answer.reasons)};
+      if (answer.code == BERTH_UNSCHEDULABLE) continue;
+      // The subsets of other plugins do not matter any more.
       attempt.subset_plugins.clear();
       return {};
     }
-    if (code != BERTH_SUCCESS) {
-      return Failed(plugin.name, WhyFailed(plugin, Point::kPreFilter, code, sink));
-    }
+    if (!answer.ok()) return AnswerError(plugin, Point::kPreFilter, answer);
     if (!out.nodes().has_value()) continue;
-    Intersect(attempt, plugin.name, std::move(*out.nodes()));
+    Intersect(attempt, use.plugin, std::move(*out.nodes()));
     if (attempt.subset->empty() && attempt.subset_unknown.empty()) {
       attempt.pre_filter_rejection = EmptySubset(attempt);
       return {};

@@ -1,4 +1,4 @@
-// PreFilter: what can be said of the pod before any node is looked at.
+// PreFilter: prepares Filter, and may reject the pod or restrict it to some nodes.
 #ifndef BERTH_HOST_RUNTIME_RUN_PRE_FILTER_H_
 #define BERTH_HOST_RUNTIME_RUN_PRE_FILTER_H_
 
@@ -7,13 +7,13 @@
 
 namespace berth::host {
 
-// Runs every PreFilter in order. Fills in skip_filter, the subset of nodes, and the rejection.
+// Runs the PreFilter plugins in order. Fills in skip_filter, the subset of nodes and the rejection.
 //
 // Threading: [cycle].
 // Returns:   success, also when the pod was rejected (attempt.pre_filter_rejection); an error when
 //            a plugin failed, which fails the cycle.
-// Rules:     UnschedulableAndUnresolvable stops at once; Unschedulable is kept while the others
-//            still run; subsets are intersected, and an empty intersection rejects.
+// Rules:     UnschedulableAndUnresolvable stops at once; after Unschedulable the other plugins
+//            still run; subsets are intersected, and an empty intersection rejects the pod.
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreFilterPlugins)
 PluginStatus RunPreFilter(Attempt& attempt);
 

@@ -1,6 +1,6 @@
 #include "host/runtime/run_queue_sort.h"
 
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 
 namespace berth::host {
 
@@ -11,14 +11,16 @@ void PluginQueueOrder::SetPlan(const Plan& plan) {
 
 SortKey PluginQueueOrder::KeyOf(const berth_queued& queued) const {
   SortKey key{};
-  const PluginCall call(*plugin_, Point::kQueueSort, queued.pod);
-  sort_->key(plugin_->instance->self(), &queued, key.data());
+  Invoke(*plugin_, Point::kQueueSort,
+         [&](auto& instance) { sort_->key(instance.self(), &queued, key.data()); },
+         {.pod = queued.pod});
   return key;
 }
 
 bool PluginQueueOrder::Less(const berth_queued& a, const berth_queued& b) const {
-  const PluginCall call(*plugin_, Point::kQueueSort, a.pod);
-  return sort_->less(plugin_->instance->self(), &a, &b) != 0;
+  return Invoke(*plugin_, Point::kQueueSort,
+                [&](auto& instance) { return sort_->less(instance.self(), &a, &b); },
+                {.pod = a.pod}) != 0;
 }
 
 }  // namespace berth::host

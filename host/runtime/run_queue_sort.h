@@ -1,4 +1,4 @@
-// QueueSort: in which order pods are tried.
+// QueueSort: the order in which pods are scheduled.
 #ifndef BERTH_HOST_RUNTIME_RUN_QUEUE_SORT_H_
 #define BERTH_HOST_RUNTIME_RUN_QUEUE_SORT_H_
 
@@ -9,16 +9,16 @@
 
 namespace berth::host {
 
-// The order that the plan's one QueueSort plugin gives.
-// Lifetime: the plan must live until another is set.
+// The order of the plan's QueueSort plugin, of which a plan has exactly one.
+// Lifetime: the plan must live until another plan is set.
 class PluginQueueOrder final : public QueueOrder {
  public:
-  explicit PluginQueueOrder(const Plan& plan) { SetPlan(plan); }
-
-  // SchedulingQueue::PolicyChanged() is then due.
+  // Sets the plan whose plugin orders the queue from now on. The caller must then call
+  // SchedulingQueue::PolicyChanged().
+  // REQUIRES: a plan is set before the queue holds a pod.
   void SetPlan(const Plan& plan);
 
-  bool has_key() const override { return sort_->key != nullptr; }
+  bool has_key() const override { return sort_ != nullptr && sort_->key != nullptr; }
   SortKey KeyOf(const berth_queued& queued) const override;
   bool Less(const berth_queued& a, const berth_queued& b) const override;
 

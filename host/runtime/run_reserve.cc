@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
-#include "host/runtime/point_status.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 
@@ -15,29 +14,24 @@ PluginStatus RunReserve(Attempt& attempt, Row row) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kReserve)) return *std::move(error);
-    const PluginInstance& instance = *plugin.instance;
-    StatusSink sink;
-    berth_code code = BERTH_SUCCESS;
-    const berth_cycle* abi = cycle.AbiFor(Point::kReserve);
-    {
-      const PluginCall call(plugin, Point::kReserve);
-      code = instance.reserve()->reserve(instance.self(), abi, &target, sink.raw());
-    }
-    if (code == BERTH_SUCCESS) continue;
-    return PointStatus(plugin, Point::kReserve, code,
-                       {sink.reasons().begin(), sink.reasons().end()});
+    PluginAnswer answer =
+        Invoke(cycle, Point::kReserve, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.reserve()->reserve(instance.self(), abi, &target, status);
+        });
+    if (!answer.ok()) return PointStatus(plugin, Point::kReserve, std::move(answer));
   }
   return {};
 }
 
-// A plugin in quarantine is called too: what it has claimed, only it can give back.
+// A quarantined plugin is called too: only the plugin can release what it has claimed.
 void RunUnreserve(const Binding& binding) {
   const auto uses = binding.plan().At(Point::kReserve);
   for (auto use = uses.rbegin(); use != uses.rend(); ++use) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use->plugin];
     const berth_binding* abi = binding.AbiFor(use->plugin);
-    const PluginCall call(plugin, Point::kReserve, abi->pod);
-    plugin.instance->reserve()->unreserve(plugin.instance->self(), abi);
+    Invoke(plugin, Point::kReserve,
+           [abi](auto& instance) { instance.reserve()->unreserve(instance.self(), abi); },
+           {.pod = abi->pod});
   }
 }
 

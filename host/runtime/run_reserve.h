@@ -1,4 +1,4 @@
-// Reserve: claim what the pod needs beside the node's resources.
+// Reserve: lets plugins claim what the pod needs besides the node's resources.
 #ifndef BERTH_HOST_RUNTIME_RUN_RESERVE_H_
 #define BERTH_HOST_RUNTIME_RUN_RESERVE_H_
 
@@ -8,17 +8,18 @@
 
 namespace berth::host {
 
-// Asks every Reserve plugin in order; the first that does not succeed ends it.
+// Calls the Reserve plugins in order, until one does not succeed.
 //
-// Threading: [cycle]. The attempt's state may have been taken, if it is alive.
-// Returns:   success; a plugin's refusal as it gave it; otherwise an error with
-//            `running Reserve plugin "X": ...`. RunUnreserve() is then due.
+// Threading: [cycle]. The attempt's state may have been taken, but must exist.
+// Returns:   success; a rejection as the plugin gave it; otherwise an error with
+//            `running Reserve plugin "X": ...`. Unless it succeeds, the caller must call
+//            RunUnreserve().
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go,
 //            RunReservePluginsReserve)
 PluginStatus RunReserve(Attempt& attempt, Row row);
 
-// Takes back what Reserve claimed: every plugin of the point, in reverse order, whether its Reserve
-// ran or not.
+// Undoes Reserve: calls Unreserve of all plugins of the point, in reverse order, whether their
+// Reserve ran or not.
 // Threading: [cycle] or [event].
 void RunUnreserve(const Binding& binding);
 

@@ -3,48 +3,35 @@
 #include <algorithm>
 #include <array>
 
-#include "host/base/status_sink.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 
 namespace berth::host {
 namespace {
 
-PluginStatus Failed(const std::string& plugin, std::string text) {
-  return {BERTH_ERROR, plugin, {std::move(text)}};
-}
-
-// A score is filled in before the call with what no plugin may give: one that was left out shows.
-constexpr int64_t kUnwritten = INT64_MIN;
+// The value of scores before the call. No plugin may give it, so that missing scores are found.
+constexpr int64_t kUnwrittenScore = INT64_MIN;
 
 PluginStatus NoScore(const Attempt& attempt, const PlannedPlugin& plugin, Row row) {
   const std::string what = "no score for node " + std::string(attempt.table().node(row)->name());
-  NoteFault(plugin, Point::kScore, FaultKind::kBadScore, what);
-  return Failed(plugin.name,
-                "running Score plugins: plugin \"" + plugin.name + "\" failed with: " + what);
+  plugin.host->NoteFault(Point::kScore, FaultKind::kBadScore, what);
+  return PluginError(plugin, Point::kScore, what);
 }
 
-// Asks one plugin for the raw scores of all feasible rows.
+// Gets the raw scores of all feasible rows from one plugin.
 PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<int64_t>& raw) {
-  const PluginInstance& instance = *cycle.plugin().instance;
   alignas(64) std::array<int64_t, kBlockRows> out;
   std::vector<berth_column> columns;
-  StatusSink sink;
   raw.clear();
   for (const Selection::Block& block : attempt.feasible.blocks()) {
     const auto selected = attempt.feasible.SelectedOf(block);
     const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
-    sink.Clear();
-    std::fill_n(out.begin(), block.count, kUnwritten);
-    const berth_cycle* abi = cycle.AbiFor(Point::kScore);
-    const berth_code code = [&] {
-      const PluginCall call(cycle.plugin(), Point::kScore);
-      return instance.score()->score(instance.self(), abi, &view, out.data(), sink.raw());
-    }();
-    if (code != BERTH_SUCCESS) {
-      return Failed(cycle.plugin().name,
-                    "running Score plugins: plugin \"" + cycle.plugin().name +
-                        "\" failed with: " + WhyFailed(cycle.plugin(), Point::kScore, code, sink));
-    }
+    std::fill_n(out.begin(), block.count, kUnwrittenScore);
+    const PluginAnswer answer =
+        Invoke(cycle, Point::kScore, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.score()->score(instance.self(), abi, &view, out.data(), status);
+        });
+    if (!answer.ok()) return AnswerError(cycle.plugin(), Point::kScore, answer);
     const size_t end = raw.size();
     if (selected.size() == block.count) {
       raw.insert(raw.end(), out.begin(), out.begin() + block.count);
@@ -53,7 +40,7 @@ PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<i
       for (size_t i = 0; i < selected.size(); ++i) raw[end + i] = out[selected[i]];
     }
     const auto left_out =
-        std::find(raw.begin() + static_cast<ptrdiff_t>(end), raw.end(), kUnwritten);
+        std::find(raw.begin() + static_cast<ptrdiff_t>(end), raw.end(), kUnwrittenScore);
     if (left_out == raw.end()) continue;
     const size_t which = static_cast<size_t>(left_out - raw.begin()) - end;
     return NoScore(attempt, cycle.plugin(), block.first_row + selected[which]);
@@ -63,29 +50,24 @@ PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<i
 
 PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
                            std::span<const uint32_t> rows, std::vector<int64_t>& scores) {
-  const PluginInstance& instance = *cycle.plugin().instance;
-  const berth_score& score = *instance.score();
+  const berth_score& score = *cycle.plugin().instance->score();
   if (score.normalize_mode != BERTH_NORMALIZE_CUSTOM) {
     Normalize(score.normalize_mode, scores);
     return {};
   }
-  StatusSink sink;
   berth_scores io{.struct_size = sizeof(berth_scores),
                   .count = attempt.feasible.size(),
                   .rows = rows.data(),
                   .scores = scores.data()};
-  const berth_cycle* abi = cycle.AbiFor(Point::kScore);
-  const berth_code code = [&] {
-    const PluginCall call(cycle.plugin(), Point::kScore);
-    return score.normalize(instance.self(), abi, &io, sink.raw());
-  }();
-  if (code == BERTH_SUCCESS) return {};
-  return Failed(cycle.plugin().name,
-                "running Normalize on Score plugins: plugin \"" + cycle.plugin().name +
-                    "\" failed with: " + WhyFailed(cycle.plugin(), Point::kScore, code, sink));
+  const PluginAnswer answer =
+      Invoke(cycle, Point::kScore, [&](auto& instance, auto* abi, berth_status* status) {
+        return score.normalize(instance.self(), abi, &io, status);
+      });
+  if (answer.ok()) return {};
+  return AnswerError(cycle.plugin(), Point::kScore, answer, PointFunction::kNormalize);
 }
 
-// Adds the weighted scores to the totals, in one pass that also finds whether any is out of range.
+// Adds the weighted scores to the totals, in one pass that also detects scores out of range.
 PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
                          std::span<int64_t> totals) {
   constexpr auto kOutside = [](int64_t score) { return score < 0 || score > BERTH_SCORE_MAX; };
@@ -94,7 +76,7 @@ PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
   bool outside = false;
   for (size_t i = 0; i < totals.size(); ++i) {
     outside |= static_cast<uint64_t>(scores[i]) > uint64_t{BERTH_SCORE_MAX};
-    // Wraps where a score is out of range, which is then an error.
+    // May wrap around if a score is out of range, which is reported as an error.
     totals[i] =
         static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
                              static_cast<uint64_t>(weight) * static_cast<uint64_t>(scores[i]));
@@ -103,12 +85,13 @@ PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
   const int64_t first = *std::ranges::find_if(column.normalized, kOutside);
   const std::string what = "returns an invalid score " + std::to_string(first) +
                            ", it should in the range of [0, 100] after normalizing";
-  NoteFault(plugin, Point::kScore, FaultKind::kBadScore, what);
-  return Failed(plugin.name, "applying score defaultWeights on Score plugins: plugin \"" +
-                                 plugin.name + "\" " + what);
+  plugin.host->NoteFault(Point::kScore, FaultKind::kBadScore, what);
+  return PluginStatus::Error(
+      plugin.id,
+      "applying score defaultWeights on Score plugins: plugin \"" + plugin.name + "\" " + what);
 }
 
-// The feasible rows' numbers, for custom normalisation.
+// Returns the row numbers of the feasible rows, for custom normalization.
 std::vector<uint32_t> FeasibleRows(const Attempt& attempt) {
   std::vector<uint32_t> rows;
   rows.reserve(attempt.feasible.size());
@@ -120,7 +103,7 @@ std::vector<uint32_t> FeasibleRows(const Attempt& attempt) {
   return rows;
 }
 
-// Scores from a plugin may be of any size; their hundredfold must not overflow.
+// Raw scores may have any value, and a hundred times such a value must not overflow.
 __extension__ using Wide = __int128;
 
 template <class Int>
@@ -157,30 +140,26 @@ bool NormalizesItself(const PluginCycle& cycle) {
 }  // namespace
 
 PluginStatus RunPreScore(Attempt& attempt) {
-  StatusSink sink;
   for (const PlannedUse& use : attempt.plan().At(Point::kPreScore)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
-    if (IsQuarantined(plugin, nullptr)) {
+    if (IsQuarantined(plugin)) {
       cycle.skip_score = true;
       continue;
     }
     const NodesView feasible(cycle, attempt.feasible);
     const NodesView all(cycle, attempt.live_rows());
-    sink.Clear();
     cycle.set_binding_allowed(true);
-    const berth_cycle* abi = cycle.AbiFor(Point::kPreScore);
-    const berth_code code = [&] {
-      const PluginCall call(plugin, Point::kPreScore);
-      return plugin.instance->pre_score()->pre_score(plugin.instance->self(), abi, feasible.abi(),
-                                                     all.abi(), sink.raw());
-    }();
+    const PluginAnswer answer =
+        Invoke(cycle, Point::kPreScore, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.pre_score()->pre_score(instance.self(), abi, feasible.abi(), all.abi(),
+                                                 status);
+        });
     cycle.set_binding_allowed(false);
-    if (code == BERTH_SKIP) {
+    if (answer.code == BERTH_SKIP) {
       cycle.skip_score = true;
-    } else if (code != BERTH_SUCCESS) {
-      return Failed(plugin.name, "running PreScore plugin \"" + plugin.name + "\": " +
-                                     WhyFailed(cycle.plugin(), Point::kPreScore, code, sink));
+    } else if (!answer.ok()) {
+      return AnswerError(plugin, Point::kPreScore, answer);
     }
   }
   return {};
@@ -192,7 +171,7 @@ PluginStatus RunScore(Attempt& attempt) {
   std::vector<uint32_t> rows;
   for (const PlannedUse& use : attempt.plan().At(Point::kScore)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
-    if (cycle.skip_score || IsQuarantined(cycle.plugin(), nullptr)) continue;
+    if (cycle.skip_score || IsQuarantined(cycle.plugin())) continue;
     if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
     ScoreColumn& column = attempt.scores[attempt.score_count++];
     column.plugin = use.plugin;

@@ -1,4 +1,4 @@
-// PreScore and Score: how well each feasible node suits the pod.
+// PreScore and Score: rate how well each feasible node suits the pod.
 #ifndef BERTH_HOST_RUNTIME_RUN_SCORE_H_
 #define BERTH_HOST_RUNTIME_RUN_SCORE_H_
 
@@ -10,20 +10,20 @@
 
 namespace berth::host {
 
-// Runs every PreScore in order over the feasible nodes. Fills in skip_score.
+// Runs the PreScore plugins in order over the feasible nodes. Fills in skip_score.
 // Threading: [cycle].
 // Returns:   success; an error when a plugin answered anything but Success or Skip, which fails the
 //            cycle: a pod is never unschedulable because of Score.
 PluginStatus RunPreScore(Attempt& attempt);
 
-// Scores the feasible rows by every plugin that did not skip, normalises, weighs and adds up. Fills
-// in `scores` and `totals`.
+// Scores the feasible rows with every plugin that did not skip, normalizes and weights the scores,
+// and adds them up. Fills in `scores` and `totals`.
 // Threading: [cycle]; calls plugins under [block].
-// Returns:   success; an error when a plugin failed or a normalised score lies outside 0..100.
+// Returns:   success; an error if a plugin failed or a normalized score is outside 0..100.
 PluginStatus RunScore(Attempt& attempt);
 
-// BERTH_NORMALIZE_*, except custom; in place. Integer division as upstream's
-// (kube-scheduler: pkg/scheduler/framework/plugins/helper/normalize_score.go).
+// Normalizes scores in place. `mode`: BERTH_NORMALIZE_*, except custom. Divides integers as
+// kube-scheduler does (pkg/scheduler/framework/plugins/helper/normalize_score.go).
 void Normalize(uint32_t mode, std::span<int64_t> scores);
 
 }  // namespace berth::host

@@ -1,5 +1,5 @@
-// What plugins may ask of the scheduler through the services of <berth/abi.h>. The scheduling loop
-// answers.
+// What plugins request of the scheduler through the services of <berth/abi.h>. The scheduling loop
+// implements it.
 #ifndef BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 #define BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 
@@ -17,28 +17,27 @@
 
 namespace berth::host {
 
-// Threading: the scheduling thread. What changes queue or bindings is put down and carried out
-//            between cycles, never within the call: plugins ask in the middle of one.
+// Threading: the scheduling thread. Requests that change the queue or bindings are recorded and
+//            carried out between cycles, because plugins make them during a cycle.
 class SchedulerRequests {
  public:
   virtual ~SchedulerRequests() = default;
 
   virtual const Nominator& nominator() const = 0;
-  // Here and in the pod's status. False: it has none.
+  // Clears the pod's nomination, here and in its status. Returns false if it has none.
   virtual bool ClearNomination(std::string_view uid) = 0;
 
   virtual void Activate(std::string_view uid) = 0;
 
-  // Until `each` returns false. Pods that somebody has already rejected or allowed altogether are
-  // not among them.
+  // Calls `each` for every waiting pod, until it returns false. Leaves out pods that were already
+  // rejected or allowed by all plugins.
   virtual void EachWaiting(const std::function<bool(const Pod& pod)>& each) const = 0;
-  // False: it does not wait.
+  // Allow() and Reject() return false if the pod does not wait.
   virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
 
-  // Makes room: see berth_api.evict. `pod` has a uid; its texts need to live until the call
-  // returns. Errors of the API server as Client::DeletePod gives them, but for one that is gone:
-  // success.
+  // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.
+  // Errors: those of Client::DeletePod, except that a pod that does not exist is a success.
   virtual void Evict(const PodName& pod, std::string_view message, Done done) = 0;
 };
 

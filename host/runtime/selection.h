@@ -1,4 +1,4 @@
-// A set of rows, cut into blocks: what a block call is asked about.
+// A set of rows in blocks: the arguments of block calls.
 #ifndef BERTH_HOST_RUNTIME_SELECTION_H_
 #define BERTH_HOST_RUNTIME_SELECTION_H_
 
@@ -10,10 +10,10 @@
 
 namespace berth::host {
 
-// Rows per block: five columns of eight bytes stay in the first-level cache.
+// Rows per block. Five columns of eight bytes fit into the first-level cache.
 inline constexpr uint32_t kBlockRows = 256;
 
-// Ascending rows, block by block. Blocks without a selected row are left out.
+// A set of ascending rows, by block. Blocks without a selected row are left out.
 class Selection {
  public:
   struct Block {
@@ -28,8 +28,8 @@ class Selection {
     indices_.clear();
   }
 
-  // Appends the selected indices of the block that starts at `first_row`. Called with ascending
-  // first rows; an empty selection adds nothing.
+  // Appends a block that starts at `first_row`, with its selected indices. Adds nothing if there
+  // are none. REQUIRES: first rows ascend from call to call.
   void Append(Row first_row, uint32_t count, std::span<const uint32_t> selected) {
     if (selected.empty()) return;
     blocks_.push_back({first_row, count, static_cast<uint32_t>(indices_.size()),
@@ -37,9 +37,9 @@ class Selection {
     indices_.insert(indices_.end(), selected.begin(), selected.end());
   }
 
-  // All rows of a table that are live.
+  // Selects all live rows of a table.
   void AssignLive(const NodeTable& table);
-  // The given rows, ascending, without repeats.
+  // Selects the given rows. REQUIRES: `rows` is ascending, without duplicates.
   void AssignRows(const NodeTable& table, std::span<const Row> rows);
 
   uint32_t size() const { return static_cast<uint32_t>(indices_.size()); }
@@ -47,7 +47,7 @@ class Selection {
   std::span<const uint32_t> SelectedOf(const Block& block) const {
     return std::span(indices_).subspan(block.begin, block.n_selected);
   }
-  // The k-th row. REQUIRES: k < size(). Costs O(log blocks).
+  // Returns the k-th row in O(log blocks). REQUIRES: k < size().
   Row At(uint32_t k) const;
   bool Contains(Row row) const;
 

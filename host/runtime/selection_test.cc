@@ -35,7 +35,7 @@ class SelectionTest : public ::testing::Test {
     }
     return rows;
   }
-  // At, Contains and size say what the blocks say.
+  // Checks that At(), Contains() and size() agree with the blocks.
   void ExpectRows(const Selection& selection, const std::vector<Row>& rows) {
     EXPECT_EQ(RowsOf(selection), rows);
     ASSERT_EQ(selection.size(), rows.size());
@@ -51,7 +51,7 @@ class SelectionTest : public ::testing::Test {
   Selection selection_;
 };
 
-TEST_F(SelectionTest, OfAnEmptyTableIsEmpty) {
+TEST_F(SelectionTest, IsEmptyForAnEmptyTable) {
   selection_.AssignLive(table_);
   ExpectRows(selection_, {});
   selection_.AssignRows(table_, {});
@@ -68,7 +68,7 @@ TEST_F(SelectionTest, LiveRowsAcrossBlocks) {
   }
 }
 
-TEST_F(SelectionTest, HolesAndWholeBlocksAreLeftOut) {
+TEST_F(SelectionTest, LeavesOutDeadRowsAndEmptyBlocks) {
   MakeNodes(4 * kBlockRows);
   std::vector<Row> rows;
   for (Row row = 0; row < 4 * kBlockRows; ++row) {
@@ -85,7 +85,7 @@ TEST_F(SelectionTest, HolesAndWholeBlocksAreLeftOut) {
   EXPECT_EQ(selection_.blocks().size(), 3U);
 }
 
-TEST_F(SelectionTest, GivenRows) {
+TEST_F(SelectionTest, AssignsGivenRows) {
   MakeNodes(3 * kBlockRows);
   for (const std::vector<Row>& rows : {std::vector<Row>{0},
                                        {kBlockRows},

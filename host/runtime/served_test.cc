@@ -1,5 +1,4 @@
-// Which extension points and services there are. A change of either is a change of what plugins can
-// rely on, so both are written down here once more.
+// The extension points, listed once more: a change is a change of what plugins can rely on.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Points, ThatAreThere) {
+TEST(Points, AreTheseFourteen) {
   std::vector<std::string_view> names;
   for (const PointInfo& info : kPoints) names.push_back(info.name);
   EXPECT_THAT(names, ElementsAre("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter",
@@ -37,17 +36,17 @@ TEST(Points, AreInTheOrderOfTheEnumeration) {
 
 TEST(PluginStatus, MessageJoinsReasons) {
   EXPECT_EQ(PluginStatus().Message(), "");
-  EXPECT_EQ((PluginStatus{BERTH_ERROR, "p", {"a"}}.Message()), "a");
-  EXPECT_EQ((PluginStatus{BERTH_ERROR, "p", {"a", "b"}}.Message()), "a, b");
+  EXPECT_EQ((PluginStatus{BERTH_ERROR, 1, {"a"}}.Message()), "a");
+  EXPECT_EQ((PluginStatus{BERTH_ERROR, 1, {"a", "b"}}.Message()), "a, b");
 }
 
-TEST(PluginStatus, RejectedIsARefusalAndNoFailure) {
+TEST(PluginStatus, RejectedMeansARejectionAndNoError) {
   for (const berth_code code :
        {BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_PENDING}) {
-    EXPECT_TRUE((PluginStatus{code, "", {}}.rejected())) << code;
+    EXPECT_TRUE((PluginStatus{code, {}, {}}.rejected())) << code;
   }
   for (const berth_code code : {BERTH_SUCCESS, BERTH_ERROR, BERTH_WAIT, BERTH_SKIP, BERTH_BUG}) {
-    EXPECT_FALSE((PluginStatus{code, "", {}}.rejected())) << code;
+    EXPECT_FALSE((PluginStatus{code, {}, {}}.rejected())) << code;
   }
 }
 

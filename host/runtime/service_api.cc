@@ -1,4 +1,4 @@
-// berth.api/1
+// The service berth.api/1.
 #include "host/runtime/service_api.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace berth::host {
 namespace {
 
-// What outlives the call of a PodName.
+// A PodName that owns its texts.
 struct OwnedName {
   std::string ns;
   std::string name;
@@ -29,7 +29,7 @@ OwnedName NameOf(const InstanceHost& instance, const berth_pod& pod) {
           std::string(Text(pod.meta->name)), std::string(Text(pod.meta->uid))};
 }
 
-// --- bind ---------------------------------------------------------------------------------------
+// --- bind ----------------------------------------------------------------------------------------
 
 berth_code BindPod(const berth_host* host, const berth_binding* binding,
                    berth_done* done) noexcept {
@@ -37,24 +37,24 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding,
   if (!use || use->is_closed()) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   if (!Promises::IsOpenForBind(done)) return BERTH_CONFLICT;
-  instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
-                                           node = std::string(Text(binding->node_name)), done,
-                                           complete = Promises::Hold(done)](ApiCalls& calls) {
-    // Whoever waited may have given up meanwhile, and the pod be on its way to another node.
-    if (!Promises::IsOpenForBind(done)) {
-      return complete(BERTH_CANCELLED, "nobody waits for it any more");
-    }
-    calls.host().services().client->Bind(pod.view(), node, [complete](const Status& status) {
-      complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
-    });
-  });
+  instance.api_calls().OnSchedulingThread(
+      [pod = NameOf(instance, *binding->pod), node = std::string(Text(binding->node_name)), done,
+       complete = Promises::CompletionFor(done)](ApiCalls& calls) {
+        // The host may have stopped waiting meanwhile and assigned the pod to another node.
+        if (!Promises::IsOpenForBind(done)) {
+          return complete(BERTH_CANCELLED, "the host no longer waits for this binding");
+        }
+        calls.host().services().client->Bind(pod.view(), node, [complete](const Status& status) {
+          complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
+        });
+      });
   return BERTH_PENDING;
 }
 
-// --- patch_status -------------------------------------------------------------------------------
+// --- patch_status --------------------------------------------------------------------------------
 
-// The patch with the pod's uid in it, so that it changes no other pod of the same name: an API
-// server answers a conflict. None: it is no patch of a pod.
+// Returns the patch with the pod's uid added. If another pod of the same name exists, the API
+// server then answers with a conflict. Returns no value if `patch` is no patch of a pod.
 std::optional<std::string> WithUid(std::string_view patch, const std::string& uid) {
   auto json = ParseBody(patch);
   if (!json.ok()) return std::nullopt;
@@ -79,11 +79,11 @@ berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str p
                      .patch = PatchKind::kStrategicMerge};
   return instance.api_calls().Begin(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
-        calls.host().services().client->Request(request, calls.Answerer(call));
+        calls.host().services().client->Request(request, calls.AnswerCallback(call));
       });
 }
 
-// --- evict --------------------------------------------------------------------------------------
+// --- evict ---------------------------------------------------------------------------------------
 
 berth_code Evict(const berth_host* host, const berth_pod* pod, berth_str message,
                  berth_api_answer answer, void* to) noexcept {
@@ -96,14 +96,14 @@ berth_code Evict(const berth_host* host, const berth_pod* pod, berth_str message
       [name = NameOf(instance, *pod), text = std::string(Text(message))](ApiCalls& calls,
                                                                          ApiCalls::CallId call) {
         calls.host().services().scheduler->Evict(
-            name.view(), text, [done = calls.Answerer(call)](const Status& status) {
+            name.view(), text, [done = calls.AnswerCallback(call)](const Status& status) {
               const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
               done(gone ? Result<std::string>(std::string()) : Result<std::string>(status));
             });
       });
 }
 
-// --- event --------------------------------------------------------------------------------------
+// --- event ---------------------------------------------------------------------------------------
 
 ObjectReference ReferenceTo(const Interner& interner, std::string_view kind,
                             const berth_meta& meta) {
@@ -134,13 +134,6 @@ std::optional<ObjectReference> ReferenceTo(const Interner& interner, const berth
 }
 
 // kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage.
-std::string Truncate(std::string_view note) {
-  constexpr size_t kMaxNote = 1024;
-  constexpr std::string_view kMore = " ...";
-  if (note.size() <= kMaxNote) return std::string(note);
-  return std::string(note.substr(0, kMaxNote - kMore.size())).append(kMore);
-}
-
 berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
                     const berth_tagged* related, berth_str type, berth_str reason, berth_str action,
                     berth_str note) noexcept {
@@ -157,7 +150,7 @@ berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
   Event event{.type = std::string(Text(type)),
               .reason = std::string(Text(reason)),
               .action = std::string(Text(action)),
-              .note = Truncate(Text(note)),
+              .note = TruncateNote(Text(note)),
               .regarding = *std::move(about),
               .related = ReferenceTo(services.interner, related),
               .reporting_controller = instance.profile(),
@@ -169,7 +162,7 @@ berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
   return BERTH_SUCCESS;
 }
 
-// --- request ------------------------------------------------------------------------------------
+// --- request -------------------------------------------------------------------------------------
 
 berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
                    int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
@@ -186,7 +179,7 @@ berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth
   return instance.api_calls().Begin(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
         calls.StartTimer(call, request.timeout_ns);
-        calls.host().services().client->Request(request, calls.Answerer(call));
+        calls.host().services().client->Request(request, calls.AnswerCallback(call));
       });
 }
 

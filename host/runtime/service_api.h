@@ -1,4 +1,4 @@
-// berth.api/1: what it keeps for one instance.
+// The state of the service berth.api/1 for one instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICE_API_H_
 #define BERTH_HOST_RUNTIME_SERVICE_API_H_
 
@@ -21,16 +21,16 @@ namespace berth::host {
 
 class InstanceHost;
 
-// The answers that one instance waits for. Each comes exactly once, on the scheduling thread and
-// never within the call that asked: the cluster's, CANCELLED when time is up, or CANCELLED at
+// The open requests of one instance. Each is answered exactly once, on the scheduling thread and
+// never within the call that made it: by the cluster, or with CANCELLED after its time limit or at
 // Close().
 //
-// Lifetime: held by its InstanceHost, and by nobody else for longer than a task takes. The cluster
-//           may answer when the services are gone: nobody hears it then.
+// Lifetime: owned by its InstanceHost; others hold it only while a task runs. The cluster may
+//           answer after the services were destroyed; the answer is ignored then.
 class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
  public:
   using CallId = uint64_t;  // Never 0.
-  // What is done for a call on the scheduling thread.
+  // A task for the scheduling thread.
   using Task = std::function<void(ApiCalls& calls)>;
 
   explicit ApiCalls(InstanceHost& host) : host_(host) {}
@@ -39,27 +39,26 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
 
   // --- any thread ---
 
-  // Opens a call, and carries `begin` out on the scheduling thread: at once if that is this one.
-  // Returns what the service does: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after
-  // Close().
+  // Opens a call and runs `begin` on the scheduling thread, at once if this is that thread. Returns
+  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Close().
   berth_code Begin(berth_api_answer answer, void* to,
                    std::function<void(ApiCalls& calls, CallId call)> begin);
-  // Carries `task` out on the scheduling thread, at once if that is this one; drops it when the
-  // instance is gone.
+  // Runs `task` on the scheduling thread, at once if this is that thread. Drops it if the instance
+  // is retired before.
   void OnSchedulingThread(Task task);
-  // What takes the cluster's answer to the call, on whichever thread and however late it comes.
-  std::function<void(Result<std::string>)> Answerer(CallId call);
+  // Returns the callback for the cluster's answer. It may be called on any thread, and at any time.
+  std::function<void(Result<std::string>)> AnswerCallback(CallId call);
 
   // --- the scheduling thread ---
 
-  // The call is CANCELLED unless it has been answered by then. 0: it may take for ever.
+  // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0: no limit.
   void StartTimer(CallId call, int64_t timeout_ns);
-  // Answers it now, unless it has been answered.
+  // Answers the call, unless it has been answered.
   void Answer(CallId call, berth_code code, std::string_view body);
-  // Answers all that is open.
+  // Answers all open calls with CANCELLED.
   void Close();
-  // Forgets all that is open.
-  void Drop();
+  // Drops all open calls without answers.
+  void DropAll();
   size_t open_count() const;
 
   InstanceHost& host() { return host_; }
@@ -71,11 +70,11 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
     TimerQueue::Id timer = 0;  // 0: none.
   };
 
-  // Empty: it has been answered.
+  // Removes and returns an open call; empty if it has been answered.
   Open Take(CallId call);
 
   InstanceHost& host_;
-  const std::thread::id home_ = std::this_thread::get_id();
+  const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   mutable std::mutex mutex_;  // Guards what follows.
   std::unordered_map<CallId, Open> open_;
   CallId last_ = 0;

@@ -1,4 +1,4 @@
-// berth.api/1
+// The service berth.api/1.
 #include <string>
 #include <thread>
 #include <utility>
@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
 
@@ -17,9 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = 1'000'000'000;
-
-// A cluster that keeps requests until it is told what becomes of them.
+// A cluster that keeps requests until the test answers them.
 class ApiServiceTest : public ServicesTest {
  protected:
   ApiServiceTest()
@@ -56,12 +55,12 @@ class ApiServiceTest : public ServicesTest {
   EmbeddedCluster served_;
   PodRef pod_;
   std::vector<std::string> answers_;
-  Point at_ = kNowhere;
+  Point at_ = kNoCall;
 };
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-TEST_F(ApiServiceTest, AnAnswerComesOnceAndNotWithinTheCall) {
+TEST_F(ApiServiceTest, AnswersOnceAndNotWithinTheCall) {
   EXPECT_EQ(Request(), BERTH_SUCCESS);
   EXPECT_THAT(answers_, IsEmpty());
   RunServed();
@@ -72,7 +71,7 @@ TEST_F(ApiServiceTest, AnAnswerComesOnceAndNotWithinTheCall) {
   EXPECT_EQ(host_->api_calls().open_count(), 0U);
 }
 
-TEST_F(ApiServiceTest, ErrorsHaveTheCodesOfTheBoundary) {
+TEST_F(ApiServiceTest, MapsErrorsToCodesOfTheBoundary) {
   const std::pair<ErrorCode, berth_code> kTable[] = {
       {ErrorCode::kNotFound, BERTH_NOT_FOUND},
       {ErrorCode::kConflict, BERTH_CONFLICT},
@@ -93,7 +92,7 @@ TEST_F(ApiServiceTest, ErrorsHaveTheCodesOfTheBoundary) {
   }
 }
 
-TEST_F(ApiServiceTest, TimeThatIsUpIsCancelledAndTheLateAnswerIsNotHeard) {
+TEST_F(ApiServiceTest, ATimedOutRequestIsCancelledAndIgnoresItsLateAnswer) {
   Request("GET", "/x", 5 * kSecond);
   clock_.Advance(5 * kSecond - 1);
   timers_.RunDue(clock_.NowNs());
@@ -114,7 +113,7 @@ TEST_F(ApiServiceTest, AnAnswerInTimeEndsTheTimer) {
   EXPECT_EQ(timers_.size(), 0U);
 }
 
-TEST_F(ApiServiceTest, WhatIsOpenWhenTheInstanceClosesIsCancelled) {
+TEST_F(ApiServiceTest, CloseCancelsOpenRequests) {
   Request();
   Request();
   host_->Close();
@@ -128,7 +127,7 @@ TEST_F(ApiServiceTest, WhatIsOpenWhenTheInstanceClosesIsCancelled) {
   EXPECT_EQ(service().event(abi(), &pod, nullptr, text, text, text, text), BERTH_CANCELLED);
 }
 
-TEST_F(ApiServiceTest, WhoWasNeverClosedIsNotAnswered) {
+TEST_F(ApiServiceTest, AnInstanceThatWasNeverClosedGetsNoAnswer) {
   Request("GET", "/x", kSecond);
   host_.reset();
   EXPECT_EQ(timers_.size(), 0U);
@@ -136,7 +135,7 @@ TEST_F(ApiServiceTest, WhoWasNeverClosedIsNotAnswered) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(ApiServiceTest, OtherThreadsAskByWayOfTheSchedulingThread) {
+TEST_F(ApiServiceTest, RequestsOfOtherThreadsRunOnTheSchedulingThread) {
   std::thread([&] { EXPECT_EQ(Request(), BERTH_SUCCESS); }).join();
   EXPECT_THAT(requests_, IsEmpty());
   RunServed();
@@ -146,7 +145,7 @@ TEST_F(ApiServiceTest, OtherThreadsAskByWayOfTheSchedulingThread) {
 
 // ---- request ------------------------------------------------------------------------------------
 
-TEST_F(ApiServiceTest, ARequestIsPassedOn) {
+TEST_F(ApiServiceTest, PassesARequestToTheClient) {
   service().request(abi(), AsStr("PATCH"), AsStr("/api/v1/x?y=z"), AsStr("{\"a\":1}"), kSecond,
                     Note, this);
   ASSERT_EQ(requests_.size(), 1U);
@@ -157,7 +156,7 @@ TEST_F(ApiServiceTest, ARequestIsPassedOn) {
   EXPECT_EQ(requests_[0].patch, PatchKind::kMerge);
 }
 
-TEST_F(ApiServiceTest, WhatIsNoRequestIsRefused) {
+TEST_F(ApiServiceTest, RefusesAnInvalidRequest) {
   for (const char* verb : {"", "get", "HEAD", "OPTIONS"}) {
     EXPECT_EQ(Request(verb), BERTH_BAD_ARGUMENT) << verb;
   }
@@ -179,18 +178,18 @@ class BindServiceTest : public ApiServiceTest {
     binding_.pod = &pod_->view();
     binding_.node_name = AsStr("n1");
   }
-  berth_done* Done(Promises::Of of = Promises::Of::kBind) {
+  berth_done* Done(Promises::Kind kind = Promises::Kind::kBind) {
     return host_->promises().Open(
         [this](berth_code code, std::string_view reason) {
           answers_.push_back(std::to_string(code) + " " + std::string(reason));
         },
-        of);
+        kind);
   }
 
   berth_binding binding_{};
 };
 
-TEST_F(BindServiceTest, TheHostCompletesWithTheOutcome) {
+TEST_F(BindServiceTest, CompletesThePromiseWithTheResult) {
   EXPECT_EQ(service().bind(abi(), &binding_, Done()), BERTH_PENDING);
   EXPECT_THAT(answers_, IsEmpty());
   RunServed();
@@ -201,9 +200,9 @@ TEST_F(BindServiceTest, TheHostCompletesWithTheOutcome) {
   EXPECT_THAT(answers_.back(), HasSubstr("1 Operation cannot be fulfilled"));
 }
 
-// PreBind has promises too, and one of Bind may be kept too long.
-TEST_F(BindServiceTest, TakesAnOpenPromiseOfBindAlone) {
-  berth_done* pre_bind = Done(Promises::Of::kAny);
+// PreBind has promises too, and a plugin may keep a promise of Bind too long.
+TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
+  berth_done* pre_bind = Done(Promises::Kind::kOther);
   berth_done* ended = Done();
   host_->promises().Close(ended);
   for (berth_done* done : {pre_bind, ended, static_cast<berth_done*>(nullptr)}) {
@@ -217,7 +216,7 @@ TEST_F(BindServiceTest, TakesAnOpenPromiseOfBindAlone) {
   EXPECT_EQ(service().bind(abi(), &binding_, Done()), BERTH_PENDING);
 }
 
-TEST_F(BindServiceTest, FromAPoolByWayOfTheSchedulingThread) {
+TEST_F(BindServiceTest, BindsOnTheSchedulingThreadWhenCalledFromAPool) {
   berth_done* done = Done();
   std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_PENDING); }).join();
   EXPECT_EQ(served_.FindPod("default", "p")->node_name(), "");
@@ -227,7 +226,7 @@ TEST_F(BindServiceTest, FromAPoolByWayOfTheSchedulingThread) {
 
 // ---- patch_status -------------------------------------------------------------------------------
 
-TEST_F(ApiServiceTest, AStatusPatchNamesThePodItIsMeantFor) {
+TEST_F(ApiServiceTest, AStatusPatchHasTheUidOfThePod) {
   const berth_str patch = AsStr(R"({"status":{"nominatedNodeName":"n1"}})");
   EXPECT_EQ(service().patch_status(abi(), &pod_->view(), patch, Note, this), BERTH_SUCCESS);
   ASSERT_EQ(requests_.size(), 1U);
@@ -240,7 +239,7 @@ TEST_F(ApiServiceTest, AStatusPatchNamesThePodItIsMeantFor) {
   EXPECT_THAT(answers_, ElementsAre("0 body"));
 }
 
-TEST_F(ApiServiceTest, WhatIsNoPatchIsRefused) {
+TEST_F(ApiServiceTest, RefusesAnInvalidPatch) {
   const std::string deep = "{\"a\":" + std::string(1'000'000, '[');
   const std::string deep_and_whole = deep + std::string(1'000'000, ']') + "}";
   const std::string large = R"({"a":")" + std::string(size_t{4} << 20, 'x') + R"("})";
@@ -262,15 +261,15 @@ TEST_F(ApiServiceTest, WhatIsNoPatchIsRefused) {
 
 // ---- evict --------------------------------------------------------------------------------------
 
-TEST_F(ApiServiceTest, EvictionIsTheSchedulers) {
+TEST_F(ApiServiceTest, PassesAnEvictionToTheScheduler) {
   EXPECT_EQ(service().evict(abi(), &pod_->view(), AsStr("make room"), Note, this), BERTH_SUCCESS);
   EXPECT_THAT(scheduler_.asked, ElementsAre("evict default/p uid-p: make room"));
-  EXPECT_THAT(answers_, IsEmpty());  // Though the scheduler answered at once.
+  EXPECT_THAT(answers_, IsEmpty());  // Although the scheduler answered at once.
   RunServed();
   EXPECT_THAT(answers_, ElementsAre("0 "));
 }
 
-TEST_F(ApiServiceTest, APodThatIsGoneIsEvicted) {
+TEST_F(ApiServiceTest, EvictingAPodThatIsGoneSucceeds) {
   scheduler_.evicted = Status::NotFound("gone");
   service().evict(abi(), &pod_->view(), AsStr(""), Note, this);
   RunServed();
@@ -293,7 +292,7 @@ class EventServiceTest : public ApiServiceTest {
   berth_tagged pod_tag() const { return {BERTH_KIND_POD, 0, &pod_->view()}; }
 };
 
-TEST_F(EventServiceTest, SaysWhoAndAboutWhom) {
+TEST_F(EventServiceTest, HasReporterAndObjects) {
   const NodeRef node = test_objects_.Node({.name = "n1"});
   const ObjectRef claim = test_objects_.ObjectFrom(
       R"({"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":"c"}})");
@@ -319,7 +318,7 @@ TEST_F(EventServiceTest, SaysWhoAndAboutWhom) {
   EXPECT_FALSE(served_.events()[1].related.has_value());
 }
 
-TEST_F(EventServiceTest, WhatIsNoEventIsRefused) {
+TEST_F(EventServiceTest, RefusesAnInvalidEvent) {
   const berth_tagged pod = pod_tag();
   const berth_tagged nothing{};
   EXPECT_EQ(Put(&nothing), BERTH_BAD_ARGUMENT);
@@ -330,13 +329,20 @@ TEST_F(EventServiceTest, WhatIsNoEventIsRefused) {
   EXPECT_THAT(served_.events(), IsEmpty());
 }
 
-TEST_F(EventServiceTest, ALongNoteIsCutOff) {
+TEST_F(EventServiceTest, CutsOffALongNote) {
   const berth_tagged pod = pod_tag();
   Put(&pod, "Normal", "R", "A", std::string(1024, 'x'));
   Put(&pod, "Normal", "R", "A", std::string(1025, 'x'));
   ASSERT_EQ(served_.events().size(), 2U);
   EXPECT_EQ(served_.events()[0].note, std::string(1024, 'x'));
   EXPECT_EQ(served_.events()[1].note, std::string(1020, 'x') + " ...");
+}
+
+TEST_F(EventServiceTest, ALongNoteIsNotCutWithinACharacter) {
+  const berth_tagged pod = pod_tag();
+  Put(&pod, "Normal", "R", "A", std::string(1019, 'x') + "\xc3\xa4" + std::string(10, 'y'));
+  ASSERT_EQ(served_.events().size(), 1U);
+  EXPECT_EQ(served_.events()[0].note, std::string(1019, 'x') + " ...");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// berth.completion/1
+// The service berth.completion/1.
 #include "host/base/text.h"
 #include "host/runtime/done.h"
 #include "host/runtime/services.h"

@@ -1,4 +1,4 @@
-// berth.metrics/1
+// The service berth.metrics/1.
 #include "host/runtime/service_metrics.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
                         uint32_t* index) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kLoadWord)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   MetricFamily family{.name = std::string(Text(metric->name)),
                       .help = std::string(Text(metric->help))};
   switch (metric->kind) {
@@ -35,9 +35,7 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
   }
   const Result<uint32_t> defined = instance.metrics().Define(std::move(family));
   if (!defined.ok()) {
-    if (instance.services().log) {
-      instance.services().log(BERTH_LOG_ERROR, instance.plugin(), defined.status().message());
-    }
+    instance.Log(BERTH_LOG_ERROR, defined.status().message());
     return defined.status().code() == ErrorCode::kAlreadyExists ? BERTH_CONFLICT
                                                                 : BERTH_BAD_ARGUMENT;
   }
@@ -76,11 +74,6 @@ Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
 void PluginMetrics::Begin() {
   const std::shared_lock lock(mutex_);
   for (const Known& known : known_) host_.services().metrics->Begin(*known.metric);
-}
-
-void PluginMetrics::Close() {
-  const std::scoped_lock lock(mutex_);
-  known_.clear();
 }
 
 void PluginMetrics::Observe(uint32_t index, const berth_str* label_values, double value) {

@@ -1,4 +1,4 @@
-// berth.metrics/1: what it keeps for one instance.
+// The state of the service berth.metrics/1 for one instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICE_METRICS_H_
 #define BERTH_HOST_RUNTIME_SERVICE_METRICS_H_
 
@@ -23,14 +23,13 @@ class PluginMetrics {
   PluginMetrics(const PluginMetrics&) = delete;
   PluginMetrics& operator=(const PluginMetrics&) = delete;
 
-  // Errors: those of MetricStore::Define; AlreadyExists for one that is defined here.
+  // Returns the index of the metric. Errors: those of MetricStore::Define; AlreadyExists if this
+  // instance has defined the name before.
   Result<uint32_t> Define(MetricFamily family);
-  // An index that Define() has not given is passed over.
+  // Ignores an index that Define() has not returned.
   void Observe(uint32_t index, const berth_str* label_values, double value);
-  // The instance is there and will be used.
+  // Puts the definitions to use: see MetricStore::Begin().
   void Begin();
-  // Gives all of them back.
-  void Close();
 
  private:
   struct Known {

@@ -1,4 +1,4 @@
-// berth.metrics/1
+// The service berth.metrics/1.
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,7 +34,7 @@ class MetricsServiceTest : public ServicesTest {
   uint32_t index_ = UINT32_MAX;
 };
 
-TEST_F(MetricsServiceTest, TheHostAddsPluginAndProfile) {
+TEST_F(MetricsServiceTest, AddsPluginAndProfile) {
   ASSERT_EQ(Define(*host_, "a_total", {AsStr("zone")}), BERTH_SUCCESS);
   const berth_str zone = AsStr("z");
   service().observe(abi(), index_, &zone, 3);
@@ -48,7 +48,7 @@ TEST_F(MetricsServiceTest, TheHostAddsPluginAndProfile) {
   EXPECT_EQ(read[0].series[0].value, 3);
 }
 
-TEST_F(MetricsServiceTest, IndicesAreTheInstancesOwn) {
+TEST_F(MetricsServiceTest, IndicesBelongToTheInstance) {
   Define(*host_, "a", {});
   EXPECT_EQ(index_, 0U);
   Define(*host_, "b", {}, BERTH_METRIC_GAUGE);
@@ -57,22 +57,22 @@ TEST_F(MetricsServiceTest, IndicesAreTheInstancesOwn) {
   Define(*other, "c", {});
   EXPECT_EQ(index_, 0U);
   service().observe(other->abi(), 0, nullptr, 5);
-  service().observe(other->abi(), 1, nullptr, 5);  // None of its own: passed over.
+  service().observe(other->abi(), 1, nullptr, 5);  // Not its index: ignored.
   EXPECT_THAT(ToText(metrics_.Read()), HasSubstr("c{plugin=\"test.Other\""));
   EXPECT_TRUE(metrics_.Read()[0].series.empty());
 }
 
-TEST_F(MetricsServiceTest, ANameThatIsTakenIsAConflict) {
+TEST_F(MetricsServiceTest, ANameOfAnotherPluginIsAConflict) {
   EXPECT_EQ(Define(*host_, "a"), BERTH_SUCCESS);
   EXPECT_EQ(Define(*host_, "a"), BERTH_CONFLICT);
   EXPECT_EQ(Define(*Host("test.Other"), "a"), BERTH_CONFLICT);
-  // The same plugin in another profile, and with something else in mind.
+  // The same plugin in another profile, with a different definition.
   EXPECT_EQ(Define(*Host("test.Plugin", "binpack"), "a"), BERTH_SUCCESS);
   EXPECT_EQ(Define(*Host("test.Plugin", "spread"), "a", {AsStr("l")}), BERTH_CONFLICT);
   EXPECT_THAT(lines_.back(), HasSubstr("metric a is defined otherwise"));
 }
 
-TEST_F(MetricsServiceTest, WhoTakesThePlaceOfAnotherMayMeanSomethingElse) {
+TEST_F(MetricsServiceTest, AReplacingInstanceMayRedefineAMetric) {
   ASSERT_EQ(Define(*host_, "a"), BERTH_SUCCESS);
   host_->Begin();
   service().observe(abi(), index_, nullptr, 1);
@@ -87,19 +87,19 @@ TEST_F(MetricsServiceTest, WhoTakesThePlaceOfAnotherMayMeanSomethingElse) {
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 7);
 }
 
-TEST_F(MetricsServiceTest, ADefinitionMustMakeSense) {
+TEST_F(MetricsServiceTest, RefusesAnInvalidDefinition) {
   EXPECT_EQ(Define(*host_, "a b"), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {AsStr("plugin")}), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {}, 0), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {}, 4), BERTH_BAD_ARGUMENT);
 }
 
-TEST_F(MetricsServiceTest, AHistogramHasTheHostsBucketsForWantOfItsOwn) {
+TEST_F(MetricsServiceTest, AHistogramWithoutBucketsHasTheDefaultBuckets) {
   Define(*host_, "h", {}, BERTH_METRIC_HISTOGRAM);
   EXPECT_EQ(metrics_.Read()[0].family.buckets.size(), DefaultBuckets().size());
 }
 
-TEST_F(MetricsServiceTest, AreDefinedInCreateAlone) {
+TEST_F(MetricsServiceTest, AreOnlyDefinedInCreate) {
   host_->Begin();
   const PluginCall call(*host_, kCallback);
   EXPECT_EQ(Define(*host_, "a"), BERTH_CONFLICT);
@@ -110,7 +110,8 @@ TEST_F(MetricsServiceTest, AnyThreadMayObserve) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
   std::vector<berth_str> labels;
   for (const std::string& name : names) labels.push_back(AsStr(name));
-  ASSERT_EQ(Define(*host_, "b", labels), BERTH_SUCCESS);  // More than are kept at hand.
+  ASSERT_EQ(Define(*host_, "b", labels),
+            BERTH_SUCCESS);  // More labels than fit into the local array.
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
     threads.emplace_back([&] {

@@ -1,4 +1,4 @@
-// berth.nominator/1
+// The service berth.nominator/1.
 #include <vector>
 
 #include "host/base/text.h"
@@ -8,14 +8,14 @@
 namespace berth::host {
 namespace {
 
-constexpr uint32_t kWords = kEventWord | kQueueWord | kCycleWord;
+constexpr uint32_t kNominatorWords = kEventWord | kQueueWord | kCycleWord;
 
 berth_code ListNominated(const berth_host* host, berth_str node,
                          int32_t (*each)(void*, const berth_pod*), void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kNominatorWords)) return BERTH_CONFLICT;
   const auto pods = instance.services().scheduler->nominator().PodsFor(Text(node));
-  // What is asked for within the walk may change the list.
+  // A copy, because the callback may change the nominations.
   const std::vector<PodRef> kept(pods.begin(), pods.end());
   for (const PodRef& pod : kept) {
     if (each(to, &pod->view()) == 0) break;
@@ -25,7 +25,7 @@ berth_code ListNominated(const berth_host* host, berth_str node,
 
 berth_code ClearNomination(const berth_host* host, berth_str pod_uid) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kNominatorWords)) return BERTH_CONFLICT;
   return instance.services().scheduler->ClearNomination(Text(pod_uid)) ? BERTH_SUCCESS
                                                                        : BERTH_NOT_FOUND;
 }

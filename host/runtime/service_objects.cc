@@ -1,9 +1,9 @@
-// berth.objects/1
+// The service berth.objects/1.
 #include "host/runtime/service_objects.h"
 
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 #include "host/runtime/services.h"
 
 struct berth_object_ref {
@@ -13,13 +13,13 @@ struct berth_object_ref {
 namespace berth::host {
 namespace {
 
-// Where objects may be looked at: wherever the scheduling thread calls a plugin, but in a block.
+// Objects may be looked up wherever the scheduling thread calls a plugin, except in a block.
 constexpr uint32_t kLookWords = kEventWord | kQueueWord | kCycleWord | kBindWord;
 
 const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
                               berth_str name) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kLookWords) || !instance.Declared(Text(kind))) return nullptr;
+  if (!instance.IsCalledUnder(kLookWords) || !instance.Declared(Text(kind))) return nullptr;
   const ObjectRef object = instance.services().objects.Get(Text(kind), Text(ns), Text(name));
   return object != nullptr ? &object->view() : nullptr;
 }
@@ -28,7 +28,7 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                        int32_t (*each)(void*, const berth_object*), void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
-  if (!instance.Under(kLookWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   instance.services().objects.List(Text(kind), Text(ns), [&](const ObjectRef& object) {
     return each(to, &object->view()) != 0;
   });
@@ -40,7 +40,7 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
   InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
-  if (!instance.Under(kLoadWord)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   instance.watches().Add(Text(kind), change, to);
   return BERTH_SUCCESS;
 }
@@ -55,7 +55,7 @@ const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
 }
 
 void ReleaseObject(const berth_host* host, berth_object_ref* ref) noexcept {
-  // Its texts are those of a host that is there; later it stays what it is.
+  // The object refers to texts of the host, and is not destroyed once the host is retired.
   const HostUse instance(host);
   if (instance) delete ref;
 }
@@ -87,8 +87,9 @@ void ObjectWatches::Close() {
 }
 
 void ObjectWatches::Show(Change change, void* to, const ObjectRef& old, const ObjectRef& now) {
-  const PluginCall call(host_, kCallback);
-  change(to, old != nullptr ? &old->view() : nullptr, now != nullptr ? &now->view() : nullptr);
+  Invoke(host_, kCallback, [&] {
+    change(to, old != nullptr ? &old->view() : nullptr, now != nullptr ? &now->view() : nullptr);
+  });
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// berth.objects/1: what it keeps for one instance.
+// The state of the service berth.objects/1 for one instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICE_OBJECTS_H_
 #define BERTH_HOST_RUNTIME_SERVICE_OBJECTS_H_
 
@@ -23,7 +23,7 @@ class ObjectWatches {
   ObjectWatches(const ObjectWatches&) = delete;
   ObjectWatches& operator=(const ObjectWatches&) = delete;
 
-  // `change` is called from Replay() on.
+  // Adds a watcher. `change` is called from Replay() on.
   void Add(std::string_view kind, Change change, void* to);
   void Replay();
   void Close();

@@ -1,4 +1,4 @@
-// berth.objects/1
+// The service berth.objects/1.
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,7 +36,7 @@ class ObjectsServiceTest : public ServicesTest {
     return names;
   }
 
-  // A watcher that writes down "+red", "~red", "-red".
+  // A watcher that records changes as "+red", "~red", "-red".
   static void Note(void* to, const berth_object* old, const berth_object* now) {
     auto& test = *static_cast<ObjectsServiceTest*>(to);
     const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
@@ -54,12 +54,12 @@ class ObjectsServiceTest : public ServicesTest {
   }
 
   std::vector<std::string> told_;
-  Point at_ = kNowhere;
+  Point at_ = kNoCall;
   bool retains_ = false;
   std::vector<berth_object_ref*> refs_;
 };
 
-TEST_F(ObjectsServiceTest, GetAndListWhatWasDeclared) {
+TEST_F(ObjectsServiceTest, GetsAndListsDeclaredKinds) {
   host_->Begin();
   const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
@@ -74,7 +74,7 @@ TEST_F(ObjectsServiceTest, GetAndListWhatWasDeclared) {
             BERTH_NOT_FOUND);
 }
 
-TEST_F(ObjectsServiceTest, AWatcherIsFirstShownWhatThereIs) {
+TEST_F(ObjectsServiceTest, AWatcherFirstGetsAReplay) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("blue"));
   EXPECT_EQ(Watch(), BERTH_SUCCESS);
@@ -88,7 +88,7 @@ TEST_F(ObjectsServiceTest, AWatcherIsFirstShownWhatThereIs) {
   EXPECT_THAT(told_, ElementsAre("~red", "-blue"));
 }
 
-TEST_F(ObjectsServiceTest, AWatchEndsWithItsInstance) {
+TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
   Watch();
   host_->Begin();
   host_->Close();
@@ -103,7 +103,7 @@ TEST_F(ObjectsServiceTest, AWatchEndsWithItsInstance) {
   EXPECT_THAT(told_, ElementsAre("+red"));
 }
 
-TEST_F(ObjectsServiceTest, WatchesAreMadeInCreateAlone) {
+TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {
   EXPECT_EQ(Watch("v1/Secret"), BERTH_NOT_FOUND);
   EXPECT_EQ(service().watch(abi(), AsStr(kNamespace), nullptr, nullptr), BERTH_BAD_ARGUMENT);
   host_->Begin();
@@ -111,8 +111,8 @@ TEST_F(ObjectsServiceTest, WatchesAreMadeInCreateAlone) {
   EXPECT_EQ(Watch(), BERTH_CONFLICT);
 }
 
-// All that a watcher is shown can be kept: also what is no longer there.
-TEST_F(ObjectsServiceTest, WhatAWatcherIsShownCanBeRetained) {
+// A watcher may retain every object that it gets, including one that was deleted.
+TEST_F(ObjectsServiceTest, AWatcherMayRetainObjects) {
   retains_ = true;
   Watch();
   host_->Begin();
@@ -126,7 +126,7 @@ TEST_F(ObjectsServiceTest, WhatAWatcherIsShownCanBeRetained) {
   }
 }
 
-TEST_F(ObjectsServiceTest, WhatWasLookedUpCanBeRetained) {
+TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
   host_->Begin();
   const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
@@ -150,7 +150,7 @@ TEST_F(ObjectsServiceTest, AnyThreadMayRetain) {
   EXPECT_EQ(red.use_count(), 1);
 }
 
-TEST_F(ObjectsServiceTest, OtherThreadsMayNotLook) {
+TEST_F(ObjectsServiceTest, OtherThreadsMayNotLookUpObjects) {
   host_->Begin();
   objects_.Set(Namespace("red"));
   std::thread([&] {

@@ -1,4 +1,4 @@
-// What plugins ask of the scheduler: berth.nominator/1, berth.activate/1, berth.waiting/1.
+// The services berth.nominator/1, berth.activate/1 and berth.waiting/1.
 #include <optional>
 #include <string>
 #include <thread>
@@ -25,7 +25,7 @@ class SchedulerServicesTest : public ServicesTest {
 
   PodRef Pod(const std::string& name) { return test_objects_.Pod({.name = name}); }
 
-  // Takes names until it has as many as it wants.
+  // Collects the names of pods until it has `wanted` of them.
   struct Names {
     size_t wanted = 100;
     std::vector<std::string> names;
@@ -39,7 +39,7 @@ class SchedulerServicesTest : public ServicesTest {
   std::optional<PluginCall> call_;
 };
 
-TEST_F(SchedulerServicesTest, ListsWhoIsNominated) {
+TEST_F(SchedulerServicesTest, ListsNominatedPods) {
   const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
   scheduler_.nominations().Add(Pod("b"), "n1");
   scheduler_.nominations().Add(Pod("a"), "n1");
@@ -55,7 +55,7 @@ TEST_F(SchedulerServicesTest, ListsWhoIsNominated) {
   EXPECT_THAT(none.names, IsEmpty());
 }
 
-TEST_F(SchedulerServicesTest, ANominationIsTakenBackAlsoWithinTheWalk) {
+TEST_F(SchedulerServicesTest, ANominationMayBeClearedDuringTheIteration) {
   struct Walk {
     const berth_nominator& nominator;
     const berth_host* host;
@@ -82,10 +82,10 @@ TEST_F(SchedulerServicesTest, ActivatesPods) {
   EXPECT_THAT(scheduler_.asked, ElementsAre("activate uid-a", "activate uid-b"));
 }
 
-TEST_F(SchedulerServicesTest, SpeaksForThePluginOfItsProfile) {
+TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
   const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
   scheduler_.waiting = {Pod("a"), Pod("b")};
-  const PluginId mine = plugin_ids_.IdOf("default-scheduler", "test.Plugin");
+  const PluginId mine = services_.plugin_ids.IdOf("default-scheduler", "test.Plugin");
   const auto other = Host("test.Plugin", "binpack");
   other->Begin();
   const PluginCall call(*other, kCallback);
@@ -97,15 +97,16 @@ TEST_F(SchedulerServicesTest, SpeaksForThePluginOfItsProfile) {
   EXPECT_EQ(waiting.allow(abi(), AsStr("uid-c")), BERTH_NOT_FOUND);
   EXPECT_EQ(waiting.reject(abi(), AsStr("uid-c"), AsStr("")), BERTH_NOT_FOUND);
   const std::string by = " by " + std::to_string(mine);
-  const std::string by_other = " by " + std::to_string(plugin_ids_.IdOf("binpack", "test.Plugin"));
+  const std::string by_other =
+      " by " + std::to_string(services_.plugin_ids.IdOf("binpack", "test.Plugin"));
   EXPECT_NE(by, by_other);
   EXPECT_THAT(scheduler_.asked,
               ElementsAre("allow uid-a" + by, "reject uid-b" + by_other + ": too late",
                           "allow uid-c" + by, "reject uid-c" + by + ": "));
 }
 
-// What each of them allows, by the point at which the plugin is called.
-TEST_F(SchedulerServicesTest, AreForTheSchedulingThreadAndNotForBlocks) {
+// Which services may be called at which point.
+TEST_F(SchedulerServicesTest, AreAvailableOnTheSchedulingThreadOutsideBlocks) {
   const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
   const auto& activate = Service<berth_activate>(BERTH_SERVICE_ACTIVATE);
   const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
@@ -132,7 +133,7 @@ TEST_F(SchedulerServicesTest, AreForTheSchedulingThreadAndNotForBlocks) {
                             Point::kPermit, Point::kPostBind, kCallback, kCycleState}) {
     EXPECT_EQ(at(point), "") << NameOf(point);
   }
-  EXPECT_EQ(at(kNowhere), all);
+  EXPECT_EQ(at(kNoCall), all);
   std::thread([&] { EXPECT_EQ(conflicts(), all); }).join();
 }
 

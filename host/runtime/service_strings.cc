@@ -1,4 +1,4 @@
-// berth.strings/1
+// The service berth.strings/1.
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
@@ -18,7 +18,7 @@ berth_id FindText(const berth_host* host, berth_str text) noexcept {
 
 berth_str TextOf(const berth_host* host, berth_id id) noexcept {
   const HostUse instance(host);
-  // Whoever makes up an id that was never given out gets nothing.
+  // An unknown id has no text.
   if (!instance || !instance->services().interner.WasGivenOut(id)) return {};
   return AsStr(instance->services().interner.Text(id));
 }

@@ -1,10 +1,10 @@
-// berth.timer/1
+// The service berth.timer/1.
 #include "host/runtime/service_timer.h"
 
 #include <algorithm>
 
 #include "host/runtime/instance_host.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -22,18 +22,19 @@ berth_code StartTimer(const berth_host* host, int64_t after_ns, PluginTimers::Fi
   InstanceHost& instance = InstanceHost::FromAbi(host);
   if (fire == nullptr) return BERTH_BAD_ARGUMENT;
   if (instance.is_closed()) return BERTH_CANCELLED;
-  if (!instance.Under(kTimerWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kTimerWords)) return BERTH_CONFLICT;
   *timer = instance.timers().Start(after_ns, fire, to);
   return BERTH_SUCCESS;
 }
 
 berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kTimerWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kTimerWords)) return BERTH_CONFLICT;
   return instance.timers().Cancel(timer) ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
-// One clock tells both: it goes on from the wall clock as it was when the process began.
+// One clock serves now_ns and wall_ns. It starts with the wall clock at the start of the process
+// and never goes back.
 constexpr berth_timer kTimer{sizeof(berth_timer), 0, NowNs, NowNs, StartTimer, CancelTimer};
 
 }  // namespace
@@ -45,12 +46,11 @@ const berth_timer* TimerService() { return &kTimer; }
 TimerQueue::Id PluginTimers::Start(int64_t after_ns, Fire fire, void* to) {
   const int64_t now = host_.services().clock->NowNs();
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
-  // The callback needs its timer's number, which is known when it is started.
+  // The callback needs the timer's id, which is known only after Start().
   auto self = std::make_shared<TimerQueue::Id>(0);
   *self = host_.services().timers->Start(now + after, [this, self, fire, to] {
     open_.erase(*self);
-    const PluginCall call(host_, kCallback);
-    fire(to);
+    Invoke(host_, kCallback, [&] { fire(to); });
   });
   open_.insert(*self);
   return *self;

@@ -1,4 +1,4 @@
-// berth.timer/1: what it keeps for one instance.
+// The state of the service berth.timer/1 for one instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICE_TIMER_H_
 #define BERTH_HOST_RUNTIME_SERVICE_TIMER_H_
 
@@ -22,7 +22,7 @@ class PluginTimers {
   PluginTimers& operator=(const PluginTimers&) = delete;
 
   TimerQueue::Id Start(int64_t after_ns, Fire fire, void* to);
-  // False: none of these, or it has fired.
+  // Returns false if it is no open timer of this instance.
   bool Cancel(TimerQueue::Id timer);
   void Close();
 

@@ -1,4 +1,4 @@
-// berth.timer/1
+// The service berth.timer/1.
 #include <climits>
 #include <optional>
 #include <string>
@@ -36,11 +36,11 @@ class TimerServiceTest : public ServicesTest {
   }
 
   int fired_ = 0;
-  Point at_ = kNowhere;
+  Point at_ = kNoCall;
   std::optional<PluginCall> call_;
 };
 
-TEST_F(TimerServiceTest, FiresOnceWhenItIsDueAndNotWithinTheCall) {
+TEST_F(TimerServiceTest, FiresOnceWhenDueAndNotWithinTheCall) {
   Start(abi(), 10);
   Start(abi(), 0);
   EXPECT_EQ(fired_, 0);
@@ -56,7 +56,7 @@ TEST_F(TimerServiceTest, FiresOnceWhenItIsDueAndNotWithinTheCall) {
   EXPECT_EQ(at_, kCallback);
 }
 
-TEST_F(TimerServiceTest, ANegativeTimeIsNowAndTheLongestDoesNotOverflow) {
+TEST_F(TimerServiceTest, ANegativeDelayIsZeroAndTheLongestDoesNotOverflow) {
   Start(abi(), -5);
   Start(abi(), INT64_MAX);
   RunLoop();
@@ -64,7 +64,7 @@ TEST_F(TimerServiceTest, ANegativeTimeIsNowAndTheLongestDoesNotOverflow) {
   EXPECT_EQ(timers_.NextNs(), INT64_MAX);
 }
 
-TEST_F(TimerServiceTest, CancelSaysWhetherItWasInTime) {
+TEST_F(TimerServiceTest, CancelReturnsWhetherTheTimerWasOpen) {
   const uint64_t timer = Start(abi(), 0);
   EXPECT_EQ(service().cancel(abi(), timer), BERTH_SUCCESS);
   EXPECT_EQ(service().cancel(abi(), timer), BERTH_NOT_FOUND);
@@ -74,7 +74,7 @@ TEST_F(TimerServiceTest, CancelSaysWhetherItWasInTime) {
   EXPECT_EQ(fired_, 1);
 }
 
-TEST_F(TimerServiceTest, NobodyCancelsTheTimersOfOthers) {
+TEST_F(TimerServiceTest, CannotCancelTheTimersOfOtherInstances) {
   const auto other = Host("test.Other");
   const uint64_t timer = Start(abi(), 0);
   EXPECT_EQ(service().cancel(other->abi(), timer), BERTH_NOT_FOUND);
@@ -82,7 +82,7 @@ TEST_F(TimerServiceTest, NobodyCancelsTheTimersOfOthers) {
   EXPECT_EQ(fired_, 1);
 }
 
-TEST_F(TimerServiceTest, TimersEndWithTheirInstance) {
+TEST_F(TimerServiceTest, TimersEndWithTheInstance) {
   Start(abi(), 0);
   {
     const auto other = Host("test.Other");
@@ -97,14 +97,14 @@ TEST_F(TimerServiceTest, TimersEndWithTheirInstance) {
   EXPECT_EQ(fired_, 0);
 }
 
-TEST_F(TimerServiceTest, TellsTheTimeOfObjects) {
+TEST_F(TimerServiceTest, ReturnsTheTimeOfTheClock) {
   EXPECT_EQ(service().wall_ns(abi()), clock_.NowNs());
   const int64_t before = service().now_ns(abi());
   clock_.Advance(7);
   EXPECT_EQ(service().now_ns(abi()) - before, 7);
 }
 
-TEST_F(TimerServiceTest, IsForTheSchedulingThreadOutsideBlocks) {
+TEST_F(TimerServiceTest, IsAvailableOnTheSchedulingThreadOutsideBlocks) {
   uint64_t timer = 0;
   EXPECT_EQ(service().start(abi(), 0, nullptr, nullptr, &timer), BERTH_BAD_ARGUMENT);
   std::thread([&] {
@@ -123,7 +123,7 @@ TEST_F(TimerServiceTest, IsForTheSchedulingThreadOutsideBlocks) {
     const PluginCall call(*host_, point);
     EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), code) << NameOf(point);
   }
-  call_.reset();  // Nobody called it.
+  call_.reset();  // The plugin is not being called.
   EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), BERTH_CONFLICT);
 }
 

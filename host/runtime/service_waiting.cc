@@ -1,4 +1,4 @@
-// berth.waiting/1
+// The service berth.waiting/1.
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
@@ -6,16 +6,12 @@
 namespace berth::host {
 namespace {
 
-constexpr uint32_t kWords = kEventWord | kQueueWord | kCycleWord | kBindWord;
-
-PluginId IdOf(const InstanceHost& instance) {
-  return instance.services().plugin_ids->IdOf(instance.profile(), instance.plugin());
-}
+constexpr uint32_t kWaitingWords = kEventWord | kQueueWord | kCycleWord | kBindWord;
 
 berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const berth_pod*),
                        void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
   instance.services().scheduler->EachWaiting(
       [&](const Pod& pod) { return each(to, &pod.view()) != 0; });
   return BERTH_SUCCESS;
@@ -23,16 +19,16 @@ berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const bert
 
 berth_code Allow(const berth_host* host, berth_str pod_uid) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kWords)) return BERTH_CONFLICT;
-  const bool waits = instance.services().scheduler->Allow(Text(pod_uid), IdOf(instance));
+  if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
+  const bool waits = instance.services().scheduler->Allow(Text(pod_uid), instance.id());
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
 berth_code Reject(const berth_host* host, berth_str pod_uid, berth_str reason) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Under(kWords)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
   const bool waits =
-      instance.services().scheduler->Reject(Text(pod_uid), IdOf(instance), Text(reason));
+      instance.services().scheduler->Reject(Text(pod_uid), instance.id(), Text(reason));
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 

@@ -8,16 +8,13 @@ namespace berth::host {
 namespace {
 
 bool HasScheduler(const HostServices& services) { return services.scheduler != nullptr; }
-bool HasWaiting(const HostServices& services) {
-  return services.scheduler != nullptr && services.plugin_ids != nullptr;
-}
 bool HasTimers(const HostServices& services) {
   return services.timers != nullptr && services.clock != nullptr;
 }
 bool HasApi(const HostServices& services) { return services.client != nullptr; }
 bool HasMetrics(const HostServices& services) { return services.metrics != nullptr; }
 
-// What berth.log/1 is made of for each instance.
+// Has no functions: every instance has its own berth_log.
 constexpr berth_log kNoLog{};
 
 const std::array<ServiceInfo, 13> kServices{{
@@ -30,7 +27,7 @@ const std::array<ServiceInfo, 13> kServices{{
     {BERTH_SERVICE_WHATIF, WhatIfService(), nullptr},
     {BERTH_SERVICE_NOMINATOR, NominatorService(), HasScheduler},
     {BERTH_SERVICE_ACTIVATE, ActivateService(), HasScheduler},
-    {BERTH_SERVICE_WAITING, WaitingService(), HasWaiting},
+    {BERTH_SERVICE_WAITING, WaitingService(), HasScheduler},
     {BERTH_SERVICE_TIMER, TimerService(), HasTimers},
     {BERTH_SERVICE_API, ApiService(), HasApi},
     {BERTH_SERVICE_COMPLETION, CompletionService(), nullptr},

@@ -1,4 +1,4 @@
-// The services of <berth/abi.h>, one file each: service_<name>.cc.
+// The host services of <berth/abi.h>. Each is implemented in service_<name>.cc.
 #ifndef BERTH_HOST_RUNTIME_SERVICES_H_
 #define BERTH_HOST_RUNTIME_SERVICES_H_
 
@@ -14,15 +14,16 @@ namespace berth::host {
 struct ServiceInfo {
   std::string_view id;
   const void* service;
-  // Whether the host has what the service works on; otherwise it is UNSUPPORTED. Null: always.
+  // Returns whether the host has what the service needs; otherwise the service is UNSUPPORTED.
+  // Null: always served.
   bool (*is_served)(const HostServices& services);
 };
 
-// Every service of <berth/abi.h>, by id. That of berth.log/1 differs from instance to instance: the
-// one here is not it.
+// Returns every service of <berth/abi.h>. The entry of berth.log/1 has no functions: every instance
+// has its own berth_log.
 std::span<const ServiceInfo> Services();
 
-// Lifetime: the process'.
+// Lifetime: that of the process.
 const berth_strings* StringsService();
 const berth_columns* ColumnsService();
 const berth_metrics* MetricsService();

@@ -1,4 +1,5 @@
-// Which services there are, which of them a host serves, and what those without a file of tests do.
+// The list of services, which of them a host serves, and the services without a test file of their
+// own.
 #include "host/runtime/services.h"
 
 #include <string>
@@ -18,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Which services a host serves, and which it does not, by id.
+// Returns which services a host serves, by id.
 struct Served {
   std::vector<std::string> there;
   std::vector<std::string> unsupported;
@@ -35,7 +36,7 @@ struct Served {
   }
 };
 
-TEST_F(ServicesTest, AllAreThereWhereTheHostHasWhatTheyNeed) {
+TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
   const Served served(*host_);
   EXPECT_THAT(served.unsupported, IsEmpty());
   EXPECT_THAT(served.there,
@@ -45,7 +46,7 @@ TEST_F(ServicesTest, AllAreThereWhereTheHostHasWhatTheyNeed) {
                           "berth.timer/1", "berth.api/1", "berth.completion/1"));
 }
 
-TEST_F(ServicesTest, WithoutASchedulerOrAClusterSomeAreUnsupported) {
+TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
   HostServices bare{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
@@ -60,14 +61,14 @@ TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
   EXPECT_EQ(service, nullptr);
 }
 
-TEST_F(ServicesTest, HostSaysWhatItIs) {
+TEST_F(ServicesTest, HostHasNameAndVersion) {
   EXPECT_EQ(Text(abi()->name), "berth");
   EXPECT_EQ(abi()->struct_size, sizeof(berth_host));
   EXPECT_EQ(abi()->abi_major, BERTH_ABI_MAJOR);
   EXPECT_EQ(abi()->abi_minor, BERTH_ABI_MINOR);
 }
 
-TEST_F(ServicesTest, LogDropsWhatIsBelowItsLevel) {
+TEST_F(ServicesTest, LogDropsLinesBelowItsLevel) {
   const auto& log = Service<berth_log>(BERTH_SERVICE_LOG);
   EXPECT_EQ(*log.level, uint32_t{BERTH_LOG_INFO});
   const berth_str_pair pairs[] = {{AsStr("node"), AsStr("a")}, {AsStr("free"), AsStr("3")}};
@@ -79,7 +80,7 @@ TEST_F(ServicesTest, LogDropsWhatIsBelowItsLevel) {
   EXPECT_THAT(lines_, ElementsAre("2 test.Plugin: kept node=a free=3"));
 }
 
-TEST_F(ServicesTest, AnInternedIdLivesAsLongAsTheInstance) {
+TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   EXPECT_EQ(strings.find(abi(), AsStr("rack-7")), kNoId);
   {
@@ -97,7 +98,7 @@ TEST_F(ServicesTest, AnInternedIdLivesAsLongAsTheInstance) {
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
 }
 
-TEST_F(ServicesTest, AnIdThatWasNeverGivenOutHasNoText) {
+TEST_F(ServicesTest, AnUnknownIdHasNoText) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   const berth_id last = strings.intern(abi(), AsStr("the last"));
   EXPECT_EQ(Text(strings.text(abi(), last)), "the last");
@@ -107,8 +108,8 @@ TEST_F(ServicesTest, AnIdThatWasNeverGivenOutHasNoText) {
   EXPECT_EQ(strings.text(abi(), BERTH_ID_NONE).len, 0U);
 }
 
-// Where it has no code to answer, a plugin says so itself.
-TEST_F(ServicesTest, AFaultIsCountedWhereThePluginIsCalled) {
+// A function that returns no code reports its fault through berth_host.fault.
+TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
   const auto say = [&] { abi()->fault(abi(), AsStr("index lost")); };
   for (const Point point : {Point::kChanges, Point::kReserve, kLoad}) {
     const PluginCall call(*host_, point);

@@ -1,4 +1,5 @@
-// For tests: a host with everything that services work on, and no scheduler behind it.
+// Fixture for tests of services: an InstanceHost with everything that services need, and a fake
+// scheduler.
 #ifndef BERTH_HOST_RUNTIME_TEST_SERVICES_H_
 #define BERTH_HOST_RUNTIME_TEST_SERVICES_H_
 
@@ -23,7 +24,7 @@
 
 namespace berth::host {
 
-// Writes down what it is asked, and says what it was told to.
+// Records requests, and gives the answers that the test sets.
 class FakeScheduler final : public SchedulerRequests {
  public:
   const Nominator& nominator() const override { return nominator_; }
@@ -55,7 +56,7 @@ class FakeScheduler final : public SchedulerRequests {
   Nominator& nominations() { return nominator_; }
   std::vector<std::string> asked;
   std::vector<PodRef> waiting;
-  Status evicted;  // What every eviction comes to.
+  Status evicted;  // The result of every eviction.
 
  private:
   bool Waits(std::string_view uid) const {
@@ -74,9 +75,8 @@ class ServicesTest : public ::testing::Test {
     services_.client = &cluster_;
     services_.timers = &timers_;
     services_.clock = &clock_;
-    services_.plugin_ids = &plugin_ids_;
     services_.metrics = &metrics_;
-    services_.post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); };
+    services_.inbox = &inbox_;
     host_ = Host("test.Plugin");
   }
 
@@ -96,7 +96,7 @@ class ServicesTest : public ::testing::Test {
     return Service<T>(*host_, id);
   }
   const berth_host* abi() const { return host_->abi(); }
-  // What the scheduling thread does between cycles.
+  // Delivers events, tasks and timers, as the scheduling thread does between cycles.
   void RunLoop() {
     while (cluster_.Deliver() + inbox_.Drain() + timers_.RunDue(clock_.NowNs()) > 0) {
     }
@@ -117,7 +117,6 @@ class ServicesTest : public ::testing::Test {
   EmbeddedCluster cluster_{
       {.now_ns = [this] { return clock_.NowNs(); }, .max_events = 10, .serve = nullptr}};
   TimerQueue timers_;
-  PluginIds plugin_ids_;
   MetricStore metrics_;
   Inbox inbox_{nullptr};
   HostServices services_{.interner = test_objects_.interner(),

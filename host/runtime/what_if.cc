@@ -4,27 +4,17 @@
 #include <string>
 #include <utility>
 
-#include "host/base/status_sink.h"
 #include "host/base/text.h"
-#include "host/runtime/plugin_call.h"
+#include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 #include "host/runtime/run_filter.h"
 
 namespace berth::host {
 namespace {
 
-PluginStatus CannotClone(const Status& status) {
-  return {BERTH_ERROR, "", {std::string(status.message())}};
-}
-
 bool TracksPods(const PlannedPlugin& plugin) {
   const berth_pre_filter* point = plugin.instance->pre_filter();
   return point != nullptr && point->add_pod != nullptr;
-}
-
-PluginStatus Failed(const PlannedPlugin& plugin, bool added, std::string_view why) {
-  std::string text = added ? "running AddPod" : "running RemovePod";
-  text.append(" on PreFilter plugin \"").append(plugin.name).append("\": ").append(why);
-  return {BERTH_ERROR, plugin.name, {std::move(text)}};
 }
 
 }  // namespace
@@ -34,7 +24,7 @@ struct WhatIf::Clone {
       : cycle(plugin, table, &attempt) {}
 
   PluginCycle cycle;
-  SlotSet own;  // Empty where nothing changes it.
+  SlotSet own;  // Empty if no pod changes it.
   const SlotSet* slots = &own;
 };
 
@@ -88,54 +78,49 @@ Status WhatIf::CloneState(const WhatIf* from) {
   return {};
 }
 
-// --- pods ---------------------------------------------------------------------------------------
+// --- Pods ----------------------------------------------------------------------------------------
 
 PluginStatus WhatIf::AddPod(const berth_pod& pod) {
   rows_.AddPod(0, pod);
-  return TellPlugins(true, pod);
+  return NotifyPlugins(true, pod);
 }
 
 PluginStatus WhatIf::RemovePod(const berth_pod& pod) {
   if (!rows_.RemovePod(0, pod)) {
     const berth_meta& node = *rows_.node_views()[0]->meta;
-    return {BERTH_ERROR,
-            "",
-            {"no corresponding pod " + std::string(Text(pod.meta->name)) + " in pods of node " +
-             std::string(Text(node.name))}};
+    return PluginStatus::Error({}, "no corresponding pod " + std::string(Text(pod.meta->name)) +
+                                       " in pods of node " + std::string(Text(node.name)));
   }
-  return TellPlugins(false, pod);
+  return NotifyPlugins(false, pod);
 }
 
-PluginStatus WhatIf::TellPlugins(bool added, const berth_pod& pod) {
+PluginStatus WhatIf::NotifyPlugins(bool added, const berth_pod& pod) {
+  const PointFunction function = added ? PointFunction::kAddPod : PointFunction::kRemovePod;
   std::vector<berth_column> columns;
-  StatusSink sink;
   for (const PlannedUse& use : attempt_.plan().At(Point::kPreFilter)) {
     if (cycles_[use.plugin] == nullptr) continue;
     PluginCycle& cycle = *cycles_[use.plugin];
     const PlannedPlugin& plugin = cycle.plugin();
     if (!TracksPods(plugin)) continue;
-    if (std::string_view why; IsQuarantined(plugin, &why)) return Failed(plugin, added, why);
-    const berth_pre_filter& point = *plugin.instance->pre_filter();
+    if (auto error = QuarantineError(plugin, Point::kPreFilter, function)) return *std::move(error);
     const berth_block block = cycle.BlockFor(rows_, columns);
-    sink.Clear();
-    const berth_cycle* abi = cycle.AbiFor(Point::kPreFilter);
-    const berth_code code = [&] {
-      const PluginCall call(plugin, Point::kPreFilter);
-      return (added ? point.add_pod : point.remove_pod)(plugin.instance->self(), abi, &pod, &block,
-                                                        0, sink.raw());
-    }();
-    if (code == BERTH_SUCCESS) continue;
-    return Failed(plugin, added, WhyFailed(plugin, Point::kPreFilter, code, sink));
+    const PluginAnswer answer =
+        Invoke(cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
+          const berth_pre_filter& point = *instance.pre_filter();
+          return (added ? point.add_pod : point.remove_pod)(instance.self(), abi, &pod, &block, 0,
+                                                            status);
+        });
+    if (!answer.ok()) return AnswerError(plugin, Point::kPreFilter, answer, function);
   }
   return {};
 }
 
-bool CountsForOthers(const berth_pod& nominated, const berth_pod& pod) {
+bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
   if (nominated.scheduling_gates.count != 0) return false;
   return nominated.priority >= pod.priority && Text(nominated.meta->uid) != Text(pod.meta->uid);
 }
 
-// --- verdicts -----------------------------------------------------------------------------------
+// --- Verdicts ------------------------------------------------------------------------------------
 
 PluginStatus WhatIf::RunFilters(RowVerdict& verdict) {
   return RunFilterOnPrivateRow(cycles_, attempt_.plan(), rows_, 0, verdict);
@@ -146,7 +131,7 @@ PluginStatus WhatIf::RunFilters() {
   if (PluginStatus status = RunFilters(verdict); !status.ok()) return status;
   if (verdict.code == BERTH_SUCCESS) return {};
   const PluginCycle& cycle = attempt_.cycle(verdict.plugin);
-  return {verdict.code, cycle.plugin().name, cycle.ReasonTexts(verdict.reasons)};
+  return {verdict.code, cycle.plugin().id, cycle.ReasonTexts(verdict.reasons)};
 }
 
 PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator) {
@@ -154,10 +139,10 @@ PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator) {
   const std::string_view node = Text(rows_.node_views()[0]->meta->name);
   std::unique_ptr<WhatIf> with_nominated;
   for (const PodRef& nominated : nominator.PodsFor(node)) {
-    if (!CountsForOthers(nominated->view(), pod)) continue;
+    if (!CountsAgainst(nominated->view(), pod)) continue;
     if (with_nominated == nullptr) {
       auto copy = Copy();
-      if (!copy.ok()) return CannotClone(copy.status());
+      if (!copy.ok()) return PluginStatus::Error({}, std::string(copy.status().message()));
       with_nominated = std::move(copy).value();
     }
     PluginStatus status = with_nominated->AddPod(nominated->view());

@@ -1,5 +1,5 @@
-// What if other pods were on a node, or gone from it: Filters on a private row with state of its
-// own. Serves nominated pods and berth.whatif/1.
+// Runs Filters as if other pods were on a node, or removed from it: on a private row, with cycle
+// state of its own. Used for nominated pods and berth.whatif/1.
 #ifndef BERTH_HOST_RUNTIME_WHAT_IF_H_
 #define BERTH_HOST_RUNTIME_WHAT_IF_H_
 
@@ -22,10 +22,10 @@
 namespace berth::host {
 
 // One private row, with a clone of the cycle state of each plugin whose AddPod and RemovePod may
-// change it. What the others have prepared, Filter only reads.
+// change it. Filter only reads the state of the other plugins.
 // Threading: [cycle].
-// Lifetime:  of one question within one attempt, between PreFilter and the end of PostFilter. Pods
-//            that were added must stay as long.
+// Lifetime:  within one attempt, between PreFilter and the end of PostFilter. Pods that were added
+//            must live as long.
 class WhatIf {
  public:
   // REQUIRES: the row is live. Errors: Internal when a plugin cannot clone its state.
@@ -34,41 +34,41 @@ class WhatIf {
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // Puts a pod on the row, or takes one off, and tells the plugins whose PreFilter has AddPod and
-  // RemovePod and did not skip. Errors: `running AddPod on PreFilter plugin "X": ...`; a pod that
-  // is not on the row cannot be taken off. After an error the row is of no more use.
+  // AddPod() adds a pod to the row, RemovePod() removes one; both call the plugins whose PreFilter
+  // has AddPod and RemovePod and did not skip. After an error the row must not be used any more.
+  // Errors: `running AddPod on PreFilter plugin "X": ...`; the pod to remove is not on the row.
   PluginStatus AddPod(const berth_pod& pod);
   PluginStatus RemovePod(const berth_pod& pod);
-  // The row's verdict by all Filters.
+  // Runs all Filters and returns the verdict of the row, with its reasons.
   PluginStatus RunFilters();
-  // The same, by number. Returns: success, whatever the verdict is; an error when a plugin failed.
+  // Sets `verdict` instead. Returns: success, whatever the verdict is; an error if a plugin failed.
   PluginStatus RunFilters(RowVerdict& verdict);
-  // The same with the row's nominated pods of equal or higher priority counted in first: both must
-  // pass. (kube-scheduler: RunFilterPluginsWithNominatedPods)
+  // Runs all Filters with the row's nominated pods that count against the pod added, and then
+  // without them; the row must pass both times. (kube-scheduler: RunFilterPluginsWithNominatedPods)
   PluginStatus RunFiltersWithNominated(const Nominator& nominator);
 
  private:
   struct Clone;
 
   explicit WhatIf(Attempt& attempt);
-  // The same row with the same pods, and clones of the clones.
+  // Returns a copy of the row with its pods and its cycle state.
   Result<std::unique_ptr<WhatIf>> Copy() const;
-  // Makes a cycle of its own for every plugin that is asked. `from`: what is cloned; null: the
-  // attempt itself.
+  // Creates a PluginCycle for every plugin that is called. `from`: the source of the state; null:
+  // the attempt.
   Status CloneState(const WhatIf* from);
-  PluginStatus TellPlugins(bool added, const berth_pod& pod);
+  PluginStatus NotifyPlugins(bool added, const berth_pod& pod);
 
   Attempt& attempt_;
   PrivateRows rows_;
   std::deque<Clone> clones_;
-  std::vector<Clone*> clone_of_;      // By plugin; null: it is not asked.
-  std::vector<PluginCycle*> cycles_;  // Of those.
+  std::vector<Clone*> clone_of_;      // By plugin; null: it is not called.
+  std::vector<PluginCycle*> cycles_;  // By plugin, as clone_of_.
 };
 
-// Whether a nominated pod counts for one that looks for a node: another one, of equal or higher
-// priority, that no scheduling gate holds back. (kube-scheduler:
+// Returns whether `pod` must leave room for a nominated pod: whether that is another pod, has the
+// same or a higher priority, and has no scheduling gates. (kube-scheduler:
 // pkg/scheduler/framework/runtime/framework.go, addGENominatedPods)
-bool CountsForOthers(const berth_pod& nominated, const berth_pod& pod);
+bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod);
 
 }  // namespace berth::host
 

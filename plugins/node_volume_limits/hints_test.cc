@@ -10,9 +10,9 @@ namespace {
 constexpr uint32_t kQueue = BERTH_HINT_QUEUE;
 constexpr uint32_t kSkip = BERTH_HINT_SKIP;
 
-PodSpec PodWith(VolumeSpec volume) { return MakePod("p").Volume(std::move(volume)); }
+PodSpec PodWithVolume(VolumeSpec volume) { return MakePod("p").Volume(std::move(volume)); }
 PodSpec PodWithClaim(const std::string& claim) {
-  return PodWith({.name = "v", .kind = BERTH_VOLUME_CLAIM, .source = claim});
+  return PodWithVolume({.name = "v", .kind = BERTH_VOLUME_CLAIM, .source = claim});
 }
 
 ObjectSpec CsiNode(const std::string& drivers) {
@@ -86,9 +86,11 @@ TEST(NodeVolumeLimitsHints, DeletedPods) {
   EXPECT_EQ(gone(PodWithClaim("other").NodeName("n")), kQueue);
   EXPECT_EQ(gone(PodWithClaim("other").Nominated("n")), kQueue);
   EXPECT_EQ(gone(PodWithClaim("other")), kSkip) << "it was pending";
-  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}).NodeName("n")), kQueue);
-  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_AWS_DISK}).NodeName("n")), kQueue);
-  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_NFS}).NodeName("n")), kSkip);
+  EXPECT_EQ(gone(PodWithVolume({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}).NodeName("n")),
+            kQueue);
+  EXPECT_EQ(gone(PodWithVolume({.name = "v", .kind = BERTH_VOLUME_AWS_DISK}).NodeName("n")),
+            kQueue);
+  EXPECT_EQ(gone(PodWithVolume({.name = "v", .kind = BERTH_VOLUME_NFS}).NodeName("n")), kSkip);
   EXPECT_EQ(gone(MakePod("q").NodeName("n")), kSkip);
 }
 
@@ -100,12 +102,12 @@ TEST(NodeVolumeLimitsHints, Claims) {
   EXPECT_EQ(added(PodWithClaim("c"), "default", "c"), kQueue);
   EXPECT_EQ(added(PodWithClaim("c"), "default", "d"), kSkip);
   EXPECT_EQ(added(PodWithClaim("c"), "other", "c"), kSkip);
-  EXPECT_EQ(
-      added(PodWith({.name = "scratch", .kind = BERTH_VOLUME_EPHEMERAL}), "default", "p-scratch"),
-      kQueue);
-  EXPECT_EQ(
-      added(PodWith({.name = "c", .kind = BERTH_VOLUME_AWS_DISK, .source = "c"}), "default", "c"),
-      kSkip);
+  EXPECT_EQ(added(PodWithVolume({.name = "scratch", .kind = BERTH_VOLUME_EPHEMERAL}), "default",
+                  "p-scratch"),
+            kQueue);
+  EXPECT_EQ(added(PodWithVolume({.name = "c", .kind = BERTH_VOLUME_AWS_DISK, .source = "c"}),
+                  "default", "c"),
+            kSkip);
 }
 
 TEST(NodeVolumeLimitsHints, Attachments) {
@@ -115,13 +117,15 @@ TEST(NodeVolumeLimitsHints, Attachments) {
                             R"({"spec": {"attacher": ")" + std::string(driver) + "\"}}")},
                 {});
   };
-  const PodSpec ebs = PodWith({.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"});
+  const PodSpec ebs =
+      PodWithVolume({.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"});
   EXPECT_EQ(gone(PodWithClaim("c"), "any"), kQueue);
-  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}), "any"), kQueue);
+  EXPECT_EQ(gone(PodWithVolume({.name = "v", .kind = BERTH_VOLUME_EPHEMERAL}), "any"), kQueue);
   EXPECT_EQ(gone(ebs, "ebs.csi.aws.com"), kQueue);
   EXPECT_EQ(gone(ebs, "pd.csi.storage.gke.io"), kSkip);
-  EXPECT_EQ(gone(PodWith({.name = "v", .kind = BERTH_VOLUME_VSPHERE}), "csi.vsphere.vmware.com"),
-            kQueue);
+  EXPECT_EQ(
+      gone(PodWithVolume({.name = "v", .kind = BERTH_VOLUME_VSPHERE}), "csi.vsphere.vmware.com"),
+      kQueue);
   EXPECT_EQ(gone(MakePod("p"), "ebs.csi.aws.com"), kSkip);
 }
 

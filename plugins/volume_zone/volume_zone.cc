@@ -85,7 +85,7 @@ class VolumeZone : public berth::Plugin {
   using Columns = berth::Columns<BetaZone, BetaRegion, Zone, Region>;
   using Node = berth::NodeRow<Columns>;
 
-  // The same as Topology, with interned values.
+  // A Topology with interned values.
   struct Wanted {
     Key key = kZone;
     std::vector<berth_id> values;

@@ -14,6 +14,7 @@
 #include <benchmark/benchmark.h>
 
 #include "host/api/test_objects.h"
+#include "host/base/clock.h"
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {
@@ -96,6 +97,13 @@ class FitPolicy final : public QueuePolicy {
   };
 };
 
+// A clock that advances by one nanosecond with each reading.
+struct TickingClock final : Clock {
+  int64_t NowNs() const override { return ++now_ns; }
+
+  mutable int64_t now_ns = int64_t{1'700'000'000'000'000'000};
+};
+
 // A queue and its pods. A pod of shape s requests one device of kind s.
 struct Bench {
   explicit Bench(int64_t pod_count) {
@@ -105,8 +113,7 @@ struct Bench {
                        .requests = R"("cpu":"100m","memory":"64Mi",)" + Device(i % kShapes, 1),
                        .spec = "\"priority\":" + std::to_string(i % 7)}));
     }
-    queue = std::make_unique<SchedulingQueue>(
-        policy, order, [this] { return ++now_ns; }, SchedulingQueue::Options());
+    queue = std::make_unique<SchedulingQueue>(policy, order, clock, SchedulingQueue::Options());
   }
 
   static std::string Device(int64_t shape, int64_t amount) {
@@ -121,7 +128,7 @@ struct Bench {
     while (const QueuedEntity* entity = queue->Pop()) {
       queue->Return(entity->pod->uid(), {.plugins = {kFit}, .pending = {}});
     }
-    now_ns += int64_t{20'000'000'000};
+    clock.now_ns += int64_t{20'000'000'000};
   }
   // Returns the event of an added node with devices of one shape. No pod requests those of shape
   // -1.
@@ -136,7 +143,7 @@ struct Bench {
 
   TestObjects objects;
   std::vector<PodRef> pods;
-  int64_t now_ns = int64_t{1'700'000'000'000'000'000};
+  TickingClock clock;
   FitPolicy policy;
   ByPriority order;
   std::unique_ptr<SchedulingQueue> queue;

@@ -18,6 +18,13 @@ if(BERTH_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(berth_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 
+if(CMAKE_UNITY_BUILD)
+  # Names of another file of the same batch are not shadowed in earnest. GCC takes every .cc file of a
+  # batch for a header whose classes must not use an unnamed namespace.
+  target_compile_options(berth_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
+                         $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
+
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all
@@ -42,24 +49,25 @@ if(BERTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # --- precompiled headers -------------------------------------------------------------------------
-# Defines the two precompiled headers of the tree, host_pch and test_pch. Call it once, after GTest
-# was found.
-function(berth_precompile_headers)
+set(BERTH_STANDARD_HEADERS
+    <algorithm> <array> <atomic> <chrono> <compare> <condition_variable> <cstddef> <cstdint> <deque>
+    <functional> <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread>
+    <tuple> <type_traits> <unordered_map> <utility> <variant> <vector>)
+
+# berth_add_pch(<name> HEADERS <header>... [DEPENDS <target>...] [OPTIONS <compile option>...])
+#
+# Precompiles headers for the targets that are given to berth_use_pch with this name. Those targets
+# need the same compile options.
+function(berth_add_pch name)
   if(NOT BERTH_PCH)
     return()
   endif()
-  set(standard <algorithm> <array> <atomic> <chrono> <compare> <condition_variable> <cstddef>
-      <cstdint> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <span> <string>
-      <string_view> <thread> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector>)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;OPTIONS")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cc CONTENT "// Carries a precompiled header.\n")
-  add_library(host_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cc)
-  target_link_libraries(host_pch PRIVATE berth_warnings)
-  target_precompile_headers(host_pch PRIVATE ${standard})
-  if(BERTH_TESTS)
-    add_library(test_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cc)
-    target_link_libraries(test_pch PRIVATE berth_warnings GTest::gmock)
-    target_precompile_headers(test_pch PRIVATE ${standard} <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/pch.cc)
+  target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
 function(berth_use_pch target pch)

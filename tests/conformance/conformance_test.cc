@@ -121,10 +121,10 @@ class CaseRun {
     if (queued != nullptr && queued->place == QueuePlace::kGated) {
       return json::parse(ExplainGate(*queued->gate, loop_->plugin_ids()).dump());
     }
-    Scheduler& scheduler = loop_->scheduler();
-    const Decision decision = scheduler.Decide(pod);
-    json report = json::parse(ExplainReport(scheduler, decision).dump());
-    scheduler.attempt().End();
+    SchedulingCycle& cycle = loop_->cycle();
+    const CycleResult result = cycle.Decide(pod);
+    json report = json::parse(ExplainReport(cycle, result).dump());
+    cycle.attempt().End();
     return report;
   }
 

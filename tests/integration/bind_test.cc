@@ -1,5 +1,4 @@
-// Bind through real libraries and the embedded cluster; what a failed binding leaves behind; the
-// services that a plugin calls.
+// Bind plugins with the embedded cluster, failed bindings, and services that plugins call.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -7,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "tests/integration/harness.h"
 
 namespace berth::host {
@@ -44,17 +44,17 @@ class BindTest : public ::testing::Test {
   Harness harness_;
 };
 
-TEST_F(BindTest, ThroughTheHost) {
+TEST_F(BindTest, TheHostBindsForThePlugin) {
   const AttemptResult result = With(R"({"bind":{"how":"api"}})");
   EXPECT_EQ(Harness::Outcome(result), "Success");
   EXPECT_EQ(result.node, "n1");
   EXPECT_EQ(NodeOf("p"), "n1");
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
   EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);
-  EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);  // The watch has confirmed it.
+  EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);  // The watch has confirmed the binding.
 }
 
-TEST_F(BindTest, WhatThePluginBoundItselfStaysAssumedUntilTheClusterSaysSo) {
+TEST_F(BindTest, APodThatThePluginBindsStaysAssumedUntilTheWatchConfirmsIt) {
   for (const char* args : {R"({"bind":{"how":"return"}})", R"({"bind":{"how":"complete"}})"}) {
     SCOPED_TRACE(args);
     Harness harness;
@@ -68,13 +68,13 @@ TEST_F(BindTest, WhatThePluginBoundItselfStaysAssumedUntilTheClusterSaysSo) {
   }
 }
 
-struct Case {
+struct BindCase {
   const char* args;
   const char* outcome;
 };
 
-TEST_F(BindTest, AFailureForgetsThePod) {
-  constexpr Case kTable[] = {
+TEST_F(BindTest, AFailureRemovesThePodFromTheCache) {
+  constexpr BindCase kTable[] = {
       {R"({"bind":{"code":1,"reasons":["boom","bang"]}})",
        "Error: running Bind plugin \"test.A\": boom, bang"},
       {R"({"bind":{"code":1}})", "Error: running Bind plugin \"test.A\": plugin answered Error"},
@@ -85,11 +85,11 @@ TEST_F(BindTest, AFailureForgetsThePod) {
       {R"({"bind":{"how":"complete","code":1,"reasons":["boom"]}})",
        "Error: running Bind plugin \"test.A\": boom"},
       {R"({"bind":{"how":"complete","code":5}})", "Error: all Bind plugins skipped the pod"},
-      // What it completed is its answer; what it returns beside that does not count.
+      // If a plugin completes the call and returns a code as well, the completion counts.
       {R"({"bind":{"how":"both","code":1,"reasons":["boom"]}})",
        "Error: running Bind plugin \"test.A\": boom"},
   };
-  for (const Case& row : kTable) {
+  for (const BindCase& row : kTable) {
     SCOPED_TRACE(row.args);
     Harness harness;
     harness.AddNodes({"n1"});
@@ -103,7 +103,7 @@ TEST_F(BindTest, AFailureForgetsThePod) {
   }
 }
 
-TEST_F(BindTest, SkipAsksTheNext) {
+TEST_F(BindTest, SkipCallsTheNextPlugin) {
   const char* skip = R"({"bind":{"code":5}})";
   const AttemptResult result =
       With(TestProfile()
@@ -114,13 +114,13 @@ TEST_F(BindTest, SkipAsksTheNext) {
   EXPECT_EQ(NodeOf("p"), "n1");
 }
 
-// The cluster's refusal in its own words, as kube-scheduler reports it.
-TEST_F(BindTest, TheClustersRefusalIsReported) {
+// The message of the API server is reported unchanged, as kube-scheduler does.
+TEST_F(BindTest, TheErrorOfTheClusterIsReported) {
   ASSERT_TRUE(
       harness_.Start(TestProfile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})"))
           .ok());
   harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
-  // Somebody else is faster, and the scheduler has not heard of it.
+  // Another client is faster, and the watch has not reported it yet.
   harness_.cluster().Bind({"default", "p", ""}, "elsewhere", nullptr);
   ASSERT_TRUE(harness_.loop().Step());
   harness_.Settle();
@@ -130,11 +130,11 @@ TEST_F(BindTest, TheClustersRefusalIsReported) {
   EXPECT_THAT(result.failure.message, ::testing::HasSubstr("p is already assigned to node"));
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
-  EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);  // Where the cluster says it is.
+  EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);  // On the node where the cluster has it.
 }
 
-// The answer of the cluster comes when nobody waits for it any more.
-TEST_F(BindTest, APluginThatDoesNotWaitForTheHostsAnswer) {
+// The answer of the cluster arrives after the plugin has answered.
+TEST_F(BindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
   const AttemptResult result =
       With(R"({"bind":{"how":"api-then-return","code":1,"reasons":["changed my mind"]}})");
   EXPECT_EQ(Harness::Outcome(result), "Error: running Bind plugin \"test.A\": changed my mind");
@@ -143,8 +143,8 @@ TEST_F(BindTest, APluginThatDoesNotWaitForTheHostsAnswer) {
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
 }
 
-// Completed on another thread, before or after the call returns.
-TEST_F(BindTest, CompletedByAThreadOfThePlugin) {
+// The plugin completes the call on another thread, before or after the call returns.
+TEST_F(BindTest, AThreadOfThePluginMayCompleteTheCall) {
   ASSERT_TRUE(harness_.Start(TestProfile().Use("cpp.LateBinder", {Point::kBind})).ok());
   for (int i = 0; i < 50; ++i) {
     const auto result = harness_.Schedule({.name = "p" + std::to_string(i)});
@@ -154,20 +154,21 @@ TEST_F(BindTest, CompletedByAThreadOfThePlugin) {
   EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
 }
 
-TEST_F(BindTest, AnErrorBacksOffAndIsTriedAgain) {
+TEST_F(BindTest, APodIsRetriedAfterAnError) {
   EXPECT_EQ(With(R"({"bind":{"code":1}})").node, "");
   EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kErrorBackoff);
   harness_.Settle();
   EXPECT_FALSE(harness_.loop().queue().has_ready());
-  harness_.clock().Advance(2 * TestClock::kSecond);
+  harness_.clock().Advance(2 * kSecond);
   EXPECT_EQ(harness_.Next().node, "");
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->attempts, 2U);
 }
 
-TEST_F(BindTest, WhatChangedDuringItsBindingIsTriedNext) {
+TEST_F(BindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVersion) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
-  // The loop hears of it while it waits for the answer to its binding, which the gate refuses.
+  // The loop receives the change while it waits for the answer to the binding, which fails because
+  // of the scheduling gate.
   ASSERT_TRUE(harness_.cluster()
                   .Update(harness_.objects().Pod(
                       {.name = "p", .spec = R"("schedulingGates":[{"name":"g"}])"}))
@@ -180,7 +181,7 @@ TEST_F(BindTest, WhatChangedDuringItsBindingIsTriedNext) {
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->pod->view().scheduling_gates.count, 1U);
 }
 
-TEST_F(BindTest, APodThatIsGoneWhenItsBindingFailsStaysAway) {
+TEST_F(BindTest, APodThatIsDeletedBeforeItsBindingFailsIsNotRequeued) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
@@ -192,7 +193,7 @@ TEST_F(BindTest, APodThatIsGoneWhenItsBindingFailsStaysAway) {
 
 // --- cycle state --------------------------------------------------------------------------------
 
-TEST_F(BindTest, SlotsLiveFromPreFilterToBindAndAreDestroyed) {
+TEST_F(BindTest, SlotsExistFromPreFilterToBind) {
   TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter, Point::kBind}, R"({"say":1,"bind":{"how":"api"}})");
   ASSERT_TRUE(harness_.Start(profile).ok());
@@ -207,7 +208,7 @@ TEST_F(BindTest, SlotsLiveFromPreFilterToBindAndAreDestroyed) {
 
 // --- services -----------------------------------------------------------------------------------
 
-TEST_F(BindTest, ColumnsAreBoundInPreFilterOnly) {
+TEST_F(BindTest, ColumnsCanBeBoundInPreFilterOnly) {
   TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter, Point::kFilter},
               R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"}})");
@@ -217,7 +218,7 @@ TEST_F(BindTest, ColumnsAreBoundInPreFilterOnly) {
                                             "test.A: bind code=36", "test.A: bind index=-1"));
 }
 
-TEST_F(BindTest, ColumnsByAnotherSpellingOrUnknown) {
+TEST_F(BindTest, UnknownAndMisspelledColumns) {
   const std::pair<const char*, std::vector<std::string>> kTable[] = {
       {"alloc:example.com/score", {"test.A: bind code=0", "test.A: bind index=0"}},
       {"no.such", {"test.A: bind code=34", "test.A: bind index=-1"}},
@@ -232,7 +233,7 @@ TEST_F(BindTest, ColumnsByAnotherSpellingOrUnknown) {
   }
 }
 
-TEST_F(BindTest, ObjectsOfTheKindsThatWereDeclared) {
+TEST_F(BindTest, ObjectsOfDeclaredKinds) {
   for (const char* name : {"red", "blue"}) {
     harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" +
                        std::string(name) + "\"}}");
@@ -263,7 +264,7 @@ TEST_F(BindTest, WrongArgumentsAreReportedByPath) {
 
 // --- plans --------------------------------------------------------------------------------------
 
-TEST_F(BindTest, PlansThatAreRefused) {
+TEST_F(BindTest, InvalidProfilesAreRejected) {
   const auto refusal = [&](const PlanSpec& spec) {
     return std::string(harness_.Start(spec).message());
   };

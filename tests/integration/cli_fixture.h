@@ -1,4 +1,4 @@
-// What the tests of the commands share: a cluster, a folder, and a world that is theirs.
+// The fixture of the tests of commands: a cluster, a temporary folder and a fake environment.
 #ifndef BERTH_TESTS_INTEGRATION_CLI_FIXTURE_H_
 #define BERTH_TESTS_INTEGRATION_CLI_FIXTURE_H_
 
@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 
 inline constexpr const char* kSmall = BERTH_SOURCE_DIR "/examples/clusters/small.yaml";
 
-// Two nodes; "small" fits on both, "large" on b alone, "huge" on none.
+// Two nodes. The pod "small" of the tests fits on both, "large" only on b, "huge" on neither.
 inline constexpr const char* kNodes = R"(
 apiVersion: v1
 kind: Node
@@ -69,7 +69,7 @@ class CliTest : public ::testing::Test {
     return outcome;
   }
 
-  // The same with an output, and an input, of the test's own.
+  // Runs a command with this output and input. `out` of the outcome is empty.
   Outcome RunTo(std::ostream& out, const std::vector<std::string>& args, std::istream& in) {
     std::ostringstream err;
     std::atomic<int64_t> now_ns = 0;
@@ -85,7 +85,7 @@ class CliTest : public ::testing::Test {
     if (steady_ns_) env.steady_ns = steady_ns_;
     env.out_is_live = true;
     env.in_descriptor = in_descriptor_;
-    env.watch_requests = watch_requests_;
+    env.requests = requests_source_;
     const int exit_status = RunCommand(args, env);
     return {exit_status, "", err.str()};
   }
@@ -100,9 +100,9 @@ class CliTest : public ::testing::Test {
   std::string executable_ = BERTH_BINARY_DIR "/berth";
   TerminalWidth width_;
   int64_t wall_ns_ = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
-  std::function<int64_t()> steady_ns_;           // Empty: a microsecond passes from call to call.
+  std::function<int64_t()> steady_ns_;           // Empty: each call is a microsecond later.
   int in_descriptor_ = -1;
-  std::function<std::unique_ptr<RequestWatch>(std::function<void()> reload)> watch_requests_;
+  SubscribeToRequests requests_source_;  // Empty: the command gets no requests.
 };
 
 }  // namespace berth::host

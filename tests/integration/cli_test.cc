@@ -1,4 +1,4 @@
-// The commands with the plugins of this build, as a user calls them; only the clock is ours.
+// The commands as a user calls them, with the plugins of this build. Only the clock is fake.
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 // ---- Help ---------------------------------------------------------------------------------------
 
-TEST_F(CliTest, TeachesWithExamples) {
+TEST_F(CliTest, HelpHasExamples) {
   const Outcome help = Run({"--help"});
   EXPECT_EQ(help.exit_status, 0);
   EXPECT_THAT(help.out, AllOf(HasSubstr("simulate"), HasSubstr("explain"), HasSubstr("plugin"),
@@ -35,13 +35,13 @@ TEST_F(CliTest, TeachesWithExamples) {
   EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
 }
 
-TEST_F(CliTest, SaysItsVersion) {
+TEST_F(CliTest, PrintsItsVersion) {
   const Outcome version = Run({"--version"});
   EXPECT_EQ(version.exit_status, 0);
   EXPECT_THAT(version.out, AllOf(StartsWith("berth "), HasSubstr("plugin ABI 1.")));
 }
 
-TEST_F(CliTest, RefusesWhatItDoesNotKnow) {
+TEST_F(CliTest, RefusesUnknownCommandsAndFlags) {
   EXPECT_EQ(Run({}).exit_status, 2);
   const Outcome command = Run({"simulte"});
   EXPECT_EQ(command.exit_status, 2);
@@ -59,7 +59,7 @@ TEST_F(CliTest, RefusesWhatItDoesNotKnow) {
 
 // ---- simulate -----------------------------------------------------------------------------------
 
-TEST_F(CliTest, PlacesWhatIsPending) {
+TEST_F(CliTest, PlacesPendingPods) {
   const std::string cluster = File("c.yaml", kNodes + PodOf("large", "4") + PodOf("web", "1"));
   const Outcome run = Run({"simulate", "--cluster", cluster, "--output", "json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
@@ -75,7 +75,7 @@ TEST_F(CliTest, PlacesWhatIsPending) {
   EXPECT_EQ(summary["seed"], 1);
 }
 
-TEST_F(CliTest, SaysWhyAPodHasNoNode) {
+TEST_F(CliTest, ReportsWhyAPodHasNoNode) {
   const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("huge", "16") + PodOf("web", "1"));
   EXPECT_EQ(run.exit_status, 1) << run.err;
@@ -91,7 +91,7 @@ TEST_F(CliTest, PrintsATable) {
       Run({"simulate", "--cluster", "-"}, kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out,
-              StartsWith("NAMESPACE   POD     NODE     WHY NOT\n"
+              StartsWith("NAMESPACE   POD     NODE     REASON\n"
                          "default     huge    <none>   0/2 nodes are available: 2 Insufficient "
                          "cpu.\n"
                          "default     large   b\n"
@@ -100,7 +100,7 @@ TEST_F(CliTest, PrintsATable) {
   EXPECT_THAT(run.out, HasSubstr("seed 1"));
 }
 
-TEST_F(CliTest, WrapsMessagesIntoTheTerminal) {
+TEST_F(CliTest, WrapsMessagesToTheTerminal) {
   width_ = 60;
   const Outcome run = Run({"simulate", "--cluster", "-"}, kNodes + PodOf("huge", "16"));
   EXPECT_THAT(run.out, HasSubstr("0/2 nodes are available: 2\n"));
@@ -108,13 +108,13 @@ TEST_F(CliTest, WrapsMessagesIntoTheTerminal) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
 }
 
-TEST_F(CliTest, QuietPrintsWhatWasNotPlaced) {
+TEST_F(CliTest, QuietPrintsOnlyPodsThatWereNotPlaced) {
   const Outcome run = Run({"simulate", "--quiet", "--cluster", "-"},
                           kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   EXPECT_THAT(run.out, AllOf(HasSubstr("huge"), Not(HasSubstr("large")), HasSubstr("Placed 1")));
 }
 
-TEST_F(CliTest, PlacesPodsAfterThoseOfTheCluster) {
+TEST_F(CliTest, SchedulesThePodFilesAfterTheCluster) {
   const std::string cluster = File("c.yaml", kNodes + PodOf("z-first", "7"));
   const std::string pods = File("p.yaml", PodOf("a-second", "7"));
   const Outcome run = Run({"simulate", "--cluster", cluster, "--pods", pods, "--output", "json"});
@@ -137,7 +137,7 @@ TEST_F(CliTest, ReadsSeveralFiles) {
   EXPECT_EQ(report["summary"]["placed"].as<int>(), 1);
 }
 
-TEST_F(CliTest, LeavesOthersPodsAlone) {
+TEST_F(CliTest, IgnoresPodsOfOtherSchedulers) {
   const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("theirs", "1", "  schedulerName: other\n"));
   EXPECT_EQ(run.exit_status, 0);
@@ -145,7 +145,7 @@ TEST_F(CliTest, LeavesOthersPodsAlone) {
   EXPECT_EQ(run.json()["summary"]["others"], 1);
 }
 
-TEST_F(CliTest, DoesNotScheduleWhatIsBeingDeleted) {
+TEST_F(CliTest, DoesNotSchedulePodsThatAreBeingDeleted) {
   const Outcome run = Run({"simulate", "--cluster", "-", "--output", "json"},
                           std::string(kNodes) +
                               "---\napiVersion: v1\nkind: Pod\nmetadata: {name: going, "
@@ -178,7 +178,7 @@ TEST_F(CliTest, SchedulesTheExampleCluster) {
   const Json report = run.json();
   for (const Json& placement : report["placements"]) by_name[placement["name"]] = placement;
   EXPECT_EQ(report["placements"].size(), 8u);
-  EXPECT_EQ(report["placements"][0]["name"], "ingress") << "its priority is the highest";
+  EXPECT_EQ(report["placements"][0]["name"], "ingress") << "ingress has the highest priority";
   EXPECT_EQ(by_name["database"]["node"], "node-d");
   EXPECT_EQ(by_name["training-0"]["node"], "node-e");
   EXPECT_EQ(by_name["training-1"]["node"], "node-e");
@@ -188,7 +188,7 @@ TEST_F(CliTest, SchedulesTheExampleCluster) {
 
 // ---- Bad input ----------------------------------------------------------------------------------
 
-TEST_F(CliTest, SaysWhereTheInputIsWrong) {
+TEST_F(CliTest, ReportsThePositionOfInvalidInput) {
   struct Case {
     const char* file;
     const char* text;
@@ -213,13 +213,13 @@ TEST_F(CliTest, SaysWhereTheInputIsWrong) {
   }
 }
 
-TEST_F(CliTest, SaysThatAFileIsMissing) {
+TEST_F(CliTest, ReportsAMissingFile) {
   const Outcome run = Run({"simulate", "--cluster", "no-such-file.yaml"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_EQ(run.err, "berth: no-such-file.yaml: No such file or directory\n");
 }
 
-TEST_F(CliTest, SaysWhereItLookedForPlugins) {
+TEST_F(CliTest, ReportsWhereItSearchedForPlugins) {
   executable_ = folder_ + "/bin/berth";
   const Outcome run = Run({"simulate", "--cluster", kSmall});
   EXPECT_EQ(run.exit_status, 2);
@@ -243,7 +243,7 @@ TEST_F(CliTest, FindsInstalledPlugins) {
   EXPECT_EQ(run.exit_status, 0) << run.err;
 }
 
-TEST_F(CliTest, ThePodsOfADumpDoNotGoByTheClock) {
+TEST_F(CliTest, PodsOfADumpThatAreBeingDeletedKeepTheirNodes) {
   const std::string old = PodOf("old", "7", "  nodeName: b\n");
   const std::string name = "{name: old}";
   for (const char* time :
@@ -260,7 +260,7 @@ TEST_F(CliTest, ThePodsOfADumpDoNotGoByTheClock) {
 
 // ---- explain ------------------------------------------------------------------------------------
 
-TEST_F(CliTest, ExplainsWhereAPodGoes) {
+TEST_F(CliTest, ExplainsWhyAPodGetsItsNode) {
   const Outcome run = Run({"explain", "--cluster", "-", "--pod", "web", "--output", "json"},
                           kNodes + PodOf("web", "1") + PodOf("other", "1"));
   EXPECT_EQ(run.exit_status, 0) << run.err;
@@ -304,13 +304,14 @@ TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
                     HasSubstr("Insufficient cpu\n     a, b\n")));
 }
 
-TEST_F(CliTest, ExplainSeesWhatRunsAndPlacesNothingElse) {
+TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesNoOtherPod) {
   const std::string running = PodOf("running", "7", "  nodeName: b\n");
   const std::string cluster =
       File("c.yaml", kNodes + running + PodOf("aaa", "2") + PodOf("web", "2"));
   const Outcome run = Run({"explain", "--cluster", cluster, "--pod", "web", "--output", "json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.json()["feasible"], ElementsAre("a")) << "aaa, first in line, was not placed";
+  EXPECT_THAT(run.json()["feasible"], ElementsAre("a"))
+      << "pod aaa, which is first in the queue, was not placed";
   EXPECT_FALSE(run.json().contains("scores"));
 }
 
@@ -323,7 +324,7 @@ TEST_F(CliTest, ExplainsAPodThatIsBeingDeleted) {
   EXPECT_EQ(run.json()["code"], "Skipped");
 }
 
-TEST_F(CliTest, ExplainsForACordonedNode) {
+TEST_F(CliTest, ExplainsACordonedNode) {
   const Outcome run =
       Run({"explain", "--cluster", kSmall, "--pod", "batch-import", "--output", "json"});
   EXPECT_EQ(run.exit_status, 1) << run.err;
@@ -332,16 +333,16 @@ TEST_F(CliTest, ExplainsForACordonedNode) {
   EXPECT_EQ(run.json()["nodes"].size(), 5u);
 }
 
-TEST_F(CliTest, ExplainNamesPodsThatMayHaveBeenMeant) {
+TEST_F(CliTest, ExplainSuggestsSimilarPods) {
   struct Case {
     const char* pod;
     const char* message;
   };
   const std::vector<Case> cases = {
       {"web-9",
-       "there is no pod default/web-9 in the input; did you mean default/web-1 or default/web-2?"},
-      {"prod/web-1", "there is no pod prod/web-1 in the input; did you mean default/web-1?"},
-      {"web-0", "pod default/web-0 is on node node-a already"},
+       "found no pod default/web-9 in the input; did you mean default/web-1 or default/web-2?"},
+      {"prod/web-1", "found no pod prod/web-1 in the input; did you mean default/web-1?"},
+      {"web-0", "pod default/web-0 is on node node-a: expected a pod without a node"},
       {"a/b/c", "expected NAMESPACE/NAME or NAME, found \"a/b/c\""},
       {"/web-1", "expected NAMESPACE/NAME or NAME"},
   };
@@ -387,7 +388,7 @@ TEST_F(CliTest, ListsBrokenLibrariesWithTheirError) {
   EXPECT_THAT(Run({"plugin", "list", "--plugin-dir", plugins}).out, HasSubstr("Not loaded:"));
 
   const Outcome simulate = Run({"simulate", "--cluster", kSmall, "--plugin-dir", plugins});
-  EXPECT_EQ(simulate.exit_status, 2) << "not with half of the policies";
+  EXPECT_EQ(simulate.exit_status, 2) << "a scheduler must not run with some of its plugins missing";
   EXPECT_THAT(simulate.err, HasSubstr("libcut.so"));
 }
 
@@ -411,10 +412,10 @@ TEST_F(CliTest, DescribesAPluginByNameAndByLibrary) {
               AllOf(StartsWith("Library"), HasSubstr("SHA-256"), HasSubstr("Filter")));
 }
 
-TEST_F(CliTest, DescribeNamesPluginsThatMayHaveBeenMeant) {
+TEST_F(CliTest, DescribeSuggestsSimilarPlugins) {
   const Outcome run = Run({"plugin", "describe", "NodeNam"});
   EXPECT_EQ(run.exit_status, 2);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("there is no plugin NodeNam in "), HasSubstr("NodeName")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("found no plugin NodeNam"), HasSubstr("NodeName")));
   EXPECT_EQ(Run({"plugin", "describe", folder_ + "/libnone.so"}).exit_status, 2);
 }
 

@@ -17,7 +17,7 @@ endforeach()
 berth_gtest(cli_test
   SOURCES cli_test.cc embedded_scheduler_test.cc host_file_cli_test.cc hostile_cli_test.cc
           profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc run_reload_test.cc stream_run_test.cc ../runtime/stage.cc
+          run_process_test.cc run_reload_test.cc stream_driver_test.cc ../runtime/stage.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE

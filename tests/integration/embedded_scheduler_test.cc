@@ -1,4 +1,4 @@
-// The scheduler of simulate, explain and run, with a plugin that talks to its API server.
+// An EmbeddedScheduler with plugins that use its API and block in Bind.
 #include "host/process/embedded_scheduler.h"
 
 #include <atomic>
@@ -41,13 +41,13 @@ metadata: {name: p}
 
 class EmbeddedSchedulerTest : public ::testing::Test {
  protected:
-  // Takes pod "p" to Permit, where test.Guest asks.
+  // Schedules pod "p" up to Permit, where test.Guest sends the requests of `args`.
   void Schedule(nlohmann::json args) {
     auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
     for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_BINARY_DIR "/plugins"}) {
       ASSERT_TRUE(plugins->AddDirectory(directory).ok()) << directory;
     }
-    EmbeddedScheduler::Options options;
+    SchedulerOptions options;
     options.plugins = std::move(plugins);
     PlanSpec& spec = options.profiles.emplace_back();
     const auto use = [&spec](const char* name, Point point, nlohmann::json with) {
@@ -57,13 +57,13 @@ class EmbeddedSchedulerTest : public ::testing::Test {
     use("PrioritySort", Point::kQueueSort, nullptr);
     use("test.Guest", Point::kPermit, std::move(args));
     use("DefaultBinder", Point::kBind, nullptr);
-    options.clock = &clock_;
-    options.log = [this](uint32_t, std::string_view, std::string_view message) {
+    options.loop.clock = &clock_;
+    options.loop.log = [this](uint32_t, std::string_view, std::string_view message) {
       lines_.emplace_back(message);
     };
-    options.log_level = BERTH_LOG_INFO;
-    scheduler_ = EmbeddedScheduler::Create(std::move(options));
-    ASSERT_TRUE(scheduler_->AddText("cluster", kCluster).ok());
+    options.loop.log_level = BERTH_LOG_INFO;
+    scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options));
+    ASSERT_TRUE(scheduler_->cluster().AddManifest("cluster", kCluster).ok());
     ASSERT_TRUE(scheduler_->Start().ok());
     while (scheduler_->Step()) {
     }
@@ -88,7 +88,7 @@ TEST_F(EmbeddedSchedulerTest, AnswersTheRequestsOfPlugins) {
               Contains(AllOf(StartsWith("answer success={"), HasSubstr(R"("kind":"Namespace")"),
                              HasSubstr(R"("labels":{"a":"b"})"))));
   EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"Pod")")));
-  EXPECT_NE(scheduler_->cluster().FindPod("red", "q"), nullptr);
+  EXPECT_NE(scheduler_->cluster().objects().FindPod("red", "q"), nullptr);
   EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer not_found={"kind":"Status")"),
                                      HasSubstr(R"("code":404)"))));
   EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
@@ -102,15 +102,15 @@ TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   Schedule({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True",
                          "reason":"Acme"}]}})"}});
   EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"PartialObjectMetadata")")));
-  const PodRef pod = scheduler_->cluster().FindPod("default", "p");
+  const PodRef pod = scheduler_->cluster().objects().FindPod("default", "p");
   ASSERT_EQ(pod->view().conditions.count, 1U);
   const auto* condition = BERTH_AT(berth_condition, pod->view().conditions, 0);
   EXPECT_EQ(pod->Name(condition->type), "DisruptionTarget");
   EXPECT_EQ(pod->Name(condition->reason), "Acme");
 }
 
-// The pool waits for who blocks, but not long for who asks whether it is still wanted.
-TEST(EmbeddedScheduler, CancelsWhatRunsWhenItEnds) {
+// The bind pool waits for a plugin that blocks, and the plugin sees that the call is cancelled.
+TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   std::atomic<bool> inside = false;
   std::atomic<bool> was_cancelled = false;
   Stage stage;
@@ -124,19 +124,19 @@ TEST(EmbeddedScheduler, CancelsWhatRunsWhenItEnds) {
     was_cancelled = BERTH_CANCELED(&binding);
     return BERTH_CANCELLED;
   };
-  stage.Write();
+  stage.CompleteProfile();
   const VirtualClock clock(0);
-  EmbeddedScheduler::Options options;
+  SchedulerOptions options;
   auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
   ASSERT_TRUE(plugins->AddLibrary(BERTH_PUPPETS).ok());
   options.plugins = plugins;
   options.profiles = {stage.spec()};
-  options.clock = &clock;
+  options.loop.clock = &clock;
   options.bind_threads = 1;
-  auto scheduler = EmbeddedScheduler::Create(std::move(options));
+  auto scheduler = std::make_unique<EmbeddedScheduler>(std::move(options));
   const std::string pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: " +
                           ("{schedulerName: " + stage.spec().scheduler_name + "}\n");
-  ASSERT_TRUE(scheduler->AddText("cluster", kCluster + pod).ok());
+  ASSERT_TRUE(scheduler->cluster().AddManifest("cluster", kCluster + pod).ok());
   ASSERT_TRUE(scheduler->Start().ok());
   while (scheduler->Step()) {
   }

@@ -1,6 +1,6 @@
-// What a plugin in C++ throws, at every method and callback, ends there: the host goes on, counts
-// it against the plugin at the point where it called, and where there is an answer to give, gives
-// it.
+// Exceptions in every method and callback of a C++ plugin. An exception ends in the plugin's side
+// of the SDK: the host goes on and counts a fault at the extension point that it called. If the
+// method has a result, the result is an error.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +17,12 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-struct Case {
+struct ExceptionCase {
   const char* at;       // The method.
-  const char* counted;  // Where the fault is counted first.
+  const char* counted;  // The point where the fault is counted first.
 };
 
-constexpr Case kTable[] = {
+constexpr ExceptionCase kExceptionCases[] = {
     {"PreEnqueue", "PreEnqueue"}, {"Hint", "EnqueueExtensions"},
     {"Key", "QueueSort"},         {"PreFilter", "PreFilter"},
     {"AddPod", "PreFilter"},      {"RemovePod", "PreFilter"},
@@ -47,7 +47,7 @@ class ExceptionTest : public ::testing::Test {
     }
     return spec;
   }
-  // "PreFilter exception", in the order of the points.
+  // Returns "PreFilter exception" and so on, in the order of the points.
   static std::vector<std::string> Faults(const SchedulingLoop& loop) {
     std::vector<std::string> faults;
     for (const PluginFaults::Count& count : loop.faults().Counts()) {
@@ -60,8 +60,8 @@ class ExceptionTest : public ::testing::Test {
 };
 
 // Two nodes, a pod on one of them, a namespace, a pod to place, and later another node.
-TEST_F(ExceptionTest, AtEveryMethod) {
-  for (const Case& row : kTable) {
+TEST_F(ExceptionTest, InEveryMethod) {
+  for (const ExceptionCase& row : kExceptionCases) {
     SCOPED_TRACE(row.at);
     Harness harness;
     harness.AddNodes({"n1", "n2"});
@@ -78,14 +78,14 @@ TEST_F(ExceptionTest, AtEveryMethod) {
     const std::vector<std::string> faults = Faults(harness.loop());
     EXPECT_THAT(faults, Contains(std::string(row.counted) + " exception"));
     for (const std::string& fault : faults) EXPECT_THAT(fault, HasSubstr(" exception"));
-    // A clone has nowhere to say why.
+    // The clone of a slot cannot report a reason.
     if (std::string_view(row.at) == "clone") continue;
     EXPECT_THAT(harness.lines(), Contains(HasSubstr("thrown at " + std::string(row.at))));
   }
 }
 
-// The same plugin when it does not throw: nothing is counted, and the pod gets its node.
-TEST_F(ExceptionTest, AndAtNone) {
+// The same plugin without an exception: no fault is counted, and the pod is bound.
+TEST_F(ExceptionTest, InNoMethod) {
   Harness harness;
   harness.AddNodes({"n1", "n2"});
   ASSERT_TRUE(harness.Start(SpecFor("nowhere")).ok());
@@ -93,7 +93,7 @@ TEST_F(ExceptionTest, AndAtNone) {
   EXPECT_THAT(Faults(harness.loop()), ElementsAre());
 }
 
-TEST_F(ExceptionTest, WhileItIsMadeThereIsNoPlugin) {
+TEST_F(ExceptionTest, InTheConstructorFailsTheProfile) {
   for (const char* at : {"constructor", "EventsToRegister"}) {
     Harness harness;
     const Status status = harness.Start(SpecFor(at));
@@ -102,7 +102,7 @@ TEST_F(ExceptionTest, WhileItIsMadeThereIsNoPlugin) {
   }
 }
 
-TEST_F(ExceptionTest, WhileItIsUnmade) {
+TEST_F(ExceptionTest, InTheDestructor) {
   Harness harness;
   ASSERT_TRUE(harness.Start(SpecFor("Quiesce")).ok());
   harness.lines().clear();
@@ -111,9 +111,9 @@ TEST_F(ExceptionTest, WhileItIsUnmade) {
                                            "Quiesce"));
 }
 
-// One that cannot be answered makes the instance useless: it says so from then on, until it is in
-// quarantine.
-TEST_F(ExceptionTest, AnIndexThatIsLostEndsInQuarantine) {
+// After an exception in a method without a result the instance is unusable: it answers every call
+// with an error until it is in quarantine.
+TEST_F(ExceptionTest, AnInstanceThatLostItsIndexIsQuarantined) {
   Harness harness;
   harness.AddNodes({"n1", "n2"});
   ASSERT_TRUE(harness.Start(SpecFor("OnChange")).ok());

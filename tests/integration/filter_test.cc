@@ -1,4 +1,4 @@
-// PreFilter and Filter through real libraries: every code, every text.
+// Class SchedulingCycle: every code and text of PreFilter and Filter.
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ class FilterTest : public ::testing::Test {
  protected:
   FilterTest() { harness_.AddNodes({"n1", "n2", "n3"}); }
 
-  // The outcome with one plugin at one point.
+  // Returns the outcome with test.A at one point.
   std::string With(Point point, const char* args) {
     return harness_.OutcomeOf(TestProfile().Use("test.A", {point}, args));
   }
@@ -31,29 +31,29 @@ class FilterTest : public ::testing::Test {
       profile.Use(names[i++], {Point::kPreFilter, Point::kFilter}, each);
     return harness_.OutcomeOf(profile);
   }
-  std::vector<std::string> WhoRejected() {
-    return Rejectors(harness_.loop().scheduler().attempt());
+  std::vector<std::string> RejectorsOfLastCycle() {
+    return RejectorNames(harness_.loop().cycle().attempt());
   }
 
   Harness harness_;
 };
 
-struct Case {
+struct FilterCase {
   const char* args;
   const char* outcome;
 };
 
 // --- PreFilter ----------------------------------------------------------------------------------
 
-TEST_F(FilterTest, PreFilterAnswers) {
-  constexpr Case kTable[] = {
+TEST_F(FilterTest, AnswersOfPreFilter) {
+  constexpr FilterCase kTable[] = {
       {R"({"preFilter":{"code":1,"reasons":["boom"]}})",
        "Error: running PreFilter plugin \"test.A\": boom"},
       {R"({"preFilter":{"code":1,"reasons":["boom","bang"]}})",
        "Error: running PreFilter plugin \"test.A\": boom, bang"},
       {R"({"preFilter":{"code":1}})",
        "Error: running PreFilter plugin \"test.A\": plugin answered Error"},
-      {R"({"preFilter":{"code":6,"reasons":["later"]}})",  // Pending says nothing here.
+      {R"({"preFilter":{"code":6,"reasons":["later"]}})",  // Pending is no answer of PreFilter.
        "Error: running PreFilter plugin \"test.A\": later"},
       {R"({"preFilter":{"code":37,"reasons":["a bug"]}})",
        "Error: running PreFilter plugin \"test.A\": a bug"},
@@ -67,13 +67,13 @@ TEST_F(FilterTest, PreFilterAnswers) {
       {R"({"preFilter":{"nodes":["nobody"]}})",
        "Unschedulable: 0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [test.A]."},
   };
-  for (const Case& row : kTable) {
+  for (const FilterCase& row : kTable) {
     SCOPED_TRACE(row.args);
     EXPECT_EQ(With(Point::kPreFilter, row.args), row.outcome);
   }
 }
 
-TEST_F(FilterTest, PreFilterNamesTheOnlyNodes) {
+TEST_F(FilterTest, PreFilterNamesASubsetOfTheNodes) {
   ASSERT_TRUE(harness_
                   .Start(TestProfile().Use("test.A", {Point::kPreFilter},
                                            R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
@@ -85,7 +85,7 @@ TEST_F(FilterTest, SubsetsAreIntersected) {
   EXPECT_EQ(With({R"({"preFilter":{"nodes":["n1","n2"]}})", R"({"preFilter":{"nodes":["n3"]}})"}),
             "Unschedulable: 0/3 nodes are available: node(s) didn't satisfy plugin(s) "
             "[test.A test.B] simultaneously.");
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
   EXPECT_EQ(With({R"({"preFilter":{"nodes":["nobody","n1"]}})",
                   R"({"preFilter":{"nodes":["n2","nobody"]}})"}),
             "Unschedulable: 0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) "
@@ -95,14 +95,14 @@ TEST_F(FilterTest, SubsetsAreIntersected) {
             R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),
       "Unschedulable: 0/3 nodes are available: 1 full, 2 node(s) didn't satisfy plugin(s) "
       "[test.A test.B].");
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B", "test.C"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B", "test.C"));
 }
 
-TEST_F(FilterTest, UnresolvableStopsAndUnschedulableLetsTheOthersRun) {
+TEST_F(FilterTest, OnlyUnresolvableSkipsTheOtherPreFilters) {
   EXPECT_EQ(With({R"({"preFilter":{"code":3,"reasons":["never"]}})",
                   R"({"preFilter":{"code":1,"reasons":["not reached"]}})"}),
             "Unschedulable: 0/3 nodes are available: never.");
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.A"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A"));
   EXPECT_EQ(With({R"({"preFilter":{"code":2,"reasons":["not today"]}})",
                   R"({"preFilter":{"code":1,"reasons":["reached"]}})"}),
             "Error: running PreFilter plugin \"test.B\": reached");
@@ -115,15 +115,15 @@ TEST_F(FilterTest, UnresolvableStopsAndUnschedulableLetsTheOthersRun) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.C: pre_filter nodes=3"));
 }
 
-TEST_F(FilterTest, ASubsetWakesThePodUnlessALaterPluginSaysNever) {
+TEST_F(FilterTest, APluginThatNamesASubsetIsARejectorUnlessALaterOneAnswersUnresolvable) {
   const char* subset = R"({"preFilter":{"nodes":["n1"]}})";
   With({subset, R"({"preFilter":{"code":2,"reasons":["not today"]}})"});
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
   With({subset, R"({"preFilter":{"code":3,"reasons":["never"]}})"});
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.B"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.B"));
 }
 
-TEST_F(FilterTest, SkipLeavesThatPluginsFilterOut) {
+TEST_F(FilterTest, SkipOmitsTheFilterOfThePlugin) {
   const char* refuse = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
   EXPECT_EQ(With({refuse}), "Unschedulable: 0/3 nodes are available: 3 full.");
   harness_.cluster().Delete(kPodKind, "default", "p").ok();
@@ -132,7 +132,7 @@ TEST_F(FilterTest, SkipLeavesThatPluginsFilterOut) {
       "Success");
 }
 
-TEST_F(FilterTest, ReasonsAreAddedUpToSixtyFour) {
+TEST_F(FilterTest, APluginMayAddReasonsUpToSixtyFour) {
   EXPECT_EQ(With({R"({"reasons":["a","b"],"say":1,"preFilter":{"addReasons":62},
                       "filter":{"verdict":2,"bits":-9223372036854775805}})"}),
             "Unschedulable: 0/3 nodes are available: 3 a, 3 added 61, 3 b.");
@@ -142,7 +142,7 @@ TEST_F(FilterTest, ReasonsAreAddedUpToSixtyFour) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.A: added 62 bit=-1"));
 }
 
-TEST_F(FilterTest, ReasonsOfOneCycleAreGoneInTheNext) {
+TEST_F(FilterTest, AddedReasonsExistForOneCycle) {
   TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter},
               R"({"say":1,"preFilter":{"addReasons":1,"code":3,"reasons":["no"]}})");
@@ -155,7 +155,7 @@ TEST_F(FilterTest, ReasonsOfOneCycleAreGoneInTheNext) {
 // --- Filter -------------------------------------------------------------------------------------
 
 TEST_F(FilterTest, Verdicts) {
-  constexpr Case kTable[] = {
+  constexpr FilterCase kTable[] = {
       {R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})",
        "Unschedulable: 0/3 nodes are available: 3 full."},
       {R"({"filter":{"verdict":3,"bits":3},"reasons":["wrong","worse"]})",
@@ -187,28 +187,28 @@ TEST_F(FilterTest, Verdicts) {
       {R"({"filter":{"code":32}})",
        "Error: running \"test.A\" filter plugin: plugin answered Cancelled"},
   };
-  for (const Case& row : kTable) {
+  for (const FilterCase& row : kTable) {
     SCOPED_TRACE(row.args);
     EXPECT_EQ(With(Point::kFilter, row.args), row.outcome);
   }
 }
 
-TEST_F(FilterTest, TheFirstRefusalCounts) {
+TEST_F(FilterTest, TheFirstRejectionOfANodeCounts) {
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["a"]})",
                   R"({"filter":{"verdict":2,"bits":1},"reasons":["b"]})",
                   R"({"filter":{"verdict":1,"bits":1},"reasons":["not reached"]})"}),
             "Unschedulable: 0/3 nodes are available: 1 a, 2 b.");
-  EXPECT_THAT(WhoRejected(), ElementsAre("test.A", "test.B"));
+  EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
 }
 
-TEST_F(FilterTest, EqualTextsOfSeveralPluginsAreCountedTogether) {
+TEST_F(FilterTest, EqualReasonsOfSeveralPluginsAreCountedTogether) {
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["same"]})",
                   R"({"filter":{"verdict":2,"bits":1},"reasons":["same"]})"}),
             "Unschedulable: 0/3 nodes are available: 3 same.");
 }
 
-// Upstream sorts "10 x" before "2 y".
-TEST_F(FilterTest, CountsAreSortedAsText) {
+// kube-scheduler sorts "10 x" before "2 y".
+TEST_F(FilterTest, ReasonsAreSortedAsStringsWithTheirCounts) {
   for (int i = 4; i <= 12; ++i) harness_.AddNode({.name = "n" + std::to_string(i)});
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["z"]})",
                   R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n2"},"reasons":["z"]})",
@@ -216,14 +216,14 @@ TEST_F(FilterTest, CountsAreSortedAsText) {
             "Unschedulable: 0/12 nodes are available: 10 a, 2 z.");
 }
 
-TEST_F(FilterTest, WithoutNodesThereIsNothingToAsk) {
+TEST_F(FilterTest, RejectsEveryPodWhileThereIsNoNode) {
   for (const char* name : {"n1", "n2", "n3"}) harness_.RemoveNode(name);
   EXPECT_EQ(With(Point::kPreFilter, R"({"preFilter":{"code":1}})"),
             "UnschedulableAndUnresolvable: no nodes available to schedule pods");
-  EXPECT_THAT(WhoRejected(), IsEmpty());
+  EXPECT_THAT(RejectorsOfLastCycle(), IsEmpty());
 }
 
-TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
+TEST_F(FilterTest, RejectsAPodThatUsesAnUnhandledField) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   const auto result =
       harness_.Schedule({.name = "p", .spec = R"("resourceClaims":[{"name":"c"}])"});
@@ -233,23 +233,23 @@ TEST_F(FilterTest, APodThatUsesWhatNobodyHandlesIsRefusedByName) {
   EXPECT_EQ(result.node, "");
 }
 
-TEST_F(FilterTest, FitErrorEndsWithWhatPostFilterSays) {
+TEST_F(FilterTest, TheMessageEndsWithTheTextOfPostFilter) {
   With(Point::kFilter, R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})");
-  EXPECT_EQ(FitErrorMessage(harness_.loop().scheduler().attempt(), "preemption: no."),
+  EXPECT_EQ(FitErrorMessage(harness_.loop().cycle().attempt(), "preemption: no."),
             "0/3 nodes are available: 3 full. preemption: no.");
 }
 
 // --- the nominated node -------------------------------------------------------------------------
 
-TEST_F(FilterTest, TheNominatedNodeIsTakenIfItFits) {
+TEST_F(FilterTest, SelectsTheNominatedNodeIfItFits) {
   const TestPod pod{.name = "p", .status = "\"nominatedNodeName\":\"n2\""};
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   const auto result = harness_.Schedule(pod);
   EXPECT_EQ(result.node, "n2");
-  EXPECT_TRUE(harness_.loop().scheduler().attempt().nominated_only);
+  EXPECT_TRUE(harness_.loop().cycle().attempt().nominated_only);
 }
 
-TEST_F(FilterTest, ANominatedNodeThatDoesNotFitIsOneOfMany) {
+TEST_F(FilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit) {
   for (const char* args :
        {R"({"filter":{"verdict":2,"onlyAt":"n2"}})", R"({"preFilter":{"nodes":["n1","n3"]}})"}) {
     SCOPED_TRACE(args);
@@ -259,7 +259,7 @@ TEST_F(FilterTest, ANominatedNodeThatDoesNotFitIsOneOfMany) {
         harness.Start(TestProfile().Use("test.A", {Point::kPreFilter, Point::kFilter}, args)).ok());
     const auto result = harness.Schedule({.name = "p", .status = "\"nominatedNodeName\":\"n2\""});
     EXPECT_THAT(result.node, ::testing::AnyOf("n1", "n3"));
-    EXPECT_FALSE(harness.loop().scheduler().attempt().nominated_only);
+    EXPECT_FALSE(harness.loop().cycle().attempt().nominated_only);
   }
 }
 

@@ -1,4 +1,5 @@
-// A third party's plugin holds a group of pods on Permit until all of them have a node.
+// acme.Gang, a plugin as a third party would write it, makes a group of pods wait on Permit until
+// all of them have a node.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "tests/integration/harness.h"
 
 namespace berth::host {
@@ -14,8 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr int64_t kSecond = TestClock::kSecond;
 
 class GangTest : public ::testing::Test {
  protected:
@@ -35,7 +35,7 @@ class GangTest : public ::testing::Test {
             .requests = "\"cpu\":\"1\"",
             .meta = R"("labels":{"gang":"g","gang-size":")" + std::to_string(size) + "\"}"};
   }
-  // The same by its spec.
+  // Returns a member that names its group in its spec.
   static TestPod GroupMember(const std::string& name) {
     TestPod pod = Member(name);
     pod.spec = R"("schedulingGroup":{"podGroupName":"g"})";
@@ -51,7 +51,7 @@ class GangTest : public ::testing::Test {
     }
     return names;
   }
-  // What was said of a pod last.
+  // Returns the message of the pod's condition PodScheduled.
   std::string Message(const std::string& pod) {
     return std::string(harness_.cluster().PodScheduledMessage("default", pod));
   }
@@ -59,7 +59,7 @@ class GangTest : public ::testing::Test {
   Harness harness_;
 };
 
-TEST_F(GangTest, AllAreBoundWhenTheLastHasItsNode) {
+TEST_F(GangTest, BindsAllMembersWhenTheLastHasANode) {
   harness_.AddNode({.name = "n1"});
   Start();
   harness_.AddPod(Member("a"));
@@ -67,14 +67,14 @@ TEST_F(GangTest, AllAreBoundWhenTheLastHasItsNode) {
   harness_.Run();
   EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
   EXPECT_EQ(NodeOf("a"), "");
-  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 2000);  // Their places are kept.
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 2000);  // Their places are reserved.
   harness_.AddPod(Member("c"));
   harness_.Run();
   EXPECT_THAT(Waiting(), IsEmpty());
   for (const char* pod : {"a", "b", "c"}) EXPECT_EQ(NodeOf(pod), "n1") << pod;
 }
 
-TEST_F(GangTest, OtherPodsPassThoseThatWait) {
+TEST_F(GangTest, OtherPodsAreScheduledWhileMembersWait) {
   harness_.AddNode({.name = "n1"});
   Start();
   harness_.AddPod(Member("a"));
@@ -84,7 +84,7 @@ TEST_F(GangTest, OtherPodsPassThoseThatWait) {
   EXPECT_EQ(NodeOf("single"), "n1");
 }
 
-TEST_F(GangTest, TheOneWhoseTimeRunsOutTakesTheOthersAlong) {
+TEST_F(GangTest, RejectsAllMembersWhenOneTimesOut) {
   harness_.AddNode({.name = "n1"});
   Start(R"({"timeoutMs":1500})");
   harness_.AddPod(Member("a"));
@@ -107,7 +107,7 @@ TEST_F(GangTest, TheOneWhoseTimeRunsOutTakesTheOthersAlong) {
   EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
 }
 
-TEST_F(GangTest, AMemberThatIsDeletedWhileItWaitsFreesItsPlace) {
+TEST_F(GangTest, TheDeletionOfAWaitingMemberFreesItsPlace) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1","pods":"10")"});
   Start();
   harness_.AddPod(Member("a"));
@@ -121,7 +121,7 @@ TEST_F(GangTest, AMemberThatIsDeletedWhileItWaitsFreesItsPlace) {
   EXPECT_EQ(harness_.loop().queue().size(), 0U);
 }
 
-TEST_F(GangTest, StoppingGivesBackWhatWaits) {
+TEST_F(GangTest, StopReturnsWaitingMembersToTheQueue) {
   harness_.AddNode({.name = "n1"});
   Start();
   harness_.AddPod(Member("a"));
@@ -132,13 +132,13 @@ TEST_F(GangTest, StoppingGivesBackWhatWaits) {
   EXPECT_EQ(harness_.loop().in_flight(), 0U);
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
   EXPECT_EQ(NodeOf("a"), "");
-  EXPECT_EQ(Message("a"), "");  // Nothing is wrong with the pod.
+  EXPECT_EQ(Message("a"), "");  // Nothing is reported.
   harness_.AddPod({.name = "late"});
   harness_.Run();
   EXPECT_EQ(NodeOf("late"), "");
 }
 
-TEST_F(GangTest, DroppingTheLoopWhilePodsWaitGivesEverythingBack) {
+TEST_F(GangTest, TheLoopCanBeDestroyedWhileMembersWait) {
   harness_.AddNode({.name = "n1"});
   Start();
   harness_.AddPod(Member("a"));
@@ -147,7 +147,7 @@ TEST_F(GangTest, DroppingTheLoopWhilePodsWaitGivesEverythingBack) {
   harness_.Stop();
 }
 
-TEST_F(GangTest, AGangThatDoesNotFitIsTriedAgainWhenThereIsRoom) {
+TEST_F(GangTest, AGangThatDoesNotFitIsRetriedWhenThereIsRoom) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
   Start(R"({"timeoutMs":60000})");
   for (const char* pod : {"a", "b", "c"}) harness_.AddPod(Member(pod));
@@ -159,14 +159,14 @@ TEST_F(GangTest, AGangThatDoesNotFitIsTriedAgainWhenThereIsRoom) {
   for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
 }
 
-// The members give their places back one round after the other: who needs all of it is tried when
-// all of it is free, and not in between.
-TEST_F(GangTest, WhoNeedsTheRoomOfAGangIsTriedOnceWhenItIsFree) {
+// The reservations of the members are undone one after the other. A pod that needs the room of all
+// of them is tried when all of it is free, and not earlier.
+TEST_F(GangTest, APodThatNeedsTheRoomOfAGangIsTriedOnce) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
   Start(R"({"timeoutMs":1500})");
   harness_.AddPod(Member("a"));
   harness_.Run();
-  harness_.Advance(kSecond);  // The time of the other runs out later.
+  harness_.Advance(kSecond);  // The other member times out later.
   harness_.AddPod(Member("b"));
   harness_.AddPod({.name = "single", .requests = "\"cpu\":\"2\""});
   harness_.Run();
@@ -182,9 +182,9 @@ TEST_F(GangTest, WhoNeedsTheRoomOfAGangIsTriedOnceWhenItIsFree) {
             1);
 }
 
-// --- as a group of the queue ---------------------------------------------------------------------
+// --- with groups of the queue --------------------------------------------------------------------
 
-TEST_F(GangTest, AGroupThatDoesNotFitHoldsNoPlaces) {
+TEST_F(GangTest, AGroupThatDoesNotFitReservesNothing) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
   Start(R"({"timeoutMs":60000})");
   for (const char* pod : {"a", "b", "c"}) harness_.AddPod(GroupMember(pod));
@@ -202,7 +202,7 @@ TEST_F(GangTest, AGroupThatDoesNotFitHoldsNoPlaces) {
   for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
 }
 
-TEST_F(GangTest, AGroupIsTriedAgainWithEachMemberThatComes) {
+TEST_F(GangTest, AGroupIsRetriedWhenAMemberIsAdded) {
   harness_.AddNode({.name = "n1"});
   Start();
   for (const char* pod : {"a", "b"}) harness_.AddPod(GroupMember(pod));
@@ -215,7 +215,7 @@ TEST_F(GangTest, AGroupIsTriedAgainWithEachMemberThatComes) {
   EXPECT_EQ(harness_.loop().queue().size(), 0U);
 }
 
-TEST_F(GangTest, MembersOfTwoProfilesAreAnErrorOfEach) {
+TEST_F(GangTest, MembersOfTwoProfilesFail) {
   harness_.AddNode({.name = "n1"});
   PlanSpec mine = GangProfile().Spec();
   PlanSpec other = mine;

@@ -13,7 +13,7 @@ namespace {
 
 void AddDirectory(PluginCatalog& catalog, const char* directory) {
   LoadOptions options;
-  options.trust.check_owner = false;  // A build tree is anybody's.
+  options.trust.check_owner = false;  // Files of a build tree may have any owner.
   auto found = catalog.AddDirectory(directory, options);
   if (!found.ok()) {
     ADD_FAILURE() << found.error().ToString();
@@ -115,14 +115,14 @@ Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& cata
   };
   options.log_level = BERTH_LOG_INFO;
   auto loop =
-      SchedulingLoop::Create(objects_.interner(), line_, catalog, specs, std::move(options));
+      SchedulingLoop::Create(objects_.interner(), client_, catalog, specs, std::move(options));
   if (!loop.ok()) return loop.status();
   loop_ = std::move(loop).value();
-  line_.Deliver();
+  client_.Deliver();
   return {};
 }
 
-// --- driving it ---------------------------------------------------------------------------------
+// --- attempts -----------------------------------------------------------------------------------
 
 AttemptResult Harness::Next() {
   Settle();
@@ -130,7 +130,7 @@ AttemptResult Harness::Next() {
   results_.clear();
   loop_->Step();
   Settle();
-  // A plugin's thread may still have to answer.
+  // A thread of a plugin may still have to answer.
   constexpr int64_t kPatienceNs = 10'000'000;
   for (int i = 0; i < 1000 && (results_.empty() || IsBinding()); ++i) {
     waker_.Wait(kPatienceNs);
@@ -147,12 +147,12 @@ bool Harness::IsBinding() const {
 }
 
 void Harness::Settle() {
-  while (line_.Deliver() > 0 || loop_->Settle()) {
+  while (client_.Deliver() > 0 || loop_->Settle()) {
   }
 }
 
 void Harness::Run() {
-  while (line_.Deliver() > 0 || loop_->Step()) {
+  while (client_.Deliver() > 0 || loop_->Step()) {
   }
 }
 
@@ -175,7 +175,7 @@ std::optional<QueuePlace> Harness::PlaceOf(const std::string& pod) const {
   return entity != nullptr ? std::optional(entity->place) : std::nullopt;
 }
 
-// --- what was decided ---------------------------------------------------------------------------
+// --- decisions ----------------------------------------------------------------------------------
 
 void Harness::Note(const PodRef& pod, Failure failure, std::string_view node) {
   std::erase_if(results_, [&](const auto& result) { return result.pod->name() == pod->name(); });

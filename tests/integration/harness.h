@@ -1,5 +1,5 @@
-// What the integration tests share: the test plugins, a profile built of them, an embedded cluster,
-// and the loop between the two.
+// Shared by the integration tests: the test plugins, profiles of them, an embedded cluster, and a
+// scheduling loop.
 #ifndef BERTH_TESTS_INTEGRATION_HARNESS_H_
 #define BERTH_TESTS_INTEGRATION_HARNESS_H_
 
@@ -21,18 +21,19 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/plan.h"
-#include "tests/integration/line.h"
+#include "tests/integration/intercepting_client.h"
 
 namespace berth::host {
 
-// The plugins of tests/integration/plugins, and those of the tree. Loaded once per process.
+// Returns the plugins of tests/integration/plugins and the default plugins. They are loaded once
+// per process.
 const PluginCatalog& TestCatalog();
 
-// A profile in the making. Ends with "cpp.ByKey" for QueueSort and "cpp.ApiBinder" for Bind, unless
-// others are named.
+// Builds a profile. It uses "cpp.ByKey" for QueueSort and "cpp.ApiBinder" for Bind, unless Use()
+// adds other plugins at these points.
 class TestProfile {
  public:
-  // Adds the plugin at these points, behind what is there.
+  // Adds the plugin at these points, after the plugins that were added before.
   TestProfile& Use(const std::string& name, std::initializer_list<Point> points,
                    const char* args = nullptr, int64_t weight = 1);
   PlanSpec Spec() const;
@@ -41,11 +42,11 @@ class TestProfile {
   PlanSpec spec_;
 };
 
-// How a pod's last attempt ended, its binding included.
+// The result of a pod's last attempt, binding included.
 struct AttemptResult {
   PodRef pod;
-  Failure failure;   // Success when the pod was bound, Wait while it waits on Permit.
-  std::string node;  // Where it is bound; empty: it is not.
+  Failure failure;   // Code Success if the pod was bound, Wait while it waits on Permit.
+  std::string node;  // The node that the pod is bound to; empty: none.
 };
 
 class Harness final : private DecisionSink {
@@ -55,57 +56,57 @@ class Harness final : private DecisionSink {
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;
 
-  // --- the cluster ---
+  // --- The cluster ---
   void AddNode(const TestNode& node);
   void AddNodes(std::initializer_list<const char*> names);
   void RemoveNode(const std::string& name);
   void AddPod(const TestPod& pod);
-  // An object of any kind.
+  // Adds an object of any kind.
   void AddObject(const std::string& json);
 
-  // --- the scheduler ---
-  // Errors: those of the plan.
+  // --- The scheduler ---
+  // Starts a loop. Errors: those of SchedulingLoop::Create.
   Status Start(const TestProfile& profile, uint64_t seed = 1);
   Status Start(const PlanSpec& spec, uint64_t seed = 1);
   Status Start(const PlanSpec& spec, const PluginCatalog& catalog);
   Status Start(std::span<const PlanSpec> specs, const PluginCatalog& catalog, uint64_t seed);
-  // The next attempt and its binding, with everything delivered before and after. Comes back when
-  // the pod is bound, back in the queue, or waiting on Permit. REQUIRES: a pod is ready.
+  // Runs the next attempt and its binding, and delivers all events before and after it. Returns
+  // when the pod is bound, back in the queue, or waiting on Permit. REQUIRES: a pod is ready.
   AttemptResult Next();
-  // Delivers and carries out all there is, without a new attempt.
+  // Delivers all events and settles the loop, without a new attempt.
   void Settle();
-  // The same with attempts, until nothing is left to do at this time.
+  // Delivers events and runs attempts until there is nothing left to do at the present time.
   void Run();
-  // Lets time pass; with what is due in it, when it is due.
+  // Advances the clock, and runs what becomes due at the time when it is due.
   void Advance(int64_t ns);
-  // Adds a pod and takes it through its attempt.
+  // Adds a pod and runs its attempt.
   AttemptResult Schedule(const TestPod& pod);
-  // "Error: text" and the like: the code and the message.
+  // Returns code and message: "Error: text".
   static std::string Outcome(const AttemptResult& result);
-  // The same for a pod "p" that asks for nothing, on a fresh loop with this profile.
+  // Starts a new loop with this profile, and returns the outcome of a pod "p" without requests.
   std::string OutcomeOf(const TestProfile& profile);
-  // Of loops that are started from now on; what the harness sets itself is set again.
+  // The options of loops that are started later. The harness overwrites some of them.
   SchedulingLoop::Options& options() { return options_; }
-  // Drops the loop.
+  // Destroys the loop.
   void Stop() { loop_.reset(); }
 
-  // The value of an I64 column at a node.
+  // Returns the value of an I64 column for the node.
   int64_t Column(const char* column, std::string_view node);
-  // The nodes of these rows.
+  // Returns the names of the nodes of these rows.
   std::vector<std::string> Names(const std::vector<Row>& rows);
 
   SchedulingLoop& loop() { return *loop_; }
   EmbeddedCluster& cluster() { return cluster_; }
-  Line& line() { return line_; }
+  InterceptingClient& client() { return client_; }
   TestObjects& objects() { return objects_; }
   TestClock& clock() { return clock_; }
-  // The last outcome of every pod that was tried, by name; in the order of the outcomes.
+  // The last result of every pod that was tried, in the order of the results.
   const std::vector<AttemptResult>& results() const { return results_; }
-  // Pods that are ready to be tried.
+  // Returns the number of pods that are ready.
   size_t ready() const { return loop_->queue().CountIn(QueuePlace::kActive); }
-  // Where the queue has the pod; none: nowhere.
+  // Returns where the pod is in the queue; empty: nowhere.
   std::optional<QueuePlace> PlaceOf(const std::string& pod) const;
-  // What plugins logged: "test.A: message key=value".
+  // The log lines of plugins: "test.A: message key=value".
   std::vector<std::string>& lines() { return lines_; }
 
  private:
@@ -113,7 +114,7 @@ class Harness final : private DecisionSink {
   void OnBound(const PodRef& pod, std::string_view node) override;
   void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
   void OnSkipped(const PodRef& pod, std::string_view message) override;
-  // A pod is on its way to its node.
+  // Returns true if a pod is being bound.
   bool IsBinding() const;
   void Note(const PodRef& pod, Failure failure, std::string_view node);
 
@@ -124,7 +125,7 @@ class Harness final : private DecisionSink {
   Decoder decoder_;
   EmbeddedCluster cluster_;
   EmbeddedApi api_{cluster_, decoder_};
-  Line line_{cluster_};
+  InterceptingClient client_{cluster_};
   std::vector<std::string> lines_;
   SchedulingLoop::Options options_;
   std::unique_ptr<SchedulingLoop> loop_;

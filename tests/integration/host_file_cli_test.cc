@@ -1,5 +1,5 @@
-// The host file, berth.toml: what its keys change; but deadlines.call and deadlines.postFilter,
-// which are of calls that block in real time.
+// The effect of the keys of the host file, berth.toml, except deadlines.call and
+// deadlines.postFilter, which concern calls that block in real time.
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -15,7 +15,7 @@ using ::testing::Not;
 
 class HostFileTest : public CliTest {
  protected:
-  // What `berth run` makes, in virtual time, of a node and a pod that goes after 100 s.
+  // Runs `berth run` in virtual time with a node and a pod that is deleted after 100 s.
   Outcome Play(const std::string& host) {
     const std::string pod = R"("object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)"
                             R"("spec":{"containers":[{"name":"c"}]}}})";
@@ -30,7 +30,7 @@ class HostFileTest : public CliTest {
                 "--config", File("berth.toml", host)});
   }
 
-  // The default profile and a plugin of a test's library.
+  // Returns the default profile with one more plugin, from a test library.
   void ProfileWith(const std::string& library, const std::string& plugin) {
     File("p.toml", "extends = \"default\"\n[[plugins]]\nlibrary = \"" BERTH_TEST_PLUGIN_DIR "/" +
                        library + "\"\n" + plugin);
@@ -53,7 +53,7 @@ TEST_F(HostFileTest, IsReadByRun) {
   std::vector<std::string> over = args;
   over.insert(over.end(), {"--profile", "default"});
   EXPECT_THAT(Run(over).err, HasSubstr("0 bound, 0 pending, 1 of other schedulers"))
-      << "the command line counts more";
+      << "the command line overrides the host file";
 
   File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nleaderElection = true\n");
   const Outcome bad = Run(args);
@@ -70,14 +70,14 @@ TEST_F(HostFileTest, IsReadByRun) {
   EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
 }
 
-// A pod whose plugin errs is tried again: after the backoff that the file says, and twice as long
-// each time up to the most that it says. The queue looks once a second.
+// A pod whose plugin fails is tried again after the initial backoff of the host file, which doubles
+// with each attempt up to the maximum. The queue checks once a second.
 TEST_F(HostFileTest, SetsTheBackoff) {
   ProfileWith("libtest_thrower.so",
               "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
   struct Case {
     const char* backoffs;
-    std::vector<double> waits;  // Seconds from one attempt to the next, at least.
+    std::vector<double> waits;  // The minimum of seconds between two attempts.
   };
   const Case cases[] = {
       {"", {1, 2, 4, 8, 10, 10}},
@@ -99,8 +99,8 @@ TEST_F(HostFileTest, SetsTheBackoff) {
   }
 }
 
-// What plugins log is printed from the level that the file says.
-TEST_F(HostFileTest, SetsTheLevelOfWhatPluginsLog) {
+// Log lines of plugins are printed from the level of the host file.
+TEST_F(HostFileTest, SetsTheLogLevelOfPlugins) {
   std::filesystem::create_directories(folder_ + "/plugins");
   for (const auto& library : std::filesystem::directory_iterator(BERTH_BINARY_DIR "/plugins")) {
     const std::string name = library.path().filename();
@@ -128,14 +128,14 @@ TEST_F(HostFileTest, SetsTheLevelOfWhatPluginsLog) {
   }
 }
 
-// A binding that nobody answers is cancelled after this time, and given up after it has passed
-// again.
+// A binding that a plugin does not complete is cancelled after the deadline, and abandoned after
+// the same time again.
 TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
   ProfileWith(
       "libtest_probe.so",
       "name = \"test.A\"\npoints = [\"Bind\"]\nargs = {bind = {code = 6, how = \"return\"}}\n"
       "[[plugins]]\nname = \"DefaultBinder\"\nenabled = false\n");
-  // Once: no time passes where an answer is waited for, but for the test it does.
+  // Only one attempt: virtual time does not pass while a thread is waited for, but real time does.
   const Outcome run = Play(
       "profiles = [\"p.toml\"]\npodInitialBackoffSeconds = 1000\npodMaxBackoffSeconds = 1000\n"
       "[deadlines]\nbind = \"5s\"\n");
@@ -143,7 +143,7 @@ TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
   EXPECT_EQ(Json::parse(run.out)["time"], 10.0);
 }
 
-TEST_F(HostFileTest, SetsTheFaultsThatMakeAQuarantine) {
+TEST_F(HostFileTest, SetsTheNumberOfFaultsForAQuarantine) {
   ProfileWith("libtest_thrower.so",
               "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
   const auto play = [&](const std::string& quarantine) {
@@ -151,7 +151,7 @@ TEST_F(HostFileTest, SetsTheFaultsThatMakeAQuarantine) {
   };
   EXPECT_THAT(play("faults = 2\nwindow = \"40s\"\n").err,
               HasSubstr("in quarantine: 2 faults within 40s, the last at Filter: exception"));
-  // None ever; and the second attempt is seconds after the first.
+  // 0 faults disable the quarantine. The second attempt is seconds after the first.
   for (const char* never : {"faults = 0\n", "faults = 2\nwindow = \"100ms\"\n"}) {
     const Outcome run = play(never);
     size_t faults = 0;

@@ -1,5 +1,5 @@
-// What a host does with libraries that it must not load: it says why, where the profile names them,
-// and does not start.
+// Libraries that must not be loaded: berth reports the reason and the place in the profile, and
+// does not start.
 #include <string>
 
 #include "tests/integration/cli_fixture.h"
@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 class HostileCliTest : public CliTest {};
 
-TEST_F(HostileCliTest, EachIsRefusedByFileAndReasonAndNothingStarts) {
+TEST_F(HostileCliTest, RefusesEachLibraryWithItsPathAndReason) {
   const std::string library = folder_ + "/libhostile.so";
   for (const HostileLibrary& hostile : HostileLibraries()) {
     SCOPED_TRACE(hostile.name);
@@ -25,13 +25,13 @@ TEST_F(HostileCliTest, EachIsRefusedByFileAndReasonAndNothingStarts) {
       const Outcome run = Run(args);
       EXPECT_EQ(run.exit_status, 2);
       EXPECT_THAT(run.out, IsEmpty());
-      EXPECT_THAT(run.err, HasSubstr(hostile.says));
+      EXPECT_THAT(run.err, HasSubstr(hostile.message));
       EXPECT_THAT(run.err, HasSubstr("libhostile.so"));
     }
   }
 }
 
-TEST_F(HostileCliTest, TheNameOfAnotherPluginIsRefused) {
+TEST_F(HostileCliTest, RefusesALibraryWithTheNameOfAnotherPlugin) {
   const std::string profile =
       File("p.toml", std::string("extends = \"default\"\n[[plugins]]\n") +
                          "name = \"NodeName\"\nlibrary = \"" + BERTH_TEST_TALKER + "\"\n");

@@ -1,4 +1,4 @@
-// Libraries that a host must not load, and what it says of each.
+// Libraries that must not be loaded, and the error for each.
 #ifndef BERTH_TESTS_INTEGRATION_HOSTILE_LIBRARIES_H_
 #define BERTH_TESTS_INTEGRATION_HOSTILE_LIBRARIES_H_
 
@@ -13,11 +13,11 @@
 namespace berth::host {
 
 struct HostileLibrary {
-  const char* name;                                     // In words.
-  const char* variant;                                  // Of tests/loader, which it is a copy of.
-  std::function<void(const std::string& path)> spoils;  // May be empty.
-  const char* more;                                     // What else the profile says of it.
-  const char* says;                                     // Part of the message.
+  const char* name;     // A description.
+  const char* variant;  // The library of tests/loader that is copied.
+  std::function<void(const std::string& path)> damage;  // Changes the copy. May be empty.
+  const char* more;                                     // More keys of the plugin in the profile.
+  const char* message;                                  // Part of the error.
 };
 
 inline std::vector<HostileLibrary> HostileLibraries() {
@@ -65,13 +65,13 @@ inline std::vector<HostileLibrary> HostileLibraries() {
   };
 }
 
-// Puts it at `path`.
+// Creates the library at `path`.
 inline void Plant(const HostileLibrary& hostile, const std::string& path) {
   namespace fs = std::filesystem;
   fs::remove(path);
   fs::copy_file(std::string(BERTH_LOADER_VARIANTS "/lib") + hostile.variant + ".so", path);
   chmod(path.c_str(), 0755);
-  if (hostile.spoils) hostile.spoils(path);
+  if (hostile.damage) hostile.damage(path);
 }
 
 inline std::string ProfileWith(const HostileLibrary& hostile) {

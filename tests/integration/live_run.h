@@ -1,4 +1,5 @@
-// `berth run --embedded` on the real clock, with a stream that is still being written: for tests.
+// A test fixture that runs `berth run --embedded` on the real clock while the test writes the
+// stream.
 #ifndef BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
 #define BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
 
@@ -27,9 +28,9 @@
 
 namespace berth::host {
 
-inline constexpr int kPatienceMs = 20'000;
+inline constexpr int kTimeoutMs = 20'000;
 
-// A run on a thread of its own, with pipes for its input and output, and the real clock.
+// The run has a thread of its own, pipes for its input and output, and the real clock.
 class LiveRunTest : public CliTest {
  protected:
   struct Requests {
@@ -42,7 +43,7 @@ class LiveRunTest : public CliTest {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
     };
-    watch_requests_ = [this](std::function<void()> reload) {
+    requests_source_ = [this](std::function<void()> reload) {
       return std::make_unique<Watch>(std::move(reload), requests_);
     };
     OpenPipe(input_read_, input_write_);
@@ -68,20 +69,20 @@ class LiveRunTest : public CliTest {
   void Write(std::string_view text) {
     while (!text.empty()) {
       pollfd wait = {.fd = input_write_.get(), .events = POLLOUT, .revents = 0};
-      ASSERT_EQ(poll(&wait, 1, kPatienceMs), 1) << "nobody reads";
+      ASSERT_EQ(poll(&wait, 1, kTimeoutMs), 1) << "the run does not read its input";
       const ssize_t size = write(input_write_.get(), text.data(), text.size());
       ASSERT_GT(size, 0);
       text.remove_prefix(static_cast<size_t>(size));
     }
   }
   void CloseInput() { input_write_ = FileDescriptor(); }
-  // What the signal would do.
-  void Stop(int signal) { Asked().stop(signal); }
-  void Reload() { Asked().reload(); }
-  // Waits until the run has asked for them. One that does not is a failure.
-  const Requests& Asked() {
+  // Requests a stop, as the signal does.
+  void Stop(int signal) { Handlers().stop(signal); }
+  void Reload() { Handlers().reload(); }
+  // Waits until the run has subscribed to requests, and returns its handlers.
+  const Requests& Handlers() {
     if (!asked_.valid()) asked_ = requests_.get_future();
-    for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += 10) {
+    for (int waited_ms = 0; waited_ms < kTimeoutMs; waited_ms += 10) {
       const bool ended = run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
       if (asked_.wait_for(std::chrono::milliseconds(ended ? 0 : 10)) == std::future_status::ready) {
         return asked_.get();
@@ -89,16 +90,17 @@ class LiveRunTest : public CliTest {
       if (ended) break;
     }
     const bool ended = run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    ADD_FAILURE() << "the run takes no requests: " << (ended ? run_.get().err : "it goes on");
-    static const Requests nobody = {.reload = [] {}, .stop = [](int) {}};
-    return nobody;
+    ADD_FAILURE() << "the run has not subscribed to requests: "
+                  << (ended ? run_.get().err : "it is still running");
+    static const Requests no_handlers = {.reload = [] {}, .stop = [](int) {}};
+    return no_handlers;
   }
 
-  // The next line of the output: "Bound web b"; empty when there is none for a long time.
+  // Returns the next line of the output: "Bound web b"; empty if there is none for a long time.
   std::string NextDecision() {
     while (unread_.find('\n') == std::string::npos) {
       pollfd wait = {.fd = output_read_.get(), .events = POLLIN, .revents = 0};
-      if (poll(&wait, 1, kPatienceMs) != 1) return "";
+      if (poll(&wait, 1, kTimeoutMs) != 1) return "";
       std::array<char, 4096> piece{};
       const ssize_t size = read(output_read_.get(), piece.data(), piece.size());
       if (size <= 0) return "";
@@ -110,15 +112,15 @@ class LiveRunTest : public CliTest {
     return decision.substr(decision.find(' ') + 1);
   }
   Outcome End() {
-    if (run_.wait_for(std::chrono::milliseconds(kPatienceMs)) != std::future_status::ready) {
+    if (run_.wait_for(std::chrono::milliseconds(kTimeoutMs)) != std::future_status::ready) {
       ADD_FAILURE() << "the run does not end";
       CloseInput();
     }
     return run_.get();
   }
-  // Whether `path` has come to contain `text`.
-  static bool ComesToContain(const std::string& path, const std::string& text) {
-    for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += 10) {
+  // Waits until the file contains `text`. Returns false after a long time.
+  static bool WaitForText(const std::string& path, const std::string& text) {
+    for (int waited_ms = 0; waited_ms < kTimeoutMs; waited_ms += 10) {
       if (ReadAll(path).find(text) != std::string::npos) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -130,11 +132,11 @@ class LiveRunTest : public CliTest {
   std::shared_future<Requests> asked_;
 
  private:
-  class Watch final : public RequestWatch {
+  class Watch final : public ProcessRequests {
    public:
     Watch(std::function<void()> reload, std::promise<Requests>& requests)
         : reload_(std::move(reload)), requests_(requests) {}
-    void TakeStops(std::function<void(int signal)> stop) override {
+    void OnStop(std::function<void(int signal)> stop) override {
       requests_.set_value({reload_, std::move(stop)});
     }
 

@@ -1,5 +1,5 @@
-// Whole runs: plugins in C++ by two compilers agree, order of the queue, no node is given more than
-// it has, and neither seeds nor holes in the table surprise.
+// Whole runs: no node is overcommitted, placements depend on the seed only, plugins built by two
+// compilers agree, and QueueSort orders the queue.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What a test asks for, and what it must not exceed: kept here, apart from what the host counts.
+// The requests and the allocatable amounts of a test, counted independently of the host.
 struct Amounts {
   int64_t milli_cpu = 0;
   int64_t mebibytes = 0;
@@ -67,7 +67,7 @@ class RandomCluster {
   uint32_t pods_ = 0;
 };
 
-// Where the cluster says that each pod is.
+// Returns the node of each pod in the cluster.
 std::map<std::string, std::string> Placements(const EmbeddedCluster& cluster) {
   std::map<std::string, std::string> placements;
   for (const AnyObject& object : cluster.List(kPodKind)) {
@@ -79,7 +79,7 @@ std::map<std::string, std::string> Placements(const EmbeddedCluster& cluster) {
 
 class PlacementTest : public ::testing::Test {
  protected:
-  // Places `pods` pods on `nodes` nodes. Returns where they are.
+  // Schedules `pods` pods on `nodes` nodes. Returns the node of each pod.
   static std::map<std::string, std::string> Run(const PlanSpec& spec, uint32_t cluster_seed,
                                                 uint64_t seed, uint32_t nodes, uint32_t pods) {
     Harness harness;
@@ -91,9 +91,9 @@ class PlacementTest : public ::testing::Test {
   }
 };
 
-// --- nothing is overcommitted -------------------------------------------------------------------
+// --- capacity -----------------------------------------------------------------------------------
 
-TEST_F(PlacementTest, NoNodeIsOverItsAllocatable) {
+TEST_F(PlacementTest, NoNodeExceedsItsAllocatableAmounts) {
   const PlanSpec spec = DefaultPlanSpec(TestCatalog());
   for (uint32_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -127,25 +127,26 @@ TEST_F(PlacementTest, NoNodeIsOverItsAllocatable) {
   }
 }
 
-// --- what the outcome depends on ----------------------------------------------------------------
+// --- reproducibility ----------------------------------------------------------------------------
 
 TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
   const PlanSpec spec = DefaultPlanSpec(TestCatalog());
   const auto first = Run(spec, 5, 42, 20, 120);
   EXPECT_EQ(Run(spec, 5, 42, 20, 120), first);
-  // Without scores all is up to the seed.
+  // Without scores only the seed decides.
   const PlanSpec bare = TestProfile().Use("cpp.PerNode", {Point::kFilter}).Spec();
   EXPECT_EQ(Run(bare, 5, 1, 20, 60), Run(bare, 5, 1, 20, 60));
   EXPECT_NE(Run(bare, 5, 1, 20, 60), Run(bare, 5, 2, 20, 60));
 }
 
-// Rows with holes between them, over several blocks, against a table without any: the order of the
-// rows is the same, so the winners must be.
-TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
+// A table with free rows in several blocks and a table without free rows have the nodes in the same
+// order, so the selected nodes must be the same.
+TEST_F(PlacementTest, FreeRowsDoNotChangePlacements) {
   constexpr uint32_t kNodes = 90;
   const PlanSpec spec = TestProfile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
   Harness without;
-  ASSERT_TRUE(without.Start(spec, 3).ok());  // First, so that rows are in the order of creation.
+  ASSERT_TRUE(
+      without.Start(spec, 3).ok());  // Before the nodes, so that rows are in the order of creation.
   RandomCluster dense(9);
   dense.AddNodes(without, kNodes);
   for (uint32_t i = 0; i < 150; ++i) without.Schedule(dense.NextPod());
@@ -159,7 +160,7 @@ TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
       harness.AddNode({.name = fillers.back(), .allocatable = "\"cpu\":\"1000\""});
     }
   };
-  // The real nodes come one by one between others that go afterwards.
+  // Nodes that are removed afterwards are added between the nodes that stay.
   RandomCluster cluster(9);
   for (uint32_t i = 0; i < kNodes; ++i) {
     fill(i % 17 == 5 ? 150 : i % 3);
@@ -171,7 +172,7 @@ TEST_F(PlacementTest, HolesInTheTableDoNotMatter) {
   EXPECT_EQ(Placements(harness.cluster()), Placements(without.cluster()));
 }
 
-// --- ways to write a plugin ---------------------------------------------------------------------
+// --- kinds of plugins ---------------------------------------------------------------------------
 
 std::vector<std::string> Prefixes() {
   std::vector<std::string> prefixes{"cpp"};
@@ -179,7 +180,7 @@ std::vector<std::string> Prefixes() {
   return prefixes;
 }
 
-TEST_F(PlacementTest, PerNodeAndPerBlockByEveryCompilerPlaceAlike) {
+TEST_F(PlacementTest, PluginsPerNodeAndPerBlockOfEveryCompilerAgree) {
 #ifdef BERTH_HAVE_LIBCXX
   ASSERT_EQ(Prefixes().size(), 2U);
 #endif
@@ -200,7 +201,7 @@ TEST_F(PlacementTest, PerNodeAndPerBlockByEveryCompilerPlaceAlike) {
   EXPECT_GT(placed, 30);
 }
 
-TEST_F(PlacementTest, ReasonsOfPluginsInCpp) {
+TEST_F(PlacementTest, ReasonsOfCppPlugins) {
   for (const std::string& prefix : Prefixes()) {
     for (const char* shape : {".PerNode", ".PerBlock"}) {
       SCOPED_TRACE(prefix + shape);
@@ -216,7 +217,7 @@ TEST_F(PlacementTest, ReasonsOfPluginsInCpp) {
   }
 }
 
-TEST_F(PlacementTest, ColumnsAndReasonsThatOnlyThePodTells) {
+TEST_F(PlacementTest, ColumnsAndReasonsThatDependOnThePod) {
   for (const std::string& prefix : Prefixes()) {
     SCOPED_TRACE(prefix);
     Harness harness;
@@ -235,7 +236,8 @@ TEST_F(PlacementTest, ColumnsAndReasonsThatOnlyThePodTells) {
               "Unschedulable: 0/2 nodes are available: 2 Insufficient example.com/gpu.");
     EXPECT_EQ(Harness::Outcome(harness.Schedule(pod("t", "none"))),
               "Unschedulable: 0/2 nodes are available: 2 Insufficient example.com/none.");
-    EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "u"})), "Success");  // Skipped.
+    EXPECT_EQ(Harness::Outcome(harness.Schedule({.name = "u"})),
+              "Success");  // PreFilter answers Skip.
   }
 }
 
@@ -259,9 +261,9 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
   }
 }
 
-// --- pods of others -----------------------------------------------------------------------------
+// --- other pods ---------------------------------------------------------------------------------
 
-TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
+TEST_F(PlacementTest, CountsButDoesNotScheduleThePodsOfOtherSchedulers) {
   Harness harness;
   harness.AddNodes({"n"});
   ASSERT_TRUE(harness.Start(TestProfile()).ok());
@@ -279,7 +281,7 @@ TEST_F(PlacementTest, PodsOfOtherSchedulersAreCountedAndLeftAlone) {
   EXPECT_EQ(harness.ready(), 1U);
 }
 
-TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
+TEST_F(PlacementTest, FreesTheStringsOfDeletedPods) {
   Harness harness;
   harness.AddNodes({"n1"});
   ASSERT_TRUE(harness.Start(TestProfile()).ok());
@@ -297,7 +299,7 @@ TEST_F(PlacementTest, TextsOfPodsThatAreGoneDoNotPileUp) {
   EXPECT_LT(most, 10'000U);
 }
 
-TEST_F(PlacementTest, APodThatIsBeingDeletedIsNotTried) {
+TEST_F(PlacementTest, DoesNotTryAPodThatIsBeingDeleted) {
   Harness harness;
   harness.AddNodes({"n"});
   ASSERT_TRUE(harness.Start(TestProfile()).ok());

@@ -1,4 +1,5 @@
-// Profiles as a user has them: files, the shipped ones among them, and the plugins of this build.
+// `berth profile` and --profile as a user calls them, with profile files and the plugins of this
+// build.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -18,7 +19,7 @@ constexpr const char* kGang = BERTH_TEST_PLUGIN_DIR "/libtest_gang.so";
 
 class ProfileCliTest : public CliTest {
  protected:
-  // What `berth profile check` says of a.toml, without its folder; "" when it is good.
+  // Returns the errors of `berth profile check` for a.toml, without its folder; "" if it is valid.
   std::string Check(const std::string& toml) {
     const std::string file = File("a.toml", toml);
     const Outcome run = Run({"profile", "check", file});
@@ -41,7 +42,7 @@ class ProfileCliTest : public CliTest {
 
 // ---- The shipped profiles -----------------------------------------------------------------------
 
-TEST_F(ProfileCliTest, WhatComesWithBerthIsGoodTogether) {
+TEST_F(ProfileCliTest, ShippedProfilesAreValidTogether) {
   std::vector<std::string> args = {"profile", "check"};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_SOURCE_DIR "/profiles")) {
     if (file.path().extension() == ".toml") args.push_back(file.path().stem());
@@ -49,12 +50,12 @@ TEST_F(ProfileCliTest, WhatComesWithBerthIsGoodTogether) {
   EXPECT_EQ(args.size(), 6u);
   const Outcome run = Run(args);
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("default.toml: good: schedulerName default-scheduler"),
-                             HasSubstr("minimal.toml: good: schedulerName minimal, 6 plugins")));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("default.toml: valid: schedulerName default-scheduler"),
+                             HasSubstr("minimal.toml: valid: schedulerName minimal, 6 plugins")));
 }
 
-// kube-scheduler 1.36's order and weights.
-TEST_F(ProfileCliTest, TheDefaultIsUpstreams) {
+// The plugins have the order and weights of kube-scheduler 1.36.
+TEST_F(ProfileCliTest, TheDefaultProfileIsThatOfKubeScheduler) {
   const Outcome run = Run({"profile", "show", "default", "--output", "json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const Json profile = run.json()["profiles"][0];
@@ -71,7 +72,7 @@ TEST_F(ProfileCliTest, TheDefaultIsUpstreams) {
   EXPECT_FALSE(profile["points"].contains("EnqueueExtensions"));
 }
 
-TEST_F(ProfileCliTest, ShowsWhatAProfileComesTo) {
+TEST_F(ProfileCliTest, ShowsACompleteProfile) {
   const Outcome run = Run({"profile", "show", "binpack", "--output", "json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const Json profile = run.json()["profiles"][0];
@@ -82,14 +83,14 @@ TEST_F(ProfileCliTest, ShowsWhatAProfileComesTo) {
       profile["plugins"], [](const Json& plugin) { return plugin["name"] == "NodeResourcesFit"; });
   EXPECT_EQ((*fit)["weight"], 5);
   EXPECT_EQ((*fit)["args"]["scoringStrategy"]["type"], "MostAllocated");
-  EXPECT_EQ((*fit)["args"]["scoringStrategy"]["resources"].size(), 2u) << "with the defaults";
+  EXPECT_EQ((*fit)["args"]["scoringStrategy"]["resources"].size(), 2u) << "defaults are included";
   const Outcome table = Run({"profile", "show", "binpack"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("NodeResourcesFit (weight 5)"),
-                               HasSubstr("Not enabled: NodeResourcesBalancedAllocation, "
+                               HasSubstr("Disabled: NodeResourcesBalancedAllocation, "
                                          "ImageLocality")));
 }
 
-TEST_F(ProfileCliTest, AProfileAsOneFileIsTheSameProfile) {
+TEST_F(ProfileCliTest, AProfileWrittenAsOneFileHasTheSamePlan) {
   File("base.toml",
        "extends = \"default\"\n"
        "[[plugins]]\nname = \"acme.Gang\"\nlibrary = \"libgang.so\"\nbefore = \"NodeName\"\n"
@@ -115,7 +116,7 @@ TEST_F(ProfileCliTest, AProfileAsOneFileIsTheSameProfile) {
     EXPECT_NE(was["file"], is["file"]);
     was.erase("file");
     is.erase("file");
-    // A weight that does not count is not said.
+    // A weight without effect is not written.
     for (Json& plugin : was["plugins"]) {
       if (name == mine && plugin["name"] == "TaintToleration") plugin.erase("weight");
     }
@@ -125,13 +126,13 @@ TEST_F(ProfileCliTest, AProfileAsOneFileIsTheSameProfile) {
   }
   const Outcome two = Run({"profile", "show", "default", mine, "--output", "toml"});
   EXPECT_EQ(two.exit_status, 2);
-  EXPECT_EQ(two.err, "berth: --output toml is one file: expected one profile, found 2\n");
+  EXPECT_EQ(two.err, "berth: --output toml: expected one profile, found 2\n");
 }
 
-// ---- What a profile changes ---------------------------------------------------------------------
+// ---- The effect of profiles ---------------------------------------------------------------------
 
-// "a" has less room than "b": binpack fills it first, spread takes the other.
-TEST_F(ProfileCliTest, TwoProfilesInOneProcessPlaceByTheirOwnRules) {
+// Node "a" has less room than "b": binpack fills it first, spread selects the other.
+TEST_F(ProfileCliTest, TwoProfilesInOneProcessDecideDifferently) {
   std::string pods;
   for (const char* name : {"binpack", "spread"}) {
     for (const char* number : {"1", "2"}) {
@@ -170,7 +171,7 @@ TEST_F(ProfileCliTest, TwoProfilesInOneProcessPlaceByTheirOwnRules) {
   }
 }
 
-TEST_F(ProfileCliTest, ExplainAsksTheProfileOfThePod) {
+TEST_F(ProfileCliTest, ExplainUsesTheProfileOfThePod) {
   const std::string cluster =
       File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: binpack\n"));
   const auto explain = [&](const std::vector<std::string>& profiles) {
@@ -183,11 +184,12 @@ TEST_F(ProfileCliTest, ExplainAsksTheProfileOfThePod) {
   EXPECT_FALSE(explain({"spread", "binpack"}).contains("note"));
   const Json other = explain({"spread", "default"});
   EXPECT_EQ(other["chosen"], "b");
-  EXPECT_THAT(other["note"].get<std::string>(),
-              HasSubstr("The pod names the scheduler binpack; this is what spread would do."));
+  EXPECT_THAT(
+      other["note"].get<std::string>(),
+      HasSubstr("The pod belongs to the scheduler binpack; this is the decision of spread."));
 }
 
-TEST_F(ProfileCliTest, AToggleChangesTheAnswer) {
+TEST_F(ProfileCliTest, DisablingAPluginChangesTheDecision) {
   const std::string cordoned =
       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec: {unschedulable: true}\n"
       "status: {allocatable: {cpu: \"2\", memory: 4Gi, pods: \"10\"}}\n";
@@ -199,8 +201,8 @@ TEST_F(ProfileCliTest, AToggleChangesTheAnswer) {
   EXPECT_EQ(Run({"simulate", "--cluster", cluster, "--profile", off}).exit_status, 0);
 }
 
-// A plugin that is not asked to prepare goes on without, or says what it misses.
-TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsPoints) {
+// A plugin whose PreFilter or PreScore does not run works without it, or reports what is missing.
+TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsExtensionPoints) {
   const std::string cluster = File("c.yaml", kNodes + PodOf("p", "1"));
   size_t tried = 0;
   for (const char* points : {"Filter", "Score"}) {
@@ -220,7 +222,7 @@ TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsPoints) {
   EXPECT_EQ(tried, 15u);
 }
 
-TEST_F(ProfileCliTest, OrderAndPointsShapeThePlan) {
+TEST_F(ProfileCliTest, OrderAndPointsDetermineThePlan) {
   const std::string file = File("a.toml",
                                 "extends = \"minimal\"\n"
                                 "[[plugins]]\nname = \"NodeName\"\nbefore = \"TaintToleration\"\n"
@@ -235,8 +237,8 @@ TEST_F(ProfileCliTest, OrderAndPointsShapeThePlan) {
   EXPECT_EQ(profile["points"]["Score"].dump(), R"([{"name":"TaintToleration","weight":1}])");
 }
 
-// What `extends` says of order is not to be repeated for fewer points.
-TEST_F(ProfileCliTest, AnInheritedOrderLetsGoOfWhatDoesNotRunThere) {
+// A profile with fewer points need not repeat the order of the profile that it extends.
+TEST_F(ProfileCliTest, AnInheritedOrderIgnoresPluginsThatDoNotRunThere) {
   const std::string order = "[order]\nScore = [\"ImageLocality\", \"NodeAffinity\"]\n";
   const std::string points = "[[plugins]]\nname = \"NodeAffinity\"\npoints = [\"Filter\"]\n";
   File("base.toml", "extends = \"default\"\n" + order);
@@ -253,7 +255,7 @@ TEST_F(ProfileCliTest, AnInheritedOrderLetsGoOfWhatDoesNotRunThere) {
 
 // ---- Libraries of third parties -----------------------------------------------------------------
 
-TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
+TEST_F(ProfileCliTest, LoadsTheLibrariesOfAProfile) {
   std::filesystem::copy_file(kGang, folder_ + "/libgang.so");
   const Outcome described = Run({"plugin", "describe", kGang, "--output", "json"});
   const std::string digest = described.json()["sha256"];
@@ -275,7 +277,7 @@ TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
   EXPECT_EQ(Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"no.so\"\n"
                   "enabled = false\n"),
             "")
-      << "the toggle is for what is broken too";
+      << "a broken plugin can be disabled too";
   EXPECT_EQ(
       Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"libgang.so\"\n"
             "enabled = false\n"),
@@ -284,8 +286,8 @@ TEST_F(ProfileCliTest, LoadsWhatAProfileNames) {
           name + "\n");
 }
 
-// As where its library stands in a plugin folder: what it answers for is ignored, not refused.
-TEST_F(ProfileCliTest, APluginThatIsToggledOffIsStillInstalled) {
+// A disabled plugin counts as installed: the pod fields that it handles are ignored, not refused.
+TEST_F(ProfileCliTest, ADisabledPluginIsStillInstalled) {
   const std::string cluster =
       File("c.yaml", kNodes + PodOf("p", "1", "  schedulingGroup: {podGroupName: g}\n"));
   const auto simulate = [&](const std::string& library) {
@@ -304,9 +306,9 @@ TEST_F(ProfileCliTest, APluginThatIsToggledOffIsStillInstalled) {
               HasSubstr("pod uses spec.schedulingGroup, which no installed plugin handles"));
 }
 
-// ---- What is wrong ------------------------------------------------------------------------------
+// ---- Errors -------------------------------------------------------------------------------------
 
-// PLUGINS is the folder of this build's plugins.
+// Replaces PLUGINS by the folder of this build's plugins.
 std::string WithPluginDirectory(std::string text) {
   for (size_t at = text.find("PLUGINS"); at != std::string::npos; at = text.find("PLUGINS")) {
     text.replace(at, 7, BERTH_BINARY_DIR "/plugins");
@@ -314,9 +316,9 @@ std::string WithPluginDirectory(std::string text) {
   return text;
 }
 
-TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
+TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
   struct Case {
-    const char* toml;  // Behind `extends = "default"`.
+    const char* toml;  // Added after `extends = "default"`.
     const char* error;
   };
   const Case cases[] = {
@@ -355,7 +357,7 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
        "key, found \"typ\"; did you mean type?\n"},
       {"[[plugins]]\nname = \"NodeName\"\nargs = {x = 1}",
        "berth: a.toml:4: plugin \"NodeName\": args.x: unknown key \"x\"\n"},
-      // Only the plugin itself knows this one.
+      // Only the plugin itself can detect this error.
       {"[[plugins]]\nname = \"NodeResourcesFit\"\n[plugins.args]\n"
        "ignoredResources = [\"a b\"]\n",
        "berth: a.toml:5: plugin \"NodeResourcesFit\": args.ignoredResources[0]: "},
@@ -364,11 +366,11 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
        "berth: a.toml: plugins: expected exactly one that sorts the queue, found none with "
        "QueueSort\n"
        "berth: a.toml: plugins: expected at least one that binds, found none with Bind\n"},
-      // No point is its own: the weight is not to blame.
+      // The plugin runs at no point, so the weight is not an error.
       {"[[plugins]]\nname = \"NodePorts\"\npoints = [\"Score\"]\nweight = 1",
        "berth: a.toml:4: plugin \"NodePorts\": points: expected one of PreFilter, Filter, found "
        "\"Score\"\n"},
-      // All at once.
+      // All errors are reported at once.
       {"shedulerName = \"x\"\n[[plugins]]\nname = \"NodeNmae\"\n[[plugins]]\nname = "
        "\"NodePorts\"\nweight = 1",
        "berth: a.toml:2: shedulerName: expected a known key, found \"shedulerName\"; did you mean "
@@ -385,7 +387,7 @@ TEST_F(ProfileCliTest, SaysWhatIsWrongWithItsPlugins) {
   }
 }
 
-TEST_F(ProfileCliTest, ProfilesMustGoTogether) {
+TEST_F(ProfileCliTest, ProfilesOfOneProcessMustBeCompatible) {
   const std::string one = File("one.toml", "extends = \"default\"\nschedulerName = \"x\"\n");
   const std::string two = File("two.toml", "schedulerName = \"x\"\nextends = \"one.toml\"\n");
   const Outcome names = Run({"profile", "check", one, two});
@@ -409,8 +411,8 @@ TEST_F(ProfileCliTest, ProfilesMustGoTogether) {
   EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
 }
 
-// One queue has one plugin, and that one has one set of arguments.
-TEST_F(ProfileCliTest, ProfilesShareTheArgumentsOfTheirQueue) {
+// All profiles share one queue, which is sorted by one plugin with one set of arguments.
+TEST_F(ProfileCliTest, ProfilesMustHaveTheSameQueueSortArguments) {
   const auto sorted = [&](const std::string& name, const std::string& args) {
     return File(name + ".toml",
                 "schedulerName = \"" + name + "\"\nextends = \"default\"\n" +
@@ -431,7 +433,7 @@ TEST_F(ProfileCliTest, ProfilesShareTheArgumentsOfTheirQueue) {
   EXPECT_EQ(run.err, "berth: " + other + ":10: " + said + "berth: " + none + ":6: " + said);
 }
 
-TEST_F(ProfileCliTest, WhatIsWrongWithOneProfileHidesNothingOfAnother) {
+TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
   const std::string off = "\nenabled = false\n";
   const std::string sort = "[[plugins]]\nname = \"PrioritySort\"";
   const std::string bind = "[[plugins]]\nname = \"DefaultBinder\"";
@@ -469,7 +471,7 @@ TEST_F(ProfileCliTest, WhatIsWrongWithOneProfileHidesNothingOfAnother) {
           "weight.toml, for all profiles share a queue, found \"cpp.ByKey\"\n");
 }
 
-TEST_F(ProfileCliTest, RefusesBeforeAnythingIsScheduled) {
+TEST_F(ProfileCliTest, RefusesAnInvalidProfileBeforeScheduling) {
   const std::string bad = File("bad.toml", "extends = \"default\"\nx = \n");
   for (const char* command : {"simulate", "explain", "run"}) {
     std::vector<std::string> args = {command, "--cluster", kSmall, "--profile", bad};

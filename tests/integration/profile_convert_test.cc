@@ -1,4 +1,4 @@
-// `berth profile convert` as a user has it: files in, files out.
+// `berth profile convert` as a user calls it.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,7 +17,7 @@ using ::testing::Not;
 const std::string kHead =
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
-// Nothing but what is here: no warnings.
+// A configuration that is converted without warnings.
 const std::string kPlugins =
     "  plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, "
     "{name: NodeResourcesFit, weight: 3}, {name: DefaultBinder}]}}\n";
@@ -31,7 +31,7 @@ class ProfileConvertTest : public CliTest {
   }
 };
 
-TEST_F(ProfileConvertTest, WhatItWritesIsGoodAndDecides) {
+TEST_F(ProfileConvertTest, WritesProfilesThatAreValidAndDecide) {
   const std::string config = File("k.yaml", kHead +
                                                 "profiles:\n"
                                                 "- schedulerName: full\n" +
@@ -53,7 +53,7 @@ TEST_F(ProfileConvertTest, WhatItWritesIsGoodAndDecides) {
   const Outcome check = Run({"profile", "check", full, empty});
   EXPECT_EQ(check.exit_status, 0) << check.err;
 
-  // "a" has less room than "b".
+  // Node "a" has less room than "b".
   const std::string cluster =
       File("cluster.yaml", kNodes + PodOf("first", "1", "  schedulerName: full\n") +
                                PodOf("second", "1", "  schedulerName: empty\n"));
@@ -63,7 +63,7 @@ TEST_F(ProfileConvertTest, WhatItWritesIsGoodAndDecides) {
               AllOf(::testing::ContainsRegex("first +a"), ::testing::ContainsRegex("second +b")));
 }
 
-TEST_F(ProfileConvertTest, PrintsWhatItDoesNotWriteToFiles) {
+TEST_F(ProfileConvertTest, PrintsOneProfileToStandardOutput) {
   const std::string text = kHead + "profiles:\n- schedulerName: one\n" + kPlugins;
   const Outcome one = Run({"profile", "convert", "-"}, text);
   EXPECT_EQ(one.exit_status, 0) << one.err;
@@ -73,25 +73,27 @@ TEST_F(ProfileConvertTest, PrintsWhatItDoesNotWriteToFiles) {
             "[[plugins]]\nname = \"PrioritySort\"\n\n"
             "[[plugins]]\nname = \"NodeResourcesFit\"\nweight = 3\n\n"
             "[[plugins]]\nname = \"DefaultBinder\"\n");
-  // Two in one stream would be one file that is wrong.
+  // Two profiles in one output would not be a valid file.
   const Outcome two = Run({"profile", "convert", "-"}, text + "- schedulerName: two\n" + kPlugins);
   EXPECT_EQ(two.exit_status, 2);
   EXPECT_EQ(two.out, "");
-  EXPECT_EQ(two.err,
-            "berth: <stdin>: profiles: expected one, for standard output (--output-dir DIR takes a "
-            "file for each), found 2\n");
+  EXPECT_EQ(
+      two.err,
+      "berth: <stdin>: profiles: expected one profile for standard output (use --output-dir DIR "
+      "to write one file for each), found 2\n");
 }
 
-TEST_F(ProfileConvertTest, OverwritesNothingUnlessForced) {
+TEST_F(ProfileConvertTest, OverwritesExistingFilesOnlyWithForce) {
   const std::string config = File("k.yaml", kHead + "profiles:\n- schedulerName: one\n" + kPlugins +
                                                 "- schedulerName: two\n" + kPlugins);
   const std::string mine = File("two.toml", "mine");
   const std::vector<std::string> args = {"profile", "convert", config, "--output-dir", folder_};
   const Outcome refused = Run(args);
   EXPECT_EQ(refused.exit_status, 2);
-  EXPECT_EQ(refused.err, "berth: " + mine + " is there already; --force overwrites it\n");
+  EXPECT_EQ(refused.err, "berth: " + mine + " exists; use --force to overwrite it\n");
   EXPECT_EQ(Read(mine), "mine");
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/one.toml")) << "all or nothing";
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/one.toml"))
+      << "either all files are written or none";
 
   std::vector<std::string> forced = args;
   forced.emplace_back("--force");
@@ -100,7 +102,7 @@ TEST_F(ProfileConvertTest, OverwritesNothingUnlessForced) {
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/one.toml"));
 }
 
-TEST_F(ProfileConvertTest, WarningsAreErrorsWhenStrict) {
+TEST_F(ProfileConvertTest, StrictTreatsWarningsAsErrors) {
   const std::string config =
       File("k.yaml", kHead + "parallelism: 16\nprofiles:\n- schedulerName: one\n" + kPlugins);
   const std::string warning = "berth: warning: " + config +
@@ -111,11 +113,12 @@ TEST_F(ProfileConvertTest, WarningsAreErrorsWhenStrict) {
   EXPECT_THAT(warned.out, HasSubstr("schedulerName = \"one\""));
   const Outcome strict = Run({"profile", "convert", config, "--strict", "--output-dir", folder_});
   EXPECT_EQ(strict.exit_status, 2);
-  EXPECT_EQ(strict.err, warning + "berth: --strict: nothing was written, for the warnings above\n");
+  EXPECT_EQ(strict.err,
+            warning + "berth: --strict: nothing was written because of the warnings above\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/one.toml"));
 }
 
-TEST_F(ProfileConvertTest, SaysWhatIsWrongAndWritesNothing) {
+TEST_F(ProfileConvertTest, ReportsErrorsAndWritesNothing) {
   EXPECT_THAT(Run({"profile", "convert", folder_ + "/none.yaml"}).err,
               HasSubstr("none.yaml: No such file or directory"));
   const std::string config =
@@ -128,16 +131,16 @@ TEST_F(ProfileConvertTest, SaysWhatIsWrongAndWritesNothing) {
   EXPECT_THAT(
       run.err,
       AllOf(
-          HasSubstr(config + ":4: profiles[0].schedulerName: expected a name that a file can "
-                             "have, for --output-dir, found \"../one\"\n"),
+          HasSubstr(config + ":4: profiles[0].schedulerName: expected a valid file name, for "
+                             "--output-dir, found \"../one\"\n"),
           HasSubstr(config + ":6: profiles[0].pluginConfig[0].args.scoringStrategy.type: expected "
                              "one of \"LeastAllocated\", \"MostAllocated\", "
                              "\"RequestedToCapacityRatio\", found \"Most\"")));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
 }
 
-// What no schema can say, the plugin says: here and not only once the profile is used.
-TEST_F(ProfileConvertTest, AsksThePluginsAboutTheirArguments) {
+// Arguments that fit the schema may still be refused by the plugin. The conversion reports that.
+TEST_F(ProfileConvertTest, LetsThePluginsCheckTheirArguments) {
   const std::string args =
       "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n";
   const std::string config =
@@ -162,8 +165,8 @@ TEST_F(ProfileConvertTest, AsksThePluginsAboutTheirArguments) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
 }
 
-// A third party's plugin is here where its folder is named.
-TEST_F(ProfileConvertTest, KnowsThePluginsOfTheFoldersThatAreNamed) {
+// A plugin is found if its folder is given with --plugin-dir.
+TEST_F(ProfileConvertTest, FindsPluginsInTheGivenFolders) {
   const std::string config =
       File("k.yaml", kHead +
                          "profiles:\n- schedulerName: gangs\n  plugins: {multiPoint: {enabled: "

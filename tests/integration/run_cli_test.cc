@@ -1,4 +1,4 @@
-// `berth run --embedded` with the plugins of this build, as a user calls it.
+// `berth run --embedded` as a user calls it, with the plugins of this build.
 #include <fcntl.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ using ::testing::StartsWith;
 
 class RunCliTest : public CliTest {
  protected:
-  // In virtual time, with a stream from a file and JSON on the output.
+  // Runs in virtual time, with a stream from a file and JSON output.
   Outcome Play(const std::string& events, std::vector<std::string> more = {}) {
     std::vector<std::string> args = {"run",    "--embedded", "--events", File("e.jsonl", events),
                                      "--time", "virtual",    "--output", "json"};
@@ -40,9 +40,9 @@ class RunCliTest : public CliTest {
 
 constexpr const char* kNoCpu = "0/1 nodes are available: 1 Insufficient cpu.";
 
-// ---- What happens ------------------------------------------------------------------------------
+// ---- Decisions ---------------------------------------------------------------------------------
 
-TEST_F(RunCliTest, BindsAParkedPodWhenANodeComesThatFits) {
+TEST_F(RunCliTest, BindsAParkedPodWhenAFittingNodeIsAdded) {
   const Outcome run = Play(Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
                            Line("ADDED", NodeJson("b", "4"), "2s"));
   EXPECT_EQ(run.exit_status, 0) << run.err;
@@ -54,14 +54,14 @@ TEST_F(RunCliTest, BindsAParkedPodWhenANodeComesThatFits) {
 TEST_F(RunCliTest, SchedulesTheClusterFilesWithoutAStream) {
   const Outcome run = Run({"run", "--embedded", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("huge", "16") + PodOf("large", "4"));
-  EXPECT_EQ(run.exit_status, 1) << "huge has no node";
+  EXPECT_EQ(run.exit_status, 1) << "pod huge has no node";
   EXPECT_THAT(Decisions(run.out),
               ElementsAre(HasSubstr("Refused huge 0/2 nodes"), HasSubstr("Bound large b")));
   EXPECT_THAT(run.err, AllOf(StartsWith("1 bound, 1 pending; 2 nodes; 0 events in "),
                              HasSubstr("1      0/2 nodes are available: 2 Insufficient cpu.\n")));
 }
 
-TEST_F(RunCliTest, PrintsLinesForPeople) {
+TEST_F(RunCliTest, PrintsATable) {
   const Outcome run =
       Run({"run", "--embedded", "--time", "virtual", "--events",
            File("e.jsonl", Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
@@ -73,7 +73,7 @@ TEST_F(RunCliTest, PrintsLinesForPeople) {
             "   61.500s   default/web                bound to b\n");
 }
 
-TEST_F(RunCliTest, TakesAPodWhenItsGatesAreGone) {
+TEST_F(RunCliTest, SchedulesAPodWhenItsGatesAreRemoved) {
   const std::string gates = R"(,"schedulingGates":[{"name":"a"},{"name":"b"}])";
   const std::string gate = R"(,"schedulingGates":[{"name":"b"}])";
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "4")) +
@@ -85,7 +85,7 @@ TEST_F(RunCliTest, TakesAPodWhenItsGatesAreGone) {
                           "1 Gated web waiting for scheduling gates: [b]", "2 Bound web n"));
 }
 
-TEST_F(RunCliTest, AGatedPodHasNoNode) {
+TEST_F(RunCliTest, AGatedPodStaysPending) {
   const Outcome run =
       Play(Line("ADDED", NodeJson("n", "4")) +
            Line("ADDED", PodJson("web", "1", "", R"(,"schedulingGates":[{"name":"a"}])")));
@@ -93,7 +93,7 @@ TEST_F(RunCliTest, AGatedPodHasNoNode) {
   EXPECT_THAT(run.err, HasSubstr("1      waiting for scheduling gates: [a]\n"));
 }
 
-TEST_F(RunCliTest, ADeletedPodFreesItsPlaceForTheNextOneOfItsName) {
+TEST_F(RunCliTest, ADeletedPodMakesRoomForANewPodOfTheSameName) {
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) +
                           Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
                           Line("DELETED", PodJson("web", "2", R"(,"uid":"u1")"), "1s") +
@@ -118,21 +118,21 @@ TEST_F(RunCliTest, ARepetitionChangesNothing) {
               ElementsAre("0 Bound web n"));
 }
 
-TEST_F(RunCliTest, AStreamFromElsewhereTakesNoPodFromItsNode) {
+TEST_F(RunCliTest, AStreamDoesNotMoveAPodThatWasBoundHere) {
   const std::string elsewhere = R"(,"nodeName":"elsewhere")";
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "2")) +
                           Line("MODIFIED", PodJson("web", "2"), "1s") +
                           Line("MODIFIED", PodJson("web", "2", "", elsewhere), "1s") +
                           Line("ADDED", PodJson("other", "2"), "1s")),
               ElementsAre("0 Bound web n", std::string("3 Refused other ") + kNoCpu));
-  // What we had not decided, others may: it is bound, and nobody's business any more.
+  // A pod that was not bound here may be bound by the stream. It is not pending any more.
   const Outcome run = Play(Line("ADDED", PodJson("web", "2")) +
                            Line("MODIFIED", PodJson("web", "2", "", elsewhere), "1s"));
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(Decisions(run.out), ElementsAre("0 Refused web no nodes available to schedule pods"));
 }
 
-TEST_F(RunCliTest, AppliesWhatIsDueBeforeItTriesAPod) {
+TEST_F(RunCliTest, AppliesAllDueEventsBeforeItTriesAPod) {
   EXPECT_THAT(
       DecisionsOf(Line("ADDED", PodJson("first", "2")) +
                   Line("ADDED", PodJson("second", "2", "", R"(,"priority":7)")) +
@@ -141,7 +141,7 @@ TEST_F(RunCliTest, AppliesWhatIsDueBeforeItTriesAPod) {
       ElementsAre("0 Bound second n", std::string("0 Refused first ") + kNoCpu));
 }
 
-TEST_F(RunCliTest, LeavesOthersPodsAlone) {
+TEST_F(RunCliTest, IgnoresPodsOfOtherSchedulers) {
   const Outcome run =
       Play(Line("ADDED", NodeJson("n", "3")) +
            Line("ADDED", PodJson("theirs", "2", "", R"(,"schedulerName":"other")")));
@@ -150,14 +150,14 @@ TEST_F(RunCliTest, LeavesOthersPodsAlone) {
   EXPECT_THAT(run.err, StartsWith("0 bound, 0 pending, 1 of other schedulers; "));
 }
 
-TEST_F(RunCliTest, SkipsWhatIsBeingDeleted) {
+TEST_F(RunCliTest, SkipsPodsThatAreBeingDeleted) {
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) +
                           Line("ADDED", PodJson("web", "1",
                                                 R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"))),
               ElementsAre("0 Skipped web skip schedule deleting pod: default/web"));
 }
 
-TEST_F(RunCliTest, PlaysHoursInAMoment) {
+TEST_F(RunCliTest, ReplaysHoursInAMoment) {
   std::string events = Line("ADDED", NodeJson("n", "4"));
   std::vector<std::string> expected;
   for (int hour = 1; hour <= 48; ++hour) {
@@ -168,7 +168,7 @@ TEST_F(RunCliTest, PlaysHoursInAMoment) {
   EXPECT_EQ(DecisionsOf(events), expected);
 }
 
-TEST_F(RunCliTest, FollowsTheExample) {
+TEST_F(RunCliTest, RunsTheExample) {
   const Outcome run =
       Run({"run", "--embedded", "--cluster", kSmall, "--events",
            BERTH_SOURCE_DIR "/examples/events/day.jsonl", "--time", "virtual", "--output", "json"});
@@ -176,9 +176,9 @@ TEST_F(RunCliTest, FollowsTheExample) {
   EXPECT_THAT(Decisions(run.out), ::testing::Contains("7200 Bound batch-import node-f"));
 }
 
-// ---- What a stream may look like ---------------------------------------------------------------
+// ---- The format of the stream ------------------------------------------------------------------
 
-TEST_F(RunCliTest, ReadsObjectsHoweverTheyArePrinted) {
+TEST_F(RunCliTest, ReadsObjectsOnOneOrSeveralLines) {
   std::string concatenated;
   std::string pretty;
   for (const std::string& line :
@@ -192,7 +192,7 @@ TEST_F(RunCliTest, ReadsObjectsHoweverTheyArePrinted) {
   EXPECT_THAT(DecisionsOf("\xef\xbb\xbf" + pretty + "\r\n \n"), ElementsAre("2 Bound web n"));
 }
 
-TEST_F(RunCliTest, ReadsLongLinesAndDeepOnes) {
+TEST_F(RunCliTest, ReadsLongAndDeeplyNestedLines) {
   const std::string note = R"(,"annotations":{"k":")" + std::string(size_t{1} << 20, 'x') + R"("})";
   const std::string deep = R"(,"unknown":)" + std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_THAT(
@@ -201,7 +201,7 @@ TEST_F(RunCliTest, ReadsLongLinesAndDeepOnes) {
       ElementsAre("0 Bound long n", "0 Bound nested n"));
 }
 
-TEST_F(RunCliTest, SaysWhereTheStreamIsWrong) {
+TEST_F(RunCliTest, ReportsThePositionOfErrorsInTheStream) {
   struct Case {
     std::string text;
     const char* message;
@@ -215,11 +215,11 @@ TEST_F(RunCliTest, SaysWhereTheStreamIsWrong) {
       {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},
          "spec":{"priority":"high"}})"),
        ":3: /object/spec/priority: expected an integer, found \"high\"\n"},
-      {Line("ADDED", PodJson("x", "1"), "-1s"), ":3: /after: expected no negative time"},
+      {Line("ADDED", PodJson("x", "1"), "-1s"), ":3: /after: expected a time that is not negative"},
       {Line("ADDED", PodJson("x", "1"), "2540400h"),
-       ":3: /after: the stream would be longer than 95 years\n"},
+       ":3: /after: expected a stream of at most 95 years, found a longer one\n"},
       {Line("ERROR", R"({"kind":"Status","message":"too old resource version"})"),
-       ":3: /type: the watch ended with an error of its server: too old resource version\n"},
+       ":3: /type: the server ended the watch with an error: too old resource version\n"},
       {"[]", ":3: expected an object, found '['\n"},
       {"kind: Pod", ":3: expected an object, found 'k'\n"},
   };
@@ -230,18 +230,19 @@ TEST_F(RunCliTest, SaysWhereTheStreamIsWrong) {
   }
 }
 
-TEST_F(RunCliTest, AWrongLineChangesNothing) {
+TEST_F(RunCliTest, AnInvalidEventChangesNothingAndEndsTheRun) {
   const std::string taken = PodJson("other", "1", R"(,"uid":"u1")");
   const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) +
                            Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
                            Line("ADDED", taken, "1s") + Line("ADDED", PodJson("late", "1")));
   EXPECT_EQ(run.exit_status, 2);
-  EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n")) << "and nobody after it";
+  EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n"))
+      << "no pod is tried after the error";
   EXPECT_THAT(run.err, AllOf(HasSubstr("1 bound, 0 pending; 1 node; 2 events in 1s.\n"),
                              HasSubstr("e.jsonl:3: Pod \"other\" is invalid: metadata.uid")));
 }
 
-TEST_F(RunCliTest, RefusesWhatItCannotDo) {
+TEST_F(RunCliTest, RefusesInvalidFlags) {
   struct Case {
     std::vector<std::string> args;
     const char* message;
@@ -252,10 +253,11 @@ TEST_F(RunCliTest, RefusesWhatItCannotDo) {
       {{"run", "--embedded", "--time", "slow"}, "--time"},
       {{"run", "--embedded", "--events", folder_ + "/none"}, "/none: No such file or directory"},
       {{"run", "--embedded", "--events", folder_}, ": Is a directory"},
-      {{"run", "--embedded", "--events", "-", "--cluster", "-"}, "standard input can be read once"},
+      {{"run", "--embedded", "--events", "-", "--cluster", "-"},
+       "standard input can be read only once"},
       {{"run", "--embedded", "--events", events, "--record",
         folder_ + "/../" + folder_.substr(folder_.rfind('/') + 1) + "/e.jsonl"},
-       "--record would overwrite"},
+       "which the recording would overwrite"},
       {{"run", "--embedded"}, "run: expected --cluster or --events"},
       {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl", "--cluster", kSmall},
        "/none/r.jsonl: No such file or directory"},
@@ -270,7 +272,7 @@ TEST_F(RunCliTest, RefusesWhatItCannotDo) {
   }
 }
 
-TEST_F(RunCliTest, RefusesToRecordOverItsInput) {
+TEST_F(RunCliTest, RefusesToOverwriteItsInputWithTheRecording) {
   const std::string input = Line("ADDED", NodeJson("n", "3"));
   const std::string path = File("input.jsonl", input);
   std::filesystem::create_hard_link(path, folder_ + "/link.jsonl");
@@ -281,11 +283,11 @@ TEST_F(RunCliTest, RefusesToRecordOverItsInput) {
       const Outcome run =
           Run({"run", "--embedded", flag, "-", "--record", folder_ + record}, input);
       EXPECT_EQ(run.exit_status, 2);
-      EXPECT_THAT(run.err, HasSubstr("--record would overwrite standard input, which is read"));
+      EXPECT_THAT(run.err, HasSubstr("found standard input, which the recording would overwrite"));
       EXPECT_EQ(ReadAll(path), input);
     }
   }
-  // What is not a file cannot be overwritten.
+  // An input that is not a regular file cannot be overwritten.
   const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   in_descriptor_ = nothing.get();
   EXPECT_EQ(Run({"run", "--embedded", "--events", "-", "--record", "/dev/null"}).exit_status, 0);
@@ -293,7 +295,7 @@ TEST_F(RunCliTest, RefusesToRecordOverItsInput) {
       Run({"run", "--embedded", "--events", "/dev/null", "--record", "/dev/null"}).exit_status, 0);
 }
 
-TEST_F(RunCliTest, PrintsWhatPluginsLog) {
+TEST_F(RunCliTest, PrintsLogLinesOfPlugins) {
   const std::string plugins = folder_ + "/plugins";
   std::filesystem::create_directories(plugins);
   for (const auto& library : std::filesystem::directory_iterator(BERTH_BINARY_DIR "/plugins")) {
@@ -309,7 +311,7 @@ TEST_F(RunCliTest, PrintsWhatPluginsLog) {
                                   "1 bound, 0 pending; 1 node; 2 events in 0s.\n"));
 }
 
-TEST_F(RunCliTest, StopsWhenNobodyReadsTheOutput) {
+TEST_F(RunCliTest, StopsWhenTheOutputCannotBeWritten) {
   std::ofstream full("/dev/full");
   std::istringstream in;
   const Outcome run = RunTo(full, {"run", "--embedded", "--cluster", kSmall}, in);
@@ -319,7 +321,7 @@ TEST_F(RunCliTest, StopsWhenNobodyReadsTheOutput) {
 
 // ---- Recordings --------------------------------------------------------------------------------
 
-// Pods and nodes that come and go, with room for most of them, at odd times.
+// Pods and nodes that are added and deleted at irregular times, with room for most of the pods.
 std::string RandomEvents(uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&random](uint32_t n) { return random() % n; };
@@ -340,7 +342,7 @@ std::string RandomEvents(uint32_t seed) {
   return events;
 }
 
-TEST_F(RunCliTest, ARecordingIsTheSameRunAgain) {
+TEST_F(RunCliTest, ARecordingRepeatsTheRun) {
   const std::string recording = folder_ + "/r.jsonl";
   const std::string again = folder_ + "/again.jsonl";
   const Outcome first = Play(RandomEvents(1), {"--record", recording});
@@ -350,13 +352,13 @@ TEST_F(RunCliTest, ARecordingIsTheSameRunAgain) {
   EXPECT_EQ(second.exit_status, first.exit_status) << second.err;
   EXPECT_GT(Decisions(first.out).size(), 100u);
   EXPECT_EQ(second.err, first.err);
-  // Without the texts in the failure: they are long.
+  // EXPECT_TRUE does not print the texts, which are long.
   EXPECT_TRUE(second.out == first.out);
   EXPECT_TRUE(ReadAll(again) == ReadAll(recording));
   EXPECT_TRUE(Play(RandomEvents(1)).out == first.out);
 }
 
-TEST_F(RunCliTest, TheSeedChoosesAmongEqualNodes) {
+TEST_F(RunCliTest, TheSeedSelectsAmongEqualNodes) {
   std::string events;
   for (int i = 0; i < 8; ++i) events += Line("ADDED", NodeJson("n" + std::to_string(i), "4"));
   for (int i = 0; i < 8; ++i) events += Line("ADDED", PodJson("p" + std::to_string(i), "1"), "1s");
@@ -370,7 +372,7 @@ TEST_F(RunCliTest, TheSeedChoosesAmongEqualNodes) {
   EXPECT_EQ(outs.size(), 3u);
 }
 
-TEST_F(RunCliTest, ARecordingIsTheSameRunAtAnotherTime) {
+TEST_F(RunCliTest, ARecordingRepeatsTheRunAtAnotherWallClockTime) {
   const std::string node = R"(,"nodeName":"n")";
   const auto gone_at = [](const char* time) {
     return std::string(R"(,"uid":"u1","deletionTimestamp":")") + time + '"';
@@ -388,7 +390,7 @@ TEST_F(RunCliTest, ARecordingIsTheSameRunAtAnotherTime) {
              {"--record", recording});
     EXPECT_THAT(Decisions(first.out), ElementsAre(std::string("0 Refused web ") + kNoCpu,
                                                   "20 Bound web n", "61 Bound late n"))
-        << "whose node says when it goes";
+        << "the stream deletes the pod, not the clock";
     for (const int64_t years : {-1, 1, 10}) {
       wall_ns_ = 1'700'000'000'000'000'000 + years * 31'536'000'000'000'000;
       const std::string again = folder_ + "/again.jsonl";

@@ -25,13 +25,13 @@ TEST_F(LiveRunTest, DecidesWhileTheStreamGoesOn) {
   const std::string node = Line("ADDED", NodeJson("c", "32"));
   Write(node.substr(0, 40));
   Write(node.substr(40, node.size() - 41));
-  EXPECT_EQ(NextDecision(), "Bound huge c") << "although the line has not ended";
+  EXPECT_EQ(NextDecision(), "Bound huge c") << "before the line has ended";
   CloseInput();
   const Outcome run = End();
   EXPECT_EQ(run.exit_status, 0) << run.err;
 }
 
-TEST_F(LiveRunTest, WaitsAsLongAsALineSays) {
+TEST_F(LiveRunTest, WaitsForTheTimeOfAnEvent) {
   Begin();
   const int64_t start_ns = steady_ns_();
   Write(Line("ADDED", PodJson("web", "1"), "300ms"));
@@ -41,7 +41,7 @@ TEST_F(LiveRunTest, WaitsAsLongAsALineSays) {
   EXPECT_EQ(End().exit_status, 0);
 }
 
-TEST_F(LiveRunTest, StopsWhenItIsAskedTo) {
+TEST_F(LiveRunTest, StopsWhenASignalComes) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Begin();
     Write(Line("ADDED", PodJson("huge" + std::to_string(signal), "16")));
@@ -63,19 +63,19 @@ TEST_F(LiveRunTest, StopsWhileVirtualTimeWaitsForTheStream) {
   EXPECT_EQ(End().exit_status, 128 + SIGTERM);
 }
 
-TEST_F(LiveRunTest, StopsInVirtualTimeBehindALineThatDoesNothing) {
+TEST_F(LiveRunTest, StopsInVirtualTimeAfterABookmark) {
   Begin({"--time", "virtual"});
   Write(Line("ADDED", PodJson("web", "1")) + Line("BOOKMARK", "{}", "1s"));
   EXPECT_EQ(NextDecision(), "Bound web b");
-  // Long enough for the line to be taken: nothing can be seen of that.
+  // Give the run time to read the event. This has no visible effect.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   Stop(SIGTERM);
   EXPECT_EQ(End().exit_status, 128 + SIGTERM);
 }
 
-TEST_F(LiveRunTest, TakesMoreLinesThanFitIntoATurn) {
+TEST_F(LiveRunTest, AppliesMoreEventsThanOneTurnTakes) {
   Begin();
-  // They pile up behind the first one, and change nothing when they are taken.
+  // The events wait behind the first one, and change nothing when they are applied.
   std::string lines = Line("BOOKMARK", "{}", "200ms");
   const std::string node = NodeJson("c", "1", R"(,"resourceVersion":"7")");
   for (int i = 0; i < 5000; ++i) lines += Line("ADDED", node);
@@ -87,13 +87,13 @@ TEST_F(LiveRunTest, TakesMoreLinesThanFitIntoATurn) {
 
 // ---- The recording ------------------------------------------------------------------------------
 
-TEST_F(LiveRunTest, RecordsWhileItWaits) {
+TEST_F(LiveRunTest, FlushesTheRecordingWhileItWaits) {
   for (const char* time : {"real", "virtual"}) {
     const std::string recording = folder_ + "/" + time + ".jsonl";
     Begin({"--time", time, "--record", recording});
-    // Virtual time, and with it the pod, waits for the line behind it.
+    // In virtual time the pod is scheduled only when the event after it is known.
     Write(Line("ADDED", PodJson(time, "1")) + Line("BOOKMARK", "{}", "1ms"));
-    EXPECT_TRUE(ComesToContain(recording, R"("type":"Bound")")) << time;
+    EXPECT_TRUE(WaitForText(recording, R"("type":"Bound")")) << time;
     EXPECT_THAT(ReadAll(recording), EndsWith("}\n"));
     Stop(SIGTERM);
     EXPECT_EQ(End().exit_status, 128 + SIGTERM);
@@ -105,7 +105,7 @@ TEST_F(LiveRunTest, RecordsWhileItWaits) {
 TEST_F(LiveRunTest, StopsWhenTheRecordingCannotBeWritten) {
   for (const char* time : {"real", "virtual"}) {
     Begin({"--time", time, "--record", "/dev/full"});
-    // The run sleeps when the pod comes, and nothing is left to do after it.
+    // The run waits when the pod comes, and has nothing to do after the pod.
     Write(Line("BOOKMARK", "{}"));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     Write(Line("ADDED", PodJson(time, "99")));
@@ -117,8 +117,8 @@ TEST_F(LiveRunTest, StopsWhenTheRecordingCannotBeWritten) {
   }
 }
 
-TEST_F(LiveRunTest, ReadsNoFurtherThanItMust) {
-  // The next line is due in an hour: what comes behind it stays in the pipe.
+TEST_F(LiveRunTest, ReadsAheadOnlyToItsLimit) {
+  // The next event is due in an hour. Later events stay in the pipe.
   Begin();
   Write(Line("ADDED", PodJson("web", "1"), "1h"));
   const std::string line = Line("BOOKMARK", R"({"kind":")" + std::string(3000, 'x') + R"("})");

@@ -1,4 +1,4 @@
-// `berth` as a process among others, with pipes that break.
+// `berth run` as a process of its own, with broken pipes and signals.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -27,8 +27,8 @@ using ::testing::HasSubstr;
 
 class RunProcessTest : public CliTest {
  protected:
-  // Starts `berth` with this standard output and with signals as a shell has them, and waits for
-  // its end. Its standard error is in Error().
+  // Starts `berth` with this standard output and default signal actions, and waits for its end. Its
+  // standard error is in Error().
   int RunBerth(std::vector<std::string> args, int out) { return End(Start(std::move(args), out)); }
   pid_t Start(std::vector<std::string> args, int out) const {
     args.insert(args.begin(), executable_);
@@ -64,7 +64,7 @@ class RunProcessTest : public CliTest {
   }
   std::string Error() const { return ReadAll(error_); }
 
-  // A pipe that nobody reads.
+  // Returns the write end of a pipe whose read end is closed.
   static FileDescriptor BrokenPipe() {
     std::array<int, 2> ends{};
     BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
@@ -111,8 +111,8 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
 
 // ---- Signals ------------------------------------------------------------------------------------
 
-// A run that reads its cluster from a pipe, and goes on reading until that is closed; then it runs
-// until its events end, which come from another.
+// A run that reads its cluster and its events from pipes, so that the test controls when the start
+// and the run end.
 class StartingRunTest : public RunProcessTest {
  protected:
   void Begin() {
@@ -124,24 +124,24 @@ class StartingRunTest : public RunProcessTest {
     process_ =
         Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
               output_.get());
-    // Opens once it is read.
+    // The pipe can be opened for writing only once it is open for reading.
     for (int waited_ms = 0; !cluster_.ok() && waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
       cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
       if (!cluster_.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     if (cluster_.ok()) return;
     kill(process_, SIGKILL);
-    FAIL() << "it does not read its cluster: " << Error();
+    FAIL() << "berth does not read its cluster: " << Error();
   }
-  // Has it begin with this cluster, and waits until it says `text`.
-  void RunUntilItSays(const std::string& cluster, const std::string& text) {
+  // Writes the cluster, so that the run begins, and waits until `text` is in the standard error.
+  void RunUntilItPrints(const std::string& cluster, const std::string& text) {
     static_cast<void>(write(cluster_.get(), cluster.data(), cluster.size()));
     cluster_ = FileDescriptor();
     for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
       if (Error().find(text) != std::string::npos) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    ADD_FAILURE() << "it does not say " << text << ": " << Error();
+    ADD_FAILURE() << "berth does not print " << text << ": " << Error();
   }
   int End() {
     cluster_ = FileDescriptor();
@@ -165,16 +165,19 @@ class StartingRunTest : public RunProcessTest {
   pid_t process_ = -1;
 };
 
-TEST_F(StartingRunTest, AHangUpMeanwhileIsAReloadAfterwards) {
+TEST_F(StartingRunTest, AHangUpDuringTheStartIsAReloadAfterIt) {
   Begin();
   for (int i = 0; i < 3; ++i) Signal(SIGHUP);
-  RunUntilItSays(kNodes + PodOf("web", "1"), "berth: reloaded: default-scheduler\n");
+  RunUntilItPrints(kNodes + PodOf("web", "1"), "berth: reloaded: default-scheduler\n");
   EXPECT_EQ(End(), 0) << Error();
   EXPECT_THAT(Output(), HasSubstr(R"("type":"Bound")"));
-  EXPECT_THAT(Error(), ContainsRegex("[1-3] reloads?, 0 refused\\.\n"));  // Several may be one.
+  EXPECT_THAT(
+      Error(),
+      ContainsRegex(
+          "[1-3] reloads? succeeded, 0 failed\\.\n"));  // Several signals may be one reload.
 }
 
-TEST_F(StartingRunTest, WhoAsksItToStopEndsIt) {
+TEST_F(StartingRunTest, ASignalDuringTheStartEndsTheProcess) {
   Begin();
   Signal(SIGTERM);
   EXPECT_EQ(End(), 128 + SIGTERM);

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 class ReloadRunTest : public LiveRunTest {
  protected:
-  // As an editor does it: whoever reads sees the old text or the new one.
+  // Replaces the file atomically, as an editor does.
   void Save(const std::string& name, const std::string& text) {
     std::filesystem::rename(File("next", text), folder_ + "/" + name);
   }
@@ -37,7 +37,7 @@ class ReloadRunTest : public LiveRunTest {
   int pods_ = 0;
 };
 
-TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
+TEST_F(ReloadRunTest, ASavedProfileTakesEffect) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
   Begin({"--profile", profile()});
@@ -49,10 +49,10 @@ TEST_F(ReloadRunTest, AFileThatWasSavedTakesEffect) {
   const Outcome run = End();
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("berth: reloaded: default-scheduler\n"));
-  EXPECT_THAT(run.err, HasSubstr("1 reload, 0 refused.\n"));
+  EXPECT_THAT(run.err, HasSubstr("1 reload succeeded, 0 failed.\n"));
 }
 
-TEST_F(ReloadRunTest, WhoIsHeldBackFromNowOnIsSaid) {
+TEST_F(ReloadRunTest, ReportsPodsThatTheNewProfileGates) {
   const std::string open = "extends = \"default\"\n[[plugins]]\nname = \"SchedulingGates\"\n";
   Save("p.toml", open + "enabled = false\n");
   Begin({"--profile", profile()});
@@ -74,7 +74,7 @@ TEST_F(ReloadRunTest, WhoIsHeldBackFromNowOnIsSaid) {
   EXPECT_EQ(End().exit_status, 128 + SIGTERM);
 }
 
-TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
+TEST_F(ReloadRunTest, AReplacedLibraryTakesEffect) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
   Begin({"--profile", profile()});
@@ -86,7 +86,7 @@ TEST_F(ReloadRunTest, ALibraryThatWasReplacedTakesEffect) {
   EXPECT_EQ(End().exit_status, 0);
 }
 
-TEST_F(ReloadRunTest, ALibraryBehindALinkThatWasSwappedTakesEffect) {
+TEST_F(ReloadRunTest, ALibraryBehindASwappedLinkTakesEffect) {
   std::filesystem::create_directory(folder_ + "/v1");
   std::filesystem::create_directory(folder_ + "/v2");
   std::filesystem::copy_file(BERTH_SHUT_DOOR, folder_ + "/v1/libdoor.so");
@@ -103,7 +103,7 @@ TEST_F(ReloadRunTest, ALibraryBehindALinkThatWasSwappedTakesEffect) {
   EXPECT_EQ(End().exit_status, 0);
 }
 
-TEST_F(ReloadRunTest, ALibraryThatCouldNotBeLoadedIsTriedAgainWhenItIsMended) {
+TEST_F(ReloadRunTest, ABrokenLibraryIsLoadedAgainWhenItIsReplaced) {
   Save("p.toml", "extends = \"default\"\n");
   Begin({"--profile", profile()});
   Write(Line("ADDED", PodJson("web", "4")));
@@ -114,7 +114,7 @@ TEST_F(ReloadRunTest, ALibraryThatCouldNotBeLoadedIsTriedAgainWhenItIsMended) {
   Write(Line("ADDED", PodJson("next", "1")));
   EXPECT_THAT(NextDecision(), StartsWith("Bound next "));
   Install(BERTH_SHUT_DOOR);
-  // It takes a moment; then pods are refused.
+  // The reload takes a moment. Then pods are refused.
   std::string decision;
   for (int i = 0; i < 100 && !decision.starts_with("Refused"); ++i) {
     Write(Line("ADDED", PodJson("p" + std::to_string(i), "0")));
@@ -126,7 +126,7 @@ TEST_F(ReloadRunTest, ALibraryThatCouldNotBeLoadedIsTriedAgainWhenItIsMended) {
   EXPECT_THAT(End().err, HasSubstr("expected an ELF file"));
 }
 
-TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
+TEST_F(ReloadRunTest, AnInvalidProfileIsReportedAndNotApplied) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
   Begin({"--profile", profile()});
@@ -142,11 +142,11 @@ TEST_F(ReloadRunTest, WhatIsWrongChangesNothingAndIsSaid) {
   EXPECT_TRUE(first == "Bound web b" || first.starts_with("Refused huge ")) << first;
   Stop(SIGTERM);
   const Outcome run = End();
-  EXPECT_THAT(run.err, HasSubstr("berth: not reloaded; what runs goes on:\n"));
+  EXPECT_THAT(run.err, HasSubstr("berth: reload failed; the running configuration is kept:\n"));
   EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
 }
 
-TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
+TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunContinues) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
   Begin({"--profile", profile()});
@@ -156,7 +156,7 @@ TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
     Plant(hostile, folder_ + "/libhostile.so");
     Save("p.toml", ProfileWith(hostile));
     Reload();
-    // A pod that comes is tried after that, with what ran before.
+    // The next pod is tried after the failed reload, with the running configuration.
     const std::string pod = "p" + std::to_string(++pods_);
     Write(Line("ADDED", PodJson(pod, "1")));
     EXPECT_THAT(NextDecision(), StartsWith("Refused " + pod)) << hostile.name;
@@ -164,12 +164,13 @@ TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunGoesOn) {
   Stop(SIGTERM);
   const Outcome run = End();
   for (const HostileLibrary& hostile : HostileLibraries()) {
-    EXPECT_THAT(run.err, HasSubstr(hostile.says)) << hostile.name;
+    EXPECT_THAT(run.err, HasSubstr(hostile.message)) << hostile.name;
   }
-  EXPECT_THAT(run.err, HasSubstr("0 reloads, "));
+  EXPECT_THAT(run.err, HasSubstr("0 reloads succeeded, "));
 }
 
-// Where every pod goes, as the profile says it by turns: "east", "west", "east" ...
+// A profile that sends every pod to one node, which alternates with each reload: "east", "west",
+// ...
 class TurningRunTest : public ReloadRunTest {
  protected:
   static std::string NodeOf(int turn) { return turn % 2 == 0 ? "east" : "west"; }
@@ -187,12 +188,12 @@ class TurningRunTest : public ReloadRunTest {
     }
   }
   void WritePod() { Write(Line("ADDED", PodJson("p" + std::to_string(pods_++), "1"))); }
-  // The next decision, which must be the next pod's: pods are decided in the order in which they
-  // came. Returns its node.
+  // Reads the next decision and returns its node. The decision must be about the next pod, because
+  // pods are scheduled in the order in which they were added.
   std::string Decide() {
     const std::string decision = NextDecision();
     const std::string start = "Bound p" + std::to_string(decided_) + ' ';
-    EXPECT_THAT(decision, StartsWith(start)) << "a pod is lost, or comes twice";
+    EXPECT_THAT(decision, StartsWith(start)) << "a pod was lost or decided twice";
     ++decided_;
     return decision.starts_with(start) ? decision.substr(start.size()) : "";
   }
@@ -214,8 +215,9 @@ TEST_F(TurningRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
       SaveTurn(turn);
       Reload();
     }
-    // Those that were there before the turn may be decided before it, or after; once one was
-    // decided after, all are. Who comes after it is.
+    // Pods that were added before the reload may be decided before or after it; once one was
+    // decided after it, all following pods are. Pods that are added after the reload are decided
+    // after it.
     bool turned = turn == 0;
     for (int i = 0; i < kPodsPerTurn; ++i) {
       WritePod();
@@ -233,7 +235,7 @@ TEST_F(TurningRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
   const Outcome run = End();
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("10,000 bound, 0 pending; "));
-  EXPECT_THAT(run.err, HasSubstr(" reloads, 0 refused.\n"));
+  EXPECT_THAT(run.err, HasSubstr(" reloads succeeded, 0 failed.\n"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PreScore and Score through real libraries; which node wins.
+// Class SchedulingCycle: PreScore, Score, and the selection of a node.
 #include <map>
 #include <set>
 #include <string>
@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 class ScoreTest : public ::testing::Test {
  protected:
-  // A node with this raw score of the test plugins.
+  // Adds a node for which the test plugins answer this raw score.
   void AddNode(const std::string& name, int64_t score) {
     harness_.AddNode(
         {.name = name,
@@ -31,22 +31,22 @@ class ScoreTest : public ::testing::Test {
   std::string With(std::initializer_list<Point> points, const char* args) {
     return harness_.OutcomeOf(TestProfile().Use("test.A", points, args));
   }
-  const Attempt& attempt() { return harness_.loop().scheduler().attempt(); }
+  const Attempt& attempt() { return harness_.loop().cycle().attempt(); }
 
   Harness harness_;
 };
 
-struct Case {
+struct ScoreCase {
   const char* args;
   const char* outcome;
 };
 
-TEST_F(ScoreTest, Failures) {
+TEST_F(ScoreTest, FailuresOfPreScoreAndScore) {
   AddThree();
-  constexpr Case kTable[] = {
+  constexpr ScoreCase kTable[] = {
       {R"({"preScore":{"code":1,"reasons":["boom"]}})",
        "Error: running PreScore plugin \"test.A\": boom"},
-      {R"({"preScore":{"code":2,"reasons":["no"]}})",  // A pod is never unschedulable by Score.
+      {R"({"preScore":{"code":2,"reasons":["no"]}})",  // Score cannot reject a pod.
        "Error: running PreScore plugin \"test.A\": no"},
       {R"({"preScore":{"code":1}})",
        "Error: running PreScore plugin \"test.A\": plugin answered Error"},
@@ -65,7 +65,7 @@ TEST_F(ScoreTest, Failures) {
        "invalid "
        "score -1, it should in the range of [0, 100] after normalizing"},
   };
-  for (const Case& row : kTable) {
+  for (const ScoreCase& row : kTable) {
     SCOPED_TRACE(row.args);
     EXPECT_EQ(With({Point::kPreScore, Point::kScore}, row.args), row.outcome);
   }
@@ -95,7 +95,7 @@ TEST_F(ScoreTest, NormalizationByTheHost) {
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
 
-TEST_F(ScoreTest, ARawScoreOutOfRangeIsNoneWithoutNormalization) {
+TEST_F(ScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
   AddNode("n1", 100);
   AddNode("n2", 0);
   EXPECT_EQ(With({Point::kScore}, "{}"), "Success");
@@ -106,7 +106,7 @@ TEST_F(ScoreTest, ARawScoreOutOfRangeIsNoneWithoutNormalization) {
             "invalid score 101, it should in the range of [0, 100] after normalizing");
 }
 
-TEST_F(ScoreTest, SkippedInPreScore) {
+TEST_F(ScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
   AddThree();
   EXPECT_EQ(With({Point::kPreScore, Point::kScore},
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),
@@ -124,7 +124,7 @@ TEST_F(ScoreTest, OneFeasibleNodeIsNotScored) {
   EXPECT_FALSE(attempt().scored);
 }
 
-TEST_F(ScoreTest, PreScoreSeesTheFeasibleAndAll) {
+TEST_F(ScoreTest, PreScoreGetsTheFeasibleNodesAndAllNodes) {
   AddThree();
   EXPECT_EQ(With({Point::kPreFilter, Point::kFilter, Point::kPreScore, Point::kScore},
                  R"({"say":1,"filter":{"verdict":2,"onlyAt":"n2"}})"),
@@ -134,7 +134,7 @@ TEST_F(ScoreTest, PreScoreSeesTheFeasibleAndAll) {
                                        "test.A: pre_score kept=1"}));
 }
 
-TEST_F(ScoreTest, WeightsAddUpAndTheHighestTotalWins) {
+TEST_F(ScoreTest, SelectsTheHighestWeightedTotal) {
   AddNode("n1", 10);
   AddNode("n2", 20);
   TestProfile profile;
@@ -146,7 +146,7 @@ TEST_F(ScoreTest, WeightsAddUpAndTheHighestTotalWins) {
   EXPECT_THAT(attempt().totals, ElementsAre(50 + 150 + 9, 100 + 0 + 9));
 }
 
-TEST_F(ScoreTest, WeightsThatCouldOverflowAreRefused) {
+TEST_F(ScoreTest, RejectsWeightsThatCouldOverflow) {
   TestProfile profile;
   constexpr int64_t kMost = INT64_MAX / 100;
   profile.Use("test.A", {Point::kScore}, "{}", kMost - 1).Use("test.B", {Point::kScore}, "{}", 1);
@@ -160,18 +160,17 @@ TEST_F(ScoreTest, WeightsThatCouldOverflowAreRefused) {
             "found -1");
 }
 
-// --- which node ---------------------------------------------------------------------------------
+// --- selection ----------------------------------------------------------------------------------
 
-TEST_F(ScoreTest, TheBestAreOfferedInRowOrder) {
+TEST_F(ScoreTest, BestRowsAreInRowOrder) {
   for (const char* name : {"a", "b", "c", "d", "e"}) AddNode(name, *name == 'c' ? 1 : 50);
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   harness_.Schedule({.name = "p"});
-  EXPECT_THAT(harness_.Names(harness_.loop().scheduler().BestRows()),
-              ElementsAre("a", "b", "d", "e"));
+  EXPECT_THAT(harness_.Names(harness_.loop().cycle().BestRows()), ElementsAre("a", "b", "d", "e"));
 }
 
-// k comes from the seeded stream alone: the k-th of the best, whichever rows those are.
-TEST_F(ScoreTest, TheWinnerIsTheKthOfTheBest) {
+// The seeded generator yields k; the k-th of the best nodes is selected, whichever rows these are.
+TEST_F(ScoreTest, SelectsTheKthOfTheBestNodes) {
   for (const char* name : {"z", "b", "y", "c", "x", "a"}) AddNode(name, *name < 'm' ? 50 : 1);
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     TieBreaker expected(seed);
@@ -179,14 +178,14 @@ TEST_F(ScoreTest, TheWinnerIsTheKthOfTheBest) {
     for (int i = 0; i < 20; ++i) {
       const auto result =
           harness_.Schedule({.name = "p" + std::to_string(seed) + "-" + std::to_string(i)});
-      const auto best = harness_.Names(harness_.loop().scheduler().BestRows());
+      const auto best = harness_.Names(harness_.loop().cycle().BestRows());
       ASSERT_THAT(best, ::testing::UnorderedElementsAre("a", "b", "c"));
       EXPECT_EQ(result.node, best[expected.Below(3)]);
     }
   }
 }
 
-TEST_F(ScoreTest, WithoutScoresEveryFeasibleNodeIsAsGood) {
+TEST_F(ScoreTest, WithoutScoresAllFeasibleNodesAreEquallyGood) {
   AddThree();
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   std::set<std::string> winners;

@@ -1,4 +1,4 @@
-// What the services do to a cluster, called by a plugin from within an attempt.
+// The effects of services that a plugin calls during a scheduling cycle.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "tests/integration/harness.h"
 #include "tests/runtime/stage.h"
 
@@ -19,17 +20,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = TestClock::kSecond;
-
-// Plugin A calls within Permit of pod "p" or the like. It finds no node for "other", and lets
-// "waiting" wait.
+// Plugin A calls services in Permit of pods whose name begins with "p". It rejects all nodes for
+// "other", and makes "waiting" wait.
 class ServiceCallsTest : public ::testing::Test {
  protected:
   ServiceCallsTest() : a_(stage_.Add("puppet.A", {Point::kFilter, Point::kPermit})) {
     a_.filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                        berth_status*) {
       const bool is_other = Text(cycle.pod->meta->name) == "other";
-      others_tries_ += is_other ? 1 : 0;
+      attempts_of_other_ += is_other ? 1 : 0;
       for (uint32_t i = 0; i < block.count; ++i) {
         out.codes[i] = is_other ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
         out.reasons[i] = 0;
@@ -43,7 +42,7 @@ class ServiceCallsTest : public ::testing::Test {
       *timeout_ns = 60 * kSecond;
       return name == "waiting" ? BERTH_WAIT : BERTH_SUCCESS;
     };
-    stage_.Write();
+    stage_.CompleteProfile();
     harness_.AddNode({.name = "n1"});
     const Status status = harness_.Start(stage_.spec(), Stage::catalog());
     EXPECT_TRUE(status.ok()) << status.ToString();
@@ -58,11 +57,11 @@ class ServiceCallsTest : public ::testing::Test {
     harness_.AddPod(pod);
     harness_.Run();
   }
-  // Within Permit of a pod of its own.
+  // Adds pod "p" and runs `call` in its Permit.
   void Call(std::function<void(const berth_pod& pod)> call) {
     CallIn(std::move(call), [this] { AddPod("p"); });
   }
-  // `attempt` leads there.
+  // Runs `call` in the Permit that `attempt` leads to.
   void CallIn(std::function<void(const berth_pod& pod)> call,
               const std::function<void()>& attempt) {
     bool called = false;
@@ -93,10 +92,10 @@ class ServiceCallsTest : public ::testing::Test {
   }
 
   Stage stage_;
-  Harness harness_;  // Goes before the plugins that it calls.
+  Harness harness_;  // Destroyed before the plugins, because it calls them.
   Puppet& a_;
   std::function<void(const berth_pod& pod)> call_;
-  int others_tries_ = 0;
+  int attempts_of_other_ = 0;
 };
 
 TEST_F(ServiceCallsTest, Strings) {
@@ -113,7 +112,7 @@ TEST_F(ServiceCallsTest, Strings) {
   });
 }
 
-TEST_F(ServiceCallsTest, LogsWhatIsNotBelowTheLevel) {
+TEST_F(ServiceCallsTest, LogsFromItsLevelOn) {
   harness_.lines().clear();
   Call([&](const berth_pod&) {
     const auto& log = Get<berth_log>(BERTH_SERVICE_LOG);
@@ -126,7 +125,7 @@ TEST_F(ServiceCallsTest, LogsWhatIsNotBelowTheLevel) {
   EXPECT_THAT(harness_.lines(), ElementsAre("puppet.A: this", "puppet.A: and this a=1 b=2"));
 }
 
-TEST_F(ServiceCallsTest, TimersFireOnceUnlessTheyAreCancelled) {
+TEST_F(ServiceCallsTest, ATimerFiresOnceUnlessItIsCancelled) {
   struct Fired {
     std::function<void(Fired& fired)> note;
     uint64_t timer = 0;
@@ -156,7 +155,7 @@ TEST_F(ServiceCallsTest, TimersFireOnceUnlessTheyAreCancelled) {
   EXPECT_THAT(cancelled.at, IsEmpty());
 }
 
-TEST_F(ServiceCallsTest, NominationsAreListedAndTakenBack) {
+TEST_F(ServiceCallsTest, NominationsAreListedAndCleared) {
   const auto& nominator = Get<berth_nominator>(BERTH_SERVICE_NOMINATOR);
   const auto list = [&](const char* node) {
     std::vector<std::string> names;
@@ -178,7 +177,7 @@ TEST_F(ServiceCallsTest, NominationsAreListedAndTakenBack) {
     EXPECT_EQ(Pod("other")->nominated_node(), "n1");
     harness_.Next();
   });
-  EXPECT_EQ(others_tries_, 0);
+  EXPECT_EQ(attempts_of_other_, 0);
   EXPECT_EQ(Pod("other")->nominated_node(), "");
   const auto look_again = [&](const berth_pod&) {
     EXPECT_THAT(list("n1"), IsEmpty());
@@ -187,19 +186,19 @@ TEST_F(ServiceCallsTest, NominationsAreListedAndTakenBack) {
   CallIn(look_again, [this] { AddPod("p2"); });
 }
 
-TEST_F(ServiceCallsTest, APodThatIsActivatedIsTriedAgain) {
+TEST_F(ServiceCallsTest, AnActivatedPodIsRetried) {
   AddPod("other");
-  ASSERT_EQ(others_tries_, 1);
+  ASSERT_EQ(attempts_of_other_, 1);
   ASSERT_EQ(harness_.PlaceOf("other"), QueuePlace::kUnschedulable);
   Call([&](const berth_pod&) {
     const berth_str uids[] = {AsStr("uid-nobody"), AsStr("uid-other")};
     const auto& activate = Get<berth_activate>(BERTH_SERVICE_ACTIVATE);
     EXPECT_EQ(activate.activate(host(), uids, 2), BERTH_SUCCESS);
   });
-  EXPECT_EQ(others_tries_, 2);
+  EXPECT_EQ(attempts_of_other_, 2);
 }
 
-TEST_F(ServiceCallsTest, APodThatWaitsIsRejected) {
+TEST_F(ServiceCallsTest, RejectsAWaitingPod) {
   AddPod("waiting");
   Call([&](const berth_pod&) {
     const auto& waiting = Get<berth_waiting>(BERTH_SERVICE_WAITING);
@@ -216,7 +215,7 @@ TEST_F(ServiceCallsTest, APodThatWaitsIsRejected) {
               HasSubstr("the door is shut"));
 }
 
-TEST_F(ServiceCallsTest, APodThatWaitsIsAllowed) {
+TEST_F(ServiceCallsTest, AllowsAWaitingPod) {
   AddPod("waiting");
   EXPECT_TRUE(harness_.loop().bindings().contains("uid-waiting"));
   Call([&](const berth_pod&) {
@@ -252,7 +251,7 @@ TEST_F(ServiceCallsTest, AnEvictedPodIsMarkedAndDeleted) {
   EXPECT_THAT(conditions, Contains("DisruptionTarget PreemptionByScheduler"));
 }
 
-TEST_F(ServiceCallsTest, AnEvictedPodThatWaitsGoesBackToTheQueue) {
+TEST_F(ServiceCallsTest, AnEvictedWaitingPodGoesBackToTheQueue) {
   AddPod("waiting");
   std::vector<std::string> answers;
   Call([&](const berth_pod&) {
@@ -265,7 +264,7 @@ TEST_F(ServiceCallsTest, AnEvictedPodThatWaitsGoesBackToTheQueue) {
   EXPECT_FALSE(harness_.loop().bindings().contains("uid-waiting"));
 }
 
-TEST_F(ServiceCallsTest, AnEventSaysWhatItIsAbout) {
+TEST_F(ServiceCallsTest, AnEventHasItsRegardingObject) {
   AddPod("victim", "n1");
   Call([&](const berth_pod& pod) {
     const PodRef victim = Pod("victim");

@@ -1,4 +1,4 @@
-// The services and the quarantine, through a real library and the whole loop.
+// All services in a plugin written in C, and the quarantine.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "tests/integration/harness.h"
 
 namespace berth::host {
@@ -20,8 +21,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-constexpr int64_t kSecond = 1'000'000'000;
-
 class GuestTest : public ::testing::Test {
  protected:
   GuestTest() {
@@ -34,8 +33,8 @@ class GuestTest : public ::testing::Test {
     PlanSpec spec = TestProfile().Use("test.Guest", {Point::kPermit}, args).Spec();
     spec.plugins[0].where = "a.toml:7";
     const Status status = harness_.Start(spec);
-    EXPECT_TRUE(status.ok()) << status.ToString();  // It cannot do without any service.
-    // It tries to define one metric twice.
+    EXPECT_TRUE(status.ok()) << status.ToString();  // It requires every service.
+    // It defines one metric twice.
     std::erase_if(harness_.lines(), [](const std::string& line) {
       return line.find("guest_allowed_seconds") != std::string::npos;
     });
@@ -44,7 +43,7 @@ class GuestTest : public ::testing::Test {
   Harness harness_;
 };
 
-TEST_F(GuestTest, WatchesFromBeforeItsFirstCycle) {
+TEST_F(GuestTest, ItsWatchesBeginBeforeItsFirstCycle) {
   harness_.Settle();
   EXPECT_THAT(harness_.lines(), ElementsAre("test.Guest: namespace added=red"));
   const std::string version(
@@ -55,11 +54,11 @@ TEST_F(GuestTest, WatchesFromBeforeItsFirstCycle) {
   harness_.Settle();
   EXPECT_THAT(harness_.lines(),
               ElementsAre("test.Guest: namespace added=blue", "test.Guest: namespace removed=red",
-                          // As it was when it was retained, though the cluster has it no more.
+                          // The retained version, although it is deleted in the cluster.
                           "test.Guest: kept name=red", "test.Guest: kept version=" + version));
 }
 
-TEST_F(GuestTest, ATimerAllowsThePodThatWaits) {
+TEST_F(GuestTest, ATimerAllowsTheWaitingPod) {
   EXPECT_EQ(Harness::Outcome(harness_.Schedule({.name = "p"})), "Wait");
   harness_.Advance(kSecond - 1);
   EXPECT_EQ(harness_.cluster().FindPod("default", "p")->node_name(), "");
@@ -80,7 +79,7 @@ TEST_F(GuestTest, ATimerAllowsThePodThatWaits) {
                              ::testing::Field(&Event::note, "come in"))));
 }
 
-TEST_F(GuestTest, TheNameOfAMetricIsTaken) {
+TEST_F(GuestTest, AMetricCannotBeDefinedTwice) {
   Harness harness;
   EXPECT_TRUE(harness.Start(TestProfile().Use("test.Guest", {Point::kPermit})).ok());
   EXPECT_THAT(harness.lines(),
@@ -88,10 +87,10 @@ TEST_F(GuestTest, TheNameOfAMetricIsTaken) {
                           "test.Guest: taken conflict=guest_allowed_seconds"));
 }
 
-TEST_F(GuestTest, ValuesAreReadAsWhatTheyAre) {
+TEST_F(GuestTest, ArgumentsKeepTheirTypes) {
   Start(R"({"values":{"null":null,"yes":true,"int":-3,"float":2.5,"text":"1500m","word":"x",
             "list":[1,2],"object":{"a":1,"b":2,"c":3}}})");
-  // Kinds: 1 bool, 2 int, 3 float, 4 string, 5 array, 6 object. What is null is absent.
+  // Kinds: 1 bool, 2 int, 3 float, 4 string, 5 array, 6 object. A null is absent.
   std::vector<std::string> values;
   constexpr std::string_view kValue = "test.Guest: value is=";
   for (const std::string& line : harness_.lines()) {
@@ -113,7 +112,7 @@ TEST_F(GuestTest, ValuesAreReadAsWhatTheyAre) {
 
 class GuestApiTest : public GuestTest {
  protected:
-  // What is answered within Permit: "success {...}", "not_found 404 NotFound: why".
+  // Returns the answers to requests in Permit: "success {...}", "not_found 404 NotFound: why".
   std::vector<std::string> Answers(const nlohmann::json& args) {
     Start(args.dump().c_str());
     harness_.Schedule({.name = "p"});
@@ -134,7 +133,7 @@ class GuestApiTest : public GuestTest {
     EXPECT_TRUE(harness_.cluster().Remove(kPodKind, "default", "p").ok());
     return answers.empty() ? "" : answers[0];
   }
-  // A Status object is "404 NotFound: why".
+  // Shortens a Status object to "404 NotFound: why".
   static std::string Short(const std::string& body) {
     const auto json = nlohmann::json::parse(body, nullptr, false);
     if (!json.is_object()) return "no JSON object: " + body;
@@ -192,7 +191,7 @@ TEST_F(GuestApiTest, PodsAndNodesAreWritten) {
   EXPECT_EQ(harness_.cluster().FindNode("n2"), nullptr);
 }
 
-TEST_F(GuestApiTest, ARefusalHasItsCodeAndItsStatusObject) {
+TEST_F(GuestApiTest, AnErrorHasItsCodeAndItsStatusObject) {
   const std::pair<std::vector<std::string>, std::string> kTable[] = {
       {{"GET", "/version", ""},
        "not_found 404 NotFound: the server could not find the requested resource"},
@@ -233,19 +232,19 @@ TEST_F(GuestApiTest, AStatusPatchChangesThePod) {
   EXPECT_THAT(conditions, ElementsAre("DisruptionTarget Acme"));
 }
 
-TEST_F(GuestApiTest, AStatusPatchThatIsRefused) {
+TEST_F(GuestApiTest, AnUnsupportedStatusPatchIsRejected) {
   EXPECT_THAT(Answers({{"patch", R"({"status":{"phase":"Failed"}})"}}),
               ElementsAre("bad_argument 405 MethodNotAllowed: the embedded cluster does not patch "
                           "/status/phase"));
   EXPECT_EQ(harness_.cluster().FindPod("default", "p")->view().phase, 0U);
 }
 
-TEST_F(GuestApiTest, WhatIsNoPatchIsNotSent) {
+TEST_F(GuestApiTest, AnInvalidPatchIsNotSent) {
   EXPECT_THAT(Answers({{"patch", R"({"metadata":"x"})"}}), IsEmpty());
   EXPECT_THAT(harness_.lines(), Contains(R"(test.Guest: patch bad_argument={"metadata":"x"})"));
 }
 
-TEST_F(GuestTest, WhatIsOpenIsCancelledWhenTheHostStops) {
+TEST_F(GuestTest, OpenRequestsAreCancelledWhenTheLoopIsDestroyed) {
   harness_.AddPod({.name = "p"});
   harness_.cluster().Deliver();
   while (harness_.loop().bindings().empty()) harness_.loop().Step();
@@ -260,7 +259,7 @@ TEST_F(GuestTest, WhatIsOpenIsCancelledWhenTheHostStops) {
 
 class QuarantineTest : public ::testing::Test {
  protected:
-  // Takes one pod after the other through its attempt: how each ended.
+  // Schedules this many pods, one after the other. Returns their outcomes.
   std::vector<std::string> Schedule(int pods) {
     std::vector<std::string> outcomes;
     for (int i = 0; i < pods; ++i) {
@@ -274,7 +273,7 @@ class QuarantineTest : public ::testing::Test {
   int next_ = 0;
 };
 
-TEST_F(QuarantineTest, ScoreIsPassedOverFromTheTenthBadScoreOn) {
+TEST_F(QuarantineTest, ScoreIsSkippedAfterTheTenthBadScore) {
   harness_.AddNode({.name = "n1", .allocatable = "\"pods\":\"110\",\"example.com/score\":\"101\""});
   harness_.AddNode({.name = "n2", .allocatable = "\"pods\":\"110\",\"example.com/score\":\"0\""});
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
@@ -288,7 +287,7 @@ TEST_F(QuarantineTest, ScoreIsPassedOverFromTheTenthBadScoreOn) {
   EXPECT_THAT(Schedule(1), ElementsAre("Success"));
 }
 
-TEST_F(QuarantineTest, FilterFailsAndNamesTheReason) {
+TEST_F(QuarantineTest, FilterFailsWithTheReasonOfTheQuarantine) {
   harness_.AddNodes({"n1"});
   ASSERT_TRUE(
       harness_.Start(TestProfile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":9}})"))
@@ -302,7 +301,7 @@ TEST_F(QuarantineTest, FilterFailsAndNamesTheReason) {
   EXPECT_THAT(harness_.lines(), Contains(HasSubstr("(8 times by now)")));
 }
 
-TEST_F(QuarantineTest, AnErrorIsNoFault) {
+TEST_F(QuarantineTest, AnErrorIsNotAFault) {
   harness_.AddNodes({"n1"});
   ASSERT_TRUE(harness_
                   .Start(TestProfile().Use("test.A", {Point::kFilter},

@@ -1,4 +1,4 @@
-// Lines of a stream for `berth run`, and what it printed, for the tests of it.
+// Test helpers that write streams for `berth run` and read its output.
 #ifndef BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 #define BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 
@@ -25,20 +25,20 @@ inline std::string PodJson(const std::string& name, const std::string& cpu,
          R"("}}}])" + spec + "}}";
 }
 
-// Empty where there is no such file.
+// Returns the content of a file; empty if it does not exist.
 inline std::string ReadAll(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// A line of a stream. `after`: "1s"; empty: at once.
+// Returns a line of a stream. `after`: "1s"; empty: the event is due at once.
 inline std::string Line(const std::string& type, const std::string& object,
                         const std::string& after = "") {
   const std::string time = after.empty() ? "" : R"("after":")" + after + R"(",)";
   return R"({"type":")" + type + R"(",)" + time + R"("object":)" + object + "}\n";
 }
 
-// "2 Bound web b", one per line of JSON output; the message where there is no node.
+// Returns "2 Bound web b" for each line of JSON output; without a node, the message instead of it.
 inline std::vector<std::string> Decisions(const std::string& out) {
   std::vector<std::string> decisions;
   std::istringstream lines(out);

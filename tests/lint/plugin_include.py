@@ -22,6 +22,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         entries = [entry for entry in json.load(file)
                    if entry["file"] == os.path.join(tree.ROOT, SOURCE)]
+    if not entries:
+        findings.add(SOURCE, 1, f"{sys.argv[1]} has no command that compiles this file")
     for entry in entries:
         command = shlex.split(entry["command"])
         command[command.index("-o") + 1] = os.devnull

@@ -2,7 +2,9 @@
 
 import unittest
 
+import classes
 import layering
+import plain_english
 import readme
 import sizes
 import words
@@ -136,6 +138,32 @@ class Words(unittest.TestCase):
                             ("https://example.com/wo" + "rk/x", False), ("/usr/lib/x", False)]:
             with self.subTest(text=text):
                 self.assertEqual(words.MACHINE.search(text) is not None, found)
+
+
+class Classes(unittest.TestCase):
+    def test_finds_the_class_of_a_member_function(self):
+        self.assertEqual(classes.class_of("void Queue::Add(int pod)"), "Queue")
+        self.assertEqual(classes.class_of("Result<std::unique_ptr<Plan>> Plan::Build(int spec)"), "Plan")
+        self.assertEqual(classes.class_of("Queue::~Queue()"), "Queue")
+        self.assertIsNone(classes.class_of("int Count(int a)"))
+
+    def test_reports_a_class_in_two_files(self):
+        self.assertEqual(classes.find_cut([("A", "a.cc"), ("A", "b.cc"), ("B", "a.cc")]),
+                         {"A": ["a.cc", "b.cc"]})
+
+
+class PlainEnglish(unittest.TestCase):
+    def test_joins_the_lines_of_a_comment(self):
+        pattern = plain_english.pattern_for("a.h")
+        lines = list(enumerate(["// One", "// sentence.", "int a;  // trailing", "/// Doc."], 1))
+        self.assertEqual(list(plain_english.blocks(lines, pattern)),
+                         [(1, "One sentence."), (4, "Doc.")])
+
+    def test_checks_the_beginning_and_the_words_of_a_sentence(self):
+        for text, is_clear in (("Returns the node.", True), ("Who is told what was decided.", False),
+                               ("The same for a group.", False), ("The plugin says so.", False),
+                               ("What the pod requests.", True), ("None of both: an error.", False)):
+            self.assertEqual(plain_english.check_sentence(text) is None, is_clear, text)
 
 
 if __name__ == "__main__":

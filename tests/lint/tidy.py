@@ -24,7 +24,8 @@ def configure():
     """Returns a compilation database for clang. Precompiled headers are off: they hide includes."""
     subprocess.run(["cmake", "-S", tree.ROOT, "-B", BUILD, "-G", "Ninja", "--log-level=WARNING",
                     "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++",
-                    "-DCMAKE_BUILD_TYPE=Debug", "-DBERTH_PCH=OFF", "-DBERTH_TESTS=OFF"], check=True,
+                    "-DCMAKE_BUILD_TYPE=Debug", "-DBERTH_PCH=OFF", "-DBERTH_TESTS=OFF",
+                    "-DCMAKE_UNITY_BUILD=OFF"], check=True,
                    stdout=subprocess.DEVNULL)
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
         return {os.path.relpath(entry["file"], tree.ROOT): entry for entry in json.load(file)}

@@ -1,4 +1,5 @@
-// Libraries that load: what is known of them, how often, from where.
+// LibraryStore and PluginCatalog with libraries that load: their descriptions, sharing of equal
+// content, and private copies.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
@@ -56,7 +57,7 @@ TEST_F(LibraryStoreTest, DescribesTheLibrary) {
   const PluginInfo& info = description.plugins[0];
   EXPECT_EQ(info.name, "test.Variant");
   EXPECT_EQ(info.version, "1.0.0");
-  EXPECT_EQ(info.about, "Spoils one thing at a time.");
+  EXPECT_EQ(info.about, "Breaks one rule at a time.");
   EXPECT_THAT(info.points, ElementsAre(BERTH_POINT_FILTER, BERTH_POINT_SCORE));
   EXPECT_THAT(info.services, ElementsAre(BERTH_SERVICE_LOG));
   EXPECT_THAT(info.kinds, ElementsAre("v1/Namespace"));
@@ -68,7 +69,7 @@ TEST_F(LibraryStoreTest, DescribesTheLibrary) {
   EXPECT_EQ(library->note().plugins[0].name, "test.Variant");
 }
 
-TEST_F(LibraryStoreTest, LoadsWhatThePinAllows) {
+TEST_F(LibraryStoreTest, LoadsALibraryWhoseDigestMatchesThePin) {
   const auto library = MustLoad(Variant("good"));
   ASSERT_NE(library, nullptr);
   LoadOptions options;
@@ -77,7 +78,7 @@ TEST_F(LibraryStoreTest, LoadsWhatThePinAllows) {
   std::transform(options.sha256.begin(), options.sha256.end(), options.sha256.begin(),
                  [](char c) { return static_cast<char>(std::toupper(c)); });
   EXPECT_TRUE(store().Load(Variant("good"), options).ok());
-  // A pin is compared even when the content is loaded already.
+  // The pin is compared even if the content is already loaded.
   options.sha256.back() = options.sha256.back() == '0' ? '1' : '0';
   EXPECT_EQ(store().Load(Variant("good"), options).error().code, LoadErrorCode::kPinMismatch);
 }
@@ -117,7 +118,7 @@ TEST_F(LibraryStoreTest, MapsAPrivateCopyNamedByItsDigest) {
   EXPECT_EQ(status.st_mode & 07777, 0700u);
 }
 
-TEST_F(LibraryStoreTest, LeavesNoCopyBehindAndNothingUnmapped) {
+TEST_F(LibraryStoreTest, RemovesTheCopiesAndKeepsLibrariesMapped) {
   const auto library = MustLoad(Variant("good"));
   ASSERT_NE(library, nullptr);
   const std::filesystem::path copy = FileOf(*library);
@@ -141,7 +142,7 @@ TEST_F(LibraryStoreTest, LoadsFromSealedMemory) {
   EXPECT_FALSE(memory.good());
 }
 
-TEST_F(LibraryStoreTest, NeverMistakesSealedMemoryForAnEarlierOne) {
+TEST_F(LibraryStoreTest, DistinguishesSealedMemoryFilesOfDifferentStores) {
   for (const char* variant : {"good", "good_v2", "other"}) {
     StartStore(CopyToMemory());
     const auto library = MustLoad(Variant(variant));
@@ -151,20 +152,20 @@ TEST_F(LibraryStoreTest, NeverMistakesSealedMemoryForAnEarlierOne) {
   }
 }
 
-TEST_F(LibraryStoreTest, RefusesTheSameLibrariesFromMemory) {
+TEST_F(LibraryStoreTest, RefusesBrokenLibrariesFromMemory) {
   StartStore(CopyToMemory());
   EXPECT_EQ(store().Load(Variant("unresolved"), {}).error().code, LoadErrorCode::kDlopenFailed);
   EXPECT_EQ(store().Load(Variant("magic"), {}).error().code, LoadErrorCode::kEntryMagic);
 }
 
-TEST_F(LibraryStoreTest, NeedsARuntimeDirectory) {
+TEST_F(LibraryStoreTest, RequiresATrustedRuntimeDirectory) {
   EXPECT_EQ(CopyToDirectory(At("absent")).error().code, LoadErrorCode::kNotFound);
   ASSERT_EQ(::mkdir(At("open").c_str(), 0755), 0);
   ASSERT_EQ(::chmod(At("open").c_str(), 0777), 0);
   EXPECT_EQ(CopyToDirectory(At("open")).error().code, LoadErrorCode::kWritableByOthers);
 }
 
-TEST_F(LibraryStoreTest, LoadsAPluginOfANewerHeaderThatAsksForNothingNew) {
+TEST_F(LibraryStoreTest, LoadsAPluginOfANewerHeaderThatRequiresNothingNew) {
   const auto library = MustLoad(Variant("newer_minor"));
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->description().abi_minor, 9);
@@ -194,7 +195,7 @@ TEST_F(PluginCatalogTest, FindsPluginsByName) {
   EXPECT_EQ(catalog.plugins().size(), 2u);
 }
 
-TEST_F(PluginCatalogTest, TakesTheSameContentTwice) {
+TEST_F(PluginCatalogTest, AcceptsTheSameContentTwice) {
   PluginCatalog catalog(store());
   ASSERT_TRUE(catalog.AddLibrary(Variant("good"), {}).ok());
   EXPECT_TRUE(catalog.AddLibrary(Variant("good"), {}).ok());
@@ -216,7 +217,7 @@ TEST_F(PluginCatalogTest, ReportsBrokenLibrariesOfADirectoryAndKeepsTheOthers) {
   CopyOf("other", "plugins/libd.so");
   CopyOf("host_too_old", "plugins/liba.so");
   CopyOf("good_v2", "plugins/libc.so");
-  CopyOf("no_note", "plugins/libsomebody_elses.so");
+  CopyOf("no_note", "plugins/libunrelated.so");
   CopyOf("other", "plugins/readme.txt");
   CopyOf("other", "plugins/b.so");
   PluginCatalog catalog(store());
@@ -230,7 +231,7 @@ TEST_F(PluginCatalogTest, ReportsBrokenLibrariesOfADirectoryAndKeepsTheOthers) {
   EXPECT_EQ(catalog.plugins().size(), 2u);
 }
 
-TEST_F(PluginCatalogTest, NeedsADirectoryToLookInto) {
+TEST_F(PluginCatalogTest, AddDirectoryRequiresADirectory) {
   PluginCatalog catalog(store());
   EXPECT_EQ(catalog.AddDirectory(At("absent"), {}).error().code, LoadErrorCode::kNotFound);
   EXPECT_EQ(catalog.AddDirectory(Variant("good"), {}).error().code, LoadErrorCode::kUnreadable);

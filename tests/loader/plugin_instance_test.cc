@@ -1,5 +1,5 @@
-// Instances: what the host keeps of them, and the promises that a plugin may break while it is
-// created.
+// PluginInstance: what the host copies from a plugin, and the contract violations of a plugin that
+// it detects on creation.
 #include "host/loader/plugin_instance.h"
 
 #include <cctype>
@@ -36,7 +36,7 @@ class PluginInstanceTest : public LoaderTest {
   }
 };
 
-TEST_F(PluginInstanceTest, CopiesWhatThePluginHandsOver) {
+TEST_F(PluginInstanceTest, CopiesColumnsSlotsAndReasons) {
   const auto created = Create("good", "default");
   ASSERT_TRUE(created.ok()) << created.error().ToString();
   const PluginInstance& instance = **created;
@@ -55,7 +55,7 @@ TEST_F(PluginInstanceTest, CopiesWhatThePluginHandsOver) {
   EXPECT_THAT(instance.reasons(), ElementsAre("node(s) were unlucky"));
 }
 
-TEST_F(PluginInstanceTest, HasTheDeclaredPointsAndNoOther) {
+TEST_F(PluginInstanceTest, HasOnlyTheDeclaredPoints) {
   const auto created = Create("good", "default");
   ASSERT_TRUE(created.ok()) << created.error().ToString();
   const PluginInstance& instance = **created;
@@ -119,7 +119,7 @@ TEST_F(PluginInstanceTest, OutlivesTheStore) {
   EXPECT_THAT(TakeTrace(), ElementsAre("quiesce", "destroy", "deinit"));
 }
 
-TEST_F(PluginInstanceTest, NeedsNoQuiesce) {
+TEST_F(PluginInstanceTest, QuiesceIsOptional) {
   auto created = Create("good", "no-quiesce");
   ASSERT_TRUE(created.ok());
   TakeTrace();
@@ -127,13 +127,13 @@ TEST_F(PluginInstanceTest, NeedsNoQuiesce) {
   EXPECT_THAT(TakeTrace(), ElementsAre("destroy"));
 }
 
-TEST_F(PluginInstanceTest, TakesSixtyFourReasons) {
+TEST_F(PluginInstanceTest, AcceptsSixtyFourReasons) {
   const auto created = Create("good", "reasons-64");
   ASSERT_TRUE(created.ok()) << created.error().ToString();
   EXPECT_EQ((*created)->reasons().size(), 64u);
 }
 
-TEST_F(PluginInstanceTest, PassesOverPointsOfALaterVersion) {
+TEST_F(PluginInstanceTest, IgnoresPointsOfALaterVersion) {
   const auto created = Create("newer_minor", "default");
   ASSERT_TRUE(created.ok()) << created.error().ToString();
   EXPECT_NE((*created)->filter(), nullptr);
@@ -163,14 +163,14 @@ TEST_F(PluginInstanceTest, RefusesALibraryWhoseInitFails) {
   EXPECT_THAT(created.error().ToString(), HasSubstr("found Error: no rack map"));
   EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init"));
   EndStore();
-  EXPECT_THAT(TakeTrace(), IsEmpty()) << "what was not initialised is not deinitialised";
+  EXPECT_THAT(TakeTrace(), IsEmpty()) << "deinit must not run after a failed init";
 }
 
 struct Broken {
   const char* promise;
   LoadErrorCode code;
-  const char* says;
-  bool destroyed;  // There was an instance, and it was quiesced and destroyed.
+  const char* message;  // A part of the error.
+  bool destroyed;       // The instance was created, then quiesced and destroyed.
 };
 
 class BrokenPromiseTest : public PluginInstanceTest,
@@ -184,7 +184,7 @@ TEST_P(BrokenPromiseTest, IsRefused) {
   EXPECT_EQ(LoadErrorName(created.error().code), LoadErrorName(broken.code)) << text;
   EXPECT_EQ(created.error().path, At("libgood.so"));
   EXPECT_EQ(created.error().plugin, "test.Variant");
-  EXPECT_THAT(text, HasSubstr(broken.says));
+  EXPECT_THAT(text, HasSubstr(broken.message));
   if (broken.destroyed) {
     EXPECT_THAT(TakeTrace(), ElementsAre("constructor", "init", "create", "quiesce", "destroy"));
   } else {

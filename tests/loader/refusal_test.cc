@@ -25,13 +25,13 @@ using ::testing::IsEmpty;
 
 struct Refusal {
   LoadErrorCode code;
-  std::string_view says;  // A part of the message.
+  std::string_view message;  // A part of the error.
   bool before_code_runs;
 };
 
 class RefusalTest : public LoaderTest {
  protected:
-  // Loads `path` and expects it to be refused as `refusal` says.
+  // Loads `path` and expects the error that `refusal` describes.
   void ExpectRefused(const std::string& path, const Refusal& refusal,
                      const LoadOptions& options = {}) {
     const auto library = store().Load(path, options);
@@ -39,7 +39,7 @@ class RefusalTest : public LoaderTest {
     const std::string text = library.error().ToString();
     EXPECT_EQ(LoadErrorName(library.error().code), LoadErrorName(refusal.code)) << text;
     EXPECT_EQ(library.error().path, path);
-    EXPECT_THAT(text, HasSubstr(std::string(refusal.says)));
+    EXPECT_THAT(text, HasSubstr(std::string(refusal.message)));
     if (refusal.before_code_runs) {
       EXPECT_THAT(TakeTrace(), IsEmpty()) << text;
     } else {
@@ -47,16 +47,16 @@ class RefusalTest : public LoaderTest {
     }
     EXPECT_EQ(store().size(), 0u);
   }
-  void ExpectRefused(const std::string& path, LoadErrorCode code, std::string_view says,
+  void ExpectRefused(const std::string& path, LoadErrorCode code, std::string_view message,
                      const LoadOptions& options = {}) {
-    ExpectRefused(path, Refusal{code, says, true}, options);
+    ExpectRefused(path, Refusal{code, message, true}, options);
   }
   void ExpectRefusedAfterLoading(const std::string& path, LoadErrorCode code,
-                                 std::string_view says) {
-    ExpectRefused(path, Refusal{code, says, false});
+                                 std::string_view message) {
+    ExpectRefused(path, Refusal{code, message, false});
   }
 
-  // The private copies there are.
+  // Returns how many private copies of libraries exist.
   uint64_t CountCopies() const {
     uint64_t count = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory())) {
@@ -66,7 +66,7 @@ class RefusalTest : public LoaderTest {
   }
 };
 
-// ---- The file ----
+// ---- The file -----------------------------------------------------------------------------------
 
 TEST_F(RefusalTest, NotFound) {
   ExpectRefused(At("libabsent.so"), LoadErrorCode::kNotFound, "No such file or directory");
@@ -97,7 +97,7 @@ TEST_F(RefusalTest, DirectoryWritableByOthers) {
 }
 
 TEST_F(RefusalTest, Unreadable) {
-  // A regular file, ours, whose first byte cannot be read, not even by root.
+  // A regular file of this user whose first byte cannot be read, not even by root.
   ExpectRefused("/proc/self/mem", LoadErrorCode::kUnreadable, "Input/output error");
 }
 
@@ -113,7 +113,7 @@ TEST_F(RefusalTest, PinMismatch) {
   ExpectRefused(Variant("good"), LoadErrorCode::kPinMismatch, "expected sha256 0000", options);
 }
 
-// ---- What it says of itself ----
+// ---- The ELF file and its note ------------------------------------------------------------------
 
 TEST_F(RefusalTest, NotElf) {
   std::ofstream(At("libtext.so")) << "INPUT(-lm)\n";
@@ -140,7 +140,7 @@ TEST_F(RefusalTest, WrongClass) {
 TEST_F(RefusalTest, NotASharedObject) {
   const std::string self = std::filesystem::canonical("/proc/self/exe").string();
   LoadOptions options;
-  options.trust.check_owner = false;  // The build tree is its author's business.
+  options.trust.check_owner = false;  // The owner of the build tree may be any user.
   ExpectRefused(self, LoadErrorCode::kNotSharedObject, "executable", options);
 }
 
@@ -189,7 +189,7 @@ TEST_F(RefusalTest, NoExport) {
   ExpectRefused(Variant("no_export"), LoadErrorCode::kExports, "found no such symbol");
 }
 
-// ---- Loading it ----
+// ---- Loading the library ------------------------------------------------------------------------
 
 TEST_F(RefusalTest, CopyFailed) {
   for (const auto& entry : std::filesystem::directory_iterator(directory())) {
@@ -200,7 +200,7 @@ TEST_F(RefusalTest, CopyFailed) {
 
 TEST_F(RefusalTest, UnresolvedSymbol) {
   ExpectRefused(Variant("unresolved"), LoadErrorCode::kDlopenFailed,
-                "undefined symbol: berth_test_function_that_nobody_has");
+                "undefined symbol: berth_test_undefined_function");
   EXPECT_EQ(CountCopies(), 0u);
 }
 
@@ -237,7 +237,7 @@ TEST_F(RefusalTest, UnknownPoint) {
                             "found berth.filter/9");
 }
 
-TEST_F(RefusalTest, IsTheSameTheSecondTime) {
+TEST_F(RefusalTest, RefusesTheSameLibraryAgain) {
   for (int i = 0; i < 2; ++i) {
     const auto library = store().Load(Variant("magic"), {});
     ASSERT_FALSE(library.ok());
@@ -245,7 +245,7 @@ TEST_F(RefusalTest, IsTheSameTheSecondTime) {
   }
 }
 
-// ---- Choosing a plugin ----
+// ---- The catalog --------------------------------------------------------------------------------
 
 TEST_F(RefusalTest, DuplicatePluginNamesBothFiles) {
   PluginCatalog catalog(store());

@@ -1,5 +1,5 @@
-// What the loader's tests share: the variants of a plugin library, a directory to spoil them in,
-// and a host that offers one service.
+// Fixture of the loader's tests: the variants of a plugin library, a directory in which tests
+// modify copies of them, and a host that offers one service.
 #ifndef BERTH_TESTS_LOADER_TEST_HOST_H_
 #define BERTH_TESTS_LOADER_TEST_HOST_H_
 
@@ -20,7 +20,7 @@ namespace berth::host {
 // A host with the service berth.log/1 and no other.
 const berth_host& TestHost();
 
-// The catalogue of columns in these tests: alloc.cpu alone.
+// Returns the type of a column. These tests have one column, alloc.cpu; 0: unknown.
 uint32_t TestColumnType(std::string_view name);
 
 class LoaderTest : public ::testing::Test {
@@ -28,20 +28,22 @@ class LoaderTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // The built library of this variant ("good"), as a copy in directory() with mode 0755.
+  // Copies the library of the variant `name` ("good") to directory(), with mode 0755, and returns
+  // the path of the copy.
   std::string Variant(const std::string& name) const { return CopyOf(name, "lib" + name + ".so"); }
   std::string CopyOf(const std::string& variant, const std::string& file_name) const;
 
-  // Changes the file's bytes at `offset`.
+  // Overwrites the file's bytes at `offset`.
   static void Patch(const std::string& path, uint64_t offset, std::string_view bytes);
 
-  // What the code of the libraries did since the last call: "constructor", "init", "create", ...
+  // Returns which functions of the libraries ran since the last call: "constructor", "init",
+  // "create", ...
   std::vector<std::string> TakeTrace() const;
 
   const std::string& directory() const { return directory_; }
   std::string At(const std::string& name) const { return directory_ + "/" + name; }
   LibraryStore& store() { return *store_; }
-  // Ends the store, and the copies with it.
+  // Destroys the store and its private copies.
   void EndStore() { store_.reset(); }
   void StartStore(std::unique_ptr<PrivateCopies> copies);
 

@@ -1,6 +1,6 @@
-/* A plugin library for the loader's tests, built once per variant: each macro spoils one thing, and
- * the plugin in it spoils others at run time, as the profile's name says. Plain C11 against
- * <berth/abi.h>, as an author in C writes it. */
+/* A plugin library for the loader's tests, built once per variant. Each macro breaks one rule of
+ * the contract in the binary; the profile name that create() gets selects a rule that the plugin
+ * breaks at run time. Plain C11 against <berth/abi.h>, as an author in C writes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@
 BERTH_NOTE(TEST_NOTE);
 #endif
 
-/* Leaves a trace in the file that the test names: did any code run? */
+/* Appends a line to the file that the test names, so that the test can see which code ran. */
 static void Trace(const char* what) {
   const char* path = getenv("BERTH_TEST_TRACE");
   FILE* file = path == NULL ? NULL : fopen(path, "a");
@@ -73,7 +73,7 @@ __attribute__((constructor)) static void Construct(void) {
 }
 
 #ifdef TEST_UNRESOLVED
-void berth_test_function_that_nobody_has(void);
+void berth_test_undefined_function(void);
 #endif
 
 #ifdef TEST_SECOND_EXPORT
@@ -90,7 +90,7 @@ static int Is(berth_str text, const char* expected) {
   return text.len == strlen(expected) && memcmp(text.ptr, expected, text.len) == 0;
 }
 
-/* The profile that the last create() was given: which promise to break. */
+/* The profile name of the last create(): selects the rule to break. */
 static char broken[64];
 static int Breaks(const char* promise) { return strcmp(broken, promise) == 0; }
 
@@ -98,7 +98,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
                          berth_filter_out* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
 #ifdef TEST_UNRESOLVED
-  berth_test_function_that_nobody_has();
+  berth_test_undefined_function();
 #endif
   for (uint32_t i = 0; i < block->count; ++i) out->codes[i] = BERTH_SUCCESS;
   return BERTH_SUCCESS;
@@ -115,7 +115,7 @@ static berth_dependence dependence = {.struct_size = sizeof(berth_dependence),
                                       .cluster = BERTH_DEPENDS_NODE,
                                       .pod_parts = BERTH_PART(LABELS)};
 static berth_filter filter;
-/* A struct from a later header: a member more than this host knows. */
+/* A struct of a later header, with one more member than this host knows. */
 static struct {
   berth_score score;
   uint64_t later;
@@ -139,7 +139,7 @@ static berth_str reasons[65];
 
 static void Destroy(berth_plugin* plugin) {
   Trace("destroy");
-  /* Whatever the host still borrows from here would show now. */
+  /* Overwrites the memory, so that a pointer that the host still holds shows in the test. */
   memset(columns, 0xee, sizeof columns);
   memset(slots, 0xee, sizeof slots);
   memset(reasons, 0xee, sizeof reasons);
@@ -239,7 +239,7 @@ static berth_code Init(const berth_host* host, berth_status* status) {
 
 static void Deinit(void) { Trace("deinit"); }
 
-/* A function of another library under the type of create(). */
+/* A function of another library, declared with the type of create(). */
 __attribute__((unused)) extern berth_code CreateElsewhere(const berth_host* host, berth_str name,
                                                           berth_str profile,
                                                           const berth_value* args,
@@ -260,7 +260,7 @@ static const berth_plugin_info info = {
     .name = TEST_NAME,
 #endif
     .version = TEST_VERSION,
-    .about = "Spoils one thing at a time.",
+    .about = "Breaks one rule at a time.",
     .points = points,
     .services = services,
     .kinds = kinds,

@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/command.h"
-#include "host/contract/contract_process.h"
+#include "host/contract/isolated_check.h"
 #include "host/process/plugin_set.h"
 
 namespace berth::host {
@@ -104,18 +104,19 @@ constexpr struct {
     {"leaks", "leaks", "create and destroy leaks about"},
     {"leaks_of_slots", "leaks", "construct, clone and destroy of slot \"test.Broken/1\""},
     {"instances", "instances",
-     "after create and destroy, 1000 times, there are 100 open files more than before"},
-    {"instances_by_threads", "instances", "there are 10 threads more than before"},
+     "after create and destroy, 1000 times, there are 100 more open files than before"},
+    {"instances_by_threads", "instances", "there are 10 more threads than before"},
     {"create_by_bug", "faults", "create answers Bug"},
-    {"create_by_code", "codes", "create answers Skip, which is no answer of create"},
+    {"create_by_code", "codes", "create answers Skip, which create must not answer"},
     {"create_of_nothing", "shape", "create returns Success but sets no plugin"},
     {"faults", "faults", "PreFilter of pod default/plain answers Bug"},
     {"deadlines", "deadlines", "Filter took "},
     {"deadlines_for_ever", "deadlines", "Filter has not returned after 3."},
     {"survival", "survives", "SIGSEGV in Filter ends the process"},
-    {"survival_by_exit", "survives", "it ends the process with exit status 3"},
+    {"survival_by_exit", "survives", "the plugin ends the process with exit status 3"},
     {"loading", "survives", "SIGABRT in a static constructor ends the process"},
-    {"loading_by_exit", "survives", "it ends the process with exit status 0 while it is loaded"},
+    {"loading_by_exit", "survives",
+     "the plugin ends the process with exit status 0 while the library is loaded"},
 };
 
 TEST(PluginCheckTest, ReportsEveryViolation) {
@@ -141,7 +142,7 @@ TEST(PluginCheckTest, ReportsAConstructorThatDoesNotReturn) {
   EXPECT_EQ(outcome.exit_status, kExitNotAllScheduled) << outcome.err;
   EXPECT_THAT(Findings(Json::parse(outcome.out)),
               ElementsAre(AllOf(HasSubstr("deadlines: a static constructor has not returned after"),
-                                HasSubstr("the check waits for 10.0 s"))));
+                                HasSubstr("the deadline of the check is 10.0 s"))));
 }
 
 TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
@@ -155,8 +156,10 @@ TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
   EXPECT_EQ(table.exit_status, kExitNotAllScheduled);
   EXPECT_THAT(
       table.out,
-      AllOf(HasSubstr("It is not loaded:\n  SIGABRT in a static constructor ends the process\n"),
-            HasSubstr("test.Broken 1.0.0 was not asked (PreFilter, Filter, ")));
+      AllOf(
+          HasSubstr(
+              "The library was not loaded:\n  SIGABRT in a static constructor ends the process\n"),
+          HasSubstr("test.Broken 1.0.0 was not checked (PreFilter, Filter, ")));
 }
 
 TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
@@ -164,22 +167,22 @@ TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
   const auto source = store->Prepare(Broken("nothing"), {});
   ASSERT_TRUE(source.ok());
   const auto asked = [&source](ContractBudget budget) {
-    const auto outcome = CheckContractApart(
+    const auto outcome = CheckContractIsolated(
         *source, {.plugin = "test.Broken", .args = "", .budget = budget}, SteadyNs);
     EXPECT_TRUE(outcome.ok());
     EXPECT_THAT(outcome->findings, IsEmpty());
-    return outcome->effort.value_or(ContractEffort());
+    return outcome->coverage.value_or(ContractCoverage());
   };
-  const ContractEffort least = asked({.pods_ns = 0, .instances_ns = 0});
-  EXPECT_EQ(least.pods, kFewestPods);
-  EXPECT_EQ(least.instances, kFewestInstances);
-  const ContractEffort most = asked({.pods_ns = INT64_MAX, .instances_ns = INT64_MAX});
-  EXPECT_GT(most.pods, kFewestPods);
+  const ContractCoverage least = asked({.pods_ns = 0, .instances_ns = 0});
+  EXPECT_EQ(least.pods, kMinPods);
+  EXPECT_EQ(least.instances, kMinInstances);
+  const ContractCoverage most = asked({.pods_ns = INT64_MAX, .instances_ns = INT64_MAX});
+  EXPECT_GT(most.pods, kMinPods);
   EXPECT_EQ(most.pods, most.pods_of);
-  EXPECT_EQ(most.instances, kMostInstances);
+  EXPECT_EQ(most.instances, kMaxInstances);
 }
 
-TEST(PluginCheckTest, GivesEachPluginItsArguments) {
+TEST(PluginCheckTest, PassesArgumentsToEachPlugin) {
   const auto check = [](std::vector<std::string> args) {
     args.insert(args.begin(), {"plugin", "check", Broken("args_of_two"), "--output", "json"});
     return RunBerth(args);
@@ -192,15 +195,17 @@ TEST(PluginCheckTest, GivesEachPluginItsArguments) {
     const char* text;
   } wrong[] = {
       {{"--args", "{}"},
-       "--args: the library has 2 plugins (test.Broken, test.Other); say whose arguments these "
-       "are: --args 'test.Broken={\"key\": value}'"},
+       "--args: the library has 2 plugins (test.Broken, test.Other); name the plugin that the "
+       "arguments "
+       "are for: --args 'test.Broken={\"key\": value}'"},
       {{"--args", "test.Othr={}"},
-       "--args: there is no plugin test.Othr in the library, but test.Broken, test.Other; did you "
+       "--args: expected a plugin of the library (test.Broken, test.Other), found test.Othr; did "
+       "you "
        "mean test.Other?"},
       {{"--args", "test.Other={}", "--args", "test.Other={}"},
-       "--args: the arguments of test.Other are said twice"},
+       "--args: expected arguments once for each plugin, found them twice for test.Other"},
       {{"--args", "test.Other=1"},
-       "--args: expected a JSON object as {\"cpuMilli\": 200}, found 1"},
+       "--args: expected a JSON object such as {\"cpuMilli\": 200}, found 1"},
       {{}, "test.Other: create answers BadArgument"},
       {{"--args", "test.Other={}", "--args", "test.Broken={}"},
        "--args 'test.Broken={\"key\": value}'"},
@@ -237,7 +242,7 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
                                      "test.Other={}", "--args", "test.Broken={}"};
     const Outcome table = RunBerth(args);
     EXPECT_EQ(table.exit_status, kExitBadInput);
-    EXPECT_THAT(table.out, AllOf(HasSubstr("test.Broken 1.0.0 was not asked (PreFilter, "),
+    EXPECT_THAT(table.out, AllOf(HasSubstr("test.Broken 1.0.0 was not checked (PreFilter, "),
                                  HasSubstr(c.verdict)));
     EXPECT_THAT(table.err, AllOf(HasSubstr("test.Broken: create answers BadArgument"),
                                  Not(HasSubstr("test.Other"))));
@@ -291,20 +296,21 @@ TEST(PluginCheckTest, EveryCheckHasABrokenPlugin) {
 
 TEST(PluginCheckTest, PrintsATable) {
   const Outcome good = RunBerth({"plugin", "check", Broken("nothing")});
-  EXPECT_THAT(good.out, AllOf(HasSubstr("test.Broken 1.0.0 keeps the contract (PreFilter, Filter, "
-                                        "Score, EnqueueExtensions)"),
-                              HasSubstr("outputs       yes    Every selected node"),
-                              HasSubstr("\nAsked about 5 of 5 pods; 1000 instances were made and "
-                                        "destroyed in a row.\n")));
+  EXPECT_THAT(good.out,
+              AllOf(HasSubstr("test.Broken 1.0.0 keeps the contract (PreFilter, Filter, "
+                              "Score, EnqueueExtensions)"),
+                    HasSubstr("outputs       yes    The plugin answers for every selected node"),
+                    HasSubstr("\nChecked with 5 of 5 pods; 1000 instances were created and "
+                              "destroyed in a row.\n")));
   const Outcome bad = RunBerth({"plugin", "check", Broken("codes")});
   EXPECT_EQ(bad.exit_status, kExitNotAllScheduled);
   EXPECT_THAT(bad.out, AllOf(HasSubstr("test.Broken 1.0.0 BREAKS the contract"),
                              HasSubstr("codes         NO "),
-                             HasSubstr("What is broken:\n  codes: "), HasSubstr("has no reason")));
-  EXPECT_THAT(bad.out, HasSubstr("\nAsked about "));
+                             HasSubstr("Broken promises:\n  codes: "), HasSubstr("has no reason")));
+  EXPECT_THAT(bad.out, HasSubstr("\nChecked with "));
   const Outcome refused = RunBerth({"plugin", "check", Broken("exports")});
   EXPECT_EQ(refused.exit_status, kExitNotAllScheduled);
-  EXPECT_THAT(refused.out, HasSubstr("It is not loaded:\n"));
+  EXPECT_THAT(refused.out, HasSubstr("The library was not loaded:\n"));
 }
 
 TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
@@ -317,7 +323,7 @@ TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
       {"create_by_code", "codes", "create answers Skip"},
       {"survival", "survives", "SIGSEGV in Filter"},
       {"survival_by_exit", "survives", "exit status 3"},
-      {"deadlines", "deadlines", "; the host waits for 1.0 s"},
+      {"deadlines", "deadlines", "; the deadline of the host is 1.0 s"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.library);
@@ -342,9 +348,10 @@ TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
     };
     EXPECT_THAT(table.out, AllOf(row("library", "yes "), row(c.broken, "NO "), row("outputs", "- "),
                                  row("leaks", "- ")));
-    EXPECT_THAT(table.out,
-                AllOf(HasSubstr("\nIt could not be asked all: of what has - nothing is known.\n"),
-                      Not(HasSubstr("Asked about"))));
+    EXPECT_THAT(
+        table.out,
+        AllOf(HasSubstr("\nThe check ended early: the promises marked - were not checked.\n"),
+              Not(HasSubstr("Checked with"))));
   }
 }
 
@@ -361,7 +368,8 @@ TEST(PluginCheckTest, RejectsBadInput) {
       {"arguments that are not JSON", {Broken("nothing"), "--args", "{"}, "--args: expected"},
       {"a plugin that requires arguments",
        {Broken("create")},
-       "test.Broken: create answers BadArgument\nberth: name arguments that it takes: --args "
+       "test.Broken: create answers BadArgument\nberth: use --args to set arguments that the "
+       "plugin accepts: --args "
        "'{\"key\": value}'"},
       {"a plugin whose create fails", {Broken("create_by_error")}, "create answers Error"},
   };

@@ -1,4 +1,5 @@
-// What a thread that a plugin forgot may still do when its instance is gone: ask, and get nothing.
+// Service calls from a thread that a plugin left running after its instance was destroyed: they
+// must do nothing.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
 #include "tests/runtime/stage.h"
+#include "tests/runtime/test_pool.h"
 
 namespace berth::host {
 namespace {
@@ -21,7 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Everything that a plugin finds in create() and keeps for good.
+// The services that a plugin looks up in create() and keeps.
 struct Kept {
   explicit Kept(const berth_host* of) : host(of) {
     Find(BERTH_SERVICE_LOG, log);
@@ -82,7 +84,7 @@ void ExpectNothing(const Kept& kept) {
             BERTH_CANCELLED);
 }
 
-TEST(AfterTheEnd, NothingIsThereAndNothingHappens) {
+TEST(AfterTheEnd, ServiceCallsDoNothing) {
   auto stage = std::make_unique<Stage>();
   EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 10, .serve = nullptr});
   MetricStore metrics;
@@ -100,8 +102,9 @@ TEST(AfterTheEnd, NothingIsThereAndNothingHappens) {
   const Kept kept(stage->HostOf("puppet.A").abi());
   {
     auto binding = stage->MakeBinding();
-    AsyncCall call(*binding, stage->calls(), 0, Point::kBind,
-                   [](const PluginStatus&) { ADD_FAILURE() << "nobody waits"; });
+    AsyncCall call(*binding, stage->calls(), 0, Point::kBind, [](const PluginStatus&) {
+      ADD_FAILURE() << "answered after the call was dropped";
+    });
     call.Start();
   }
   const auto expect_nothing = [&] {
@@ -111,20 +114,20 @@ TEST(AfterTheEnd, NothingIsThereAndNothingHappens) {
     }
     ExpectNothing(kept);
   };
-  stage->Strike();
+  stage->DestroyPlan();
   stage->lines.clear();
   expect_nothing();
   std::thread(expect_nothing).join();
   stage->Drain();
   EXPECT_THAT(stage->lines, IsEmpty());
   EXPECT_THAT(stage->Faults(), IsEmpty());
-  stage.reset();  // And with it everything that the services work on.
+  stage.reset();  // Destroys everything that the services work on.
   expect_nothing();
   std::thread(expect_nothing).join();
 }
 
-// The same, while it happens.
-TEST(AfterTheEnd, AThreadMayAskWhileTheInstanceGoes) {
+// A thread calls services while the instance is being destroyed.
+TEST(AfterTheEnd, AThreadMayCallServicesDuringDestruction) {
   for (int round = 0; round < 20; ++round) {
     auto stage = std::make_unique<Stage>();
     MetricStore metrics;
@@ -166,23 +169,23 @@ TEST(AfterTheEnd, AThreadMayAskWhileTheInstanceGoes) {
     while (!began) std::this_thread::yield();
     call.reset();
     binding.reset();
-    stage->Strike();
+    stage->DestroyPlan();
     stage.reset();
     is_over = true;
     thread.join();
   }
 }
 
-// The cluster outlives who asked it, and what its answers would have been posted to.
-TEST(AfterTheEnd, WhatTheClusterAnswersReachesNobody) {
+// The cluster outlives the instance that made requests, and its inbox.
+TEST(AfterTheEnd, LateAnswersOfTheClusterAreDropped) {
   EmbeddedCluster cluster(
       {.now_ns = [] { return 0; },
        .max_events = 10,
        .serve = [](const ApiRequest&) -> Result<std::string> { return {"x"}; }});
+  Inbox inbox(nullptr);
   auto stage = std::make_unique<Stage>();
-  int posted = 0;
   stage->services().client = &cluster;
-  stage->services().post = [&](const std::function<void()>&) { ++posted; };
+  stage->services().inbox = &inbox;
   Puppet& puppet = stage->Add("puppet.A", {Point::kBind});
   stage->Build();
   std::vector<berth_code> answers;
@@ -195,23 +198,18 @@ TEST(AfterTheEnd, WhatTheClusterAnswersReachesNobody) {
               BERTH_SUCCESS);
   }
   EXPECT_TRUE(cluster.DeliverOne());
-  EXPECT_EQ(posted, 1);
+  EXPECT_EQ(inbox.size(), 1U);
   stage.reset();
   EXPECT_THAT(answers, ElementsAre(BERTH_CANCELLED, BERTH_CANCELLED));
   cluster.Deliver();
-  EXPECT_EQ(posted, 1);
+  EXPECT_EQ(inbox.size(), 1U);
   EXPECT_EQ(answers.size(), 2U);
 }
 
-// One call of a plugin on a pool that the test plays, and what it is shown.
+// One call of a plugin on a TestPool, with its binding.
 struct PoolCalls {
-  PoolCalls() {
-    stage.calls().on_pool = [this](std::function<void()> given) {
-      task = std::move(given);
-      return uint64_t{1};
-    };
-  }
-  // Nobody waits for it any more.
+  PoolCalls() { stage.calls().pool = &pool; }
+  // Destroys the call and its binding, as their owner does when it stops waiting.
   void GiveUp() {
     call.reset();
     binding.reset();
@@ -225,7 +223,7 @@ struct PoolCalls {
 
   Stage stage;
   uint32_t plugin = 0;
-  std::function<void()> task;
+  TestPool pool;
   std::unique_ptr<Binding> binding;
   std::unique_ptr<AsyncCall> call;
 };
@@ -236,8 +234,9 @@ void ExpectShown(const berth_binding& binding, const std::weak_ptr<const void>& 
   EXPECT_EQ(*static_cast<int64_t*>(binding.slots[0]), 7);
 }
 
-// One call hangs, another is PENDING: threads of the plugin may go on with that one.
-TEST(AfterTheEnd, WhatABusyInstanceHasNotAnsweredStays) {
+// One call hangs and another is PENDING: the plugin's own threads may continue with the pending
+// one.
+TEST(AfterTheEnd, ABusyInstanceKeepsItsPendingBindings) {
   PoolCalls calls;
   const berth_binding* pending = nullptr;
   std::weak_ptr<const void> kept;
@@ -249,23 +248,23 @@ TEST(AfterTheEnd, WhatABusyInstanceHasNotAnsweredStays) {
       return BERTH_PENDING;
     }
     calls.GiveUp();
-    calls.stage.Strike();
+    calls.stage.DestroyPlan();
     ExpectShown(*pending, kept);
     return BERTH_SUCCESS;
   };
   calls.stage.Build();
   calls.Start();
   kept = calls.binding->Keep();
-  std::exchange(calls.task, nullptr)();
+  calls.pool.RunOne();
   calls.GiveUp();
   calls.stage.Drain();
   calls.Start();
-  std::exchange(calls.task, nullptr)();
+  calls.pool.RunOne();
   ExpectShown(*pending, kept);
 }
 
-// It hung when the plan began to go, and answers PENDING before that has gone.
-TEST(AfterTheEnd, WhatIsPendingWhileTheInstanceGoesStays) {
+// The call hangs when the destruction of the plan begins, and returns PENDING before it ends.
+TEST(AfterTheEnd, ABindingThatBecomesPendingDuringDestructionIsKept) {
   PoolCalls calls;
   calls.plugin = 1;
   std::thread thread;
@@ -285,10 +284,10 @@ TEST(AfterTheEnd, WhatIsPendingWhileTheInstanceGoesStays) {
   calls.stage.Build();
   calls.Start();
   const std::weak_ptr<const void> kept = calls.binding->Keep();
-  thread = std::thread(std::exchange(calls.task, nullptr));
+  thread = std::thread(calls.pool.Take());
   while (shown == nullptr) std::this_thread::yield();
   calls.GiveUp();
-  calls.stage.Strike();
+  calls.stage.DestroyPlan();
   calls.stage.Drain();
   ExpectShown(*shown, kept);
 }

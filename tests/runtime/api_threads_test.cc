@@ -1,4 +1,5 @@
-// Plugins that bind from threads of a pool, with the loop and a cluster that is one thread's.
+// Plugins that bind from threads of a pool, with the scheduling loop and a cluster that only one
+// thread may use.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -17,7 +18,7 @@
 namespace berth::host {
 namespace {
 
-// Everything of a cluster is on its owner's thread.
+// Forwards to a cluster and checks that every call comes on the thread that created this client.
 class OneThread final : public Client {
  public:
   explicit OneThread(EmbeddedCluster& cluster) : cluster_(cluster) {}
@@ -53,12 +54,12 @@ class OneThread final : public Client {
 
  private:
   EmbeddedCluster& At() {
-    EXPECT_EQ(std::this_thread::get_id(), home_);
+    EXPECT_EQ(std::this_thread::get_id(), scheduling_thread_);
     return cluster_;
   }
 
   EmbeddedCluster& cluster_;
-  const std::thread::id home_ = std::this_thread::get_id();
+  const std::thread::id scheduling_thread_ = std::this_thread::get_id();
 };
 
 class Bound final : public DecisionSink {
@@ -67,14 +68,14 @@ class Bound final : public DecisionSink {
   size_t count = 0;
 };
 
-TEST(ApiThreads, ABlockingPluginBindsByTheServiceFromThePool) {
+TEST(ApiThreads, ABlockingPluginBindsThroughTheApiServiceFromThePool) {
   constexpr size_t kPods = 100;
   Stage stage;
   Puppet& puppet = stage.Add("puppet.Slow", {Point::kBind});
   puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
     return puppet.api->bind(puppet.host, &binding, done);
   };
-  stage.Write();
+  stage.CompleteProfile();
   TestClock clock;
   ThreadWaker waker;
   TestObjects objects;
@@ -99,7 +100,7 @@ TEST(ApiThreads, ABlockingPluginBindsByTheServiceFromThePool) {
   options.clock = &clock;
   options.sink = &bound;
   options.waker = &waker;
-  options.on_pool = [&](std::function<void()> task) { return pool.Run(std::move(task)); };
+  options.pool = &pool;
   const PlanSpec spec = stage.spec();
   auto loop = SchedulingLoop::Create(objects.interner(), client, Stage::catalog(),
                                      std::span(&spec, 1), std::move(options));

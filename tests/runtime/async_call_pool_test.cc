@@ -1,12 +1,15 @@
-// Calls of plugins that block, with a pool that is played by the test.
-#include <deque>
+// AsyncCall with plugins that block, on a TestPool.
+#include <functional>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/runtime/async_call.h"
 #include "host/runtime/done.h"
 #include "tests/runtime/stage.h"
+#include "tests/runtime/test_pool.h"
 
 namespace berth::host {
 namespace {
@@ -14,7 +17,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = TestClock::kSecond;
+// Calls `hook` before each reading.
+class HookedClock final : public Clock {
+ public:
+  HookedClock(const Clock& clock, std::function<void()> hook)
+      : clock_(clock), hook_(std::move(hook)) {}
+  int64_t NowNs() const override {
+    hook_();
+    return clock_.NowNs();
+  }
+
+ private:
+  const Clock& clock_;
+  const std::function<void()> hook_;
+};
 
 class PoolTest : public ::testing::Test {
  protected:
@@ -32,11 +48,7 @@ class PoolTest : public ::testing::Test {
     }
     stage_.Add("puppet.Slow", {}).has_slot = true;
     stage_.Build();
-    stage_.calls().on_pool = [this](std::function<void()> task) {
-      tasks_.push_back(std::move(task));
-      return ++last_task_;
-    };
-    stage_.calls().give_up = [this](uint64_t task) { given_up_.push_back(task); };
+    stage_.calls().pool = &pool_;
     stage_.calls().deadline_ns = kDeadline;
     binding_ = stage_.MakeBinding();
   }
@@ -47,19 +59,12 @@ class PoolTest : public ::testing::Test {
         [this](const PluginStatus& status) { answers_.push_back(TextOf(status)); });
     call_->Start();
   }
-  void RunTask() {
-    const auto task = std::move(tasks_.front());
-    tasks_.pop_front();
-    task();
-  }
   static std::string Running(const char* why) {
     return std::string("Error: running PreBind plugin \"puppet.Slow\": ") + why;
   }
 
   Stage stage_;
-  std::deque<std::function<void()>> tasks_;
-  uint64_t last_task_ = 0;
-  std::vector<uint64_t> given_up_;
+  TestPool pool_;
   std::function<void()> during_;
   const berth_binding* shown_ = nullptr;
   berth_done* done_ = nullptr;
@@ -68,175 +73,175 @@ class PoolTest : public ::testing::Test {
   std::vector<std::string> answers_;
 };
 
-TEST_F(PoolTest, IsForPluginsThatBlock) {
+TEST_F(PoolTest, RunsOnlyPluginsThatBlock) {
   Start(1);
-  EXPECT_THAT(tasks_, IsEmpty());
+  EXPECT_THAT(pool_.tasks, IsEmpty());
   EXPECT_THAT(answers_, ElementsAre("Success"));
   Start(0);
-  EXPECT_EQ(tasks_.size(), 1U);
+  EXPECT_EQ(pool_.tasks.size(), 1U);
   EXPECT_EQ(answers_.size(), 1U);
-  RunTask();
-  EXPECT_EQ(answers_.size(), 1U);  // It comes by the inbox.
+  pool_.RunOne();
+  EXPECT_EQ(answers_.size(), 1U);  // The answer waits in the inbox.
   stage_.Drain();
   EXPECT_THAT(answers_, ElementsAre("Success", "Success"));
   EXPECT_NE(binding_->TakeState(), nullptr);
 }
 
-TEST_F(PoolTest, TimeBeginsWithTheCall) {
+TEST_F(PoolTest, TheDeadlineStartsWithTheCall) {
   Start();
-  stage_.Pass(4 * kDeadline - 1);
+  stage_.AdvanceTime(4 * kDeadline - 1);
   EXPECT_THAT(answers_, IsEmpty());
   during_ = [this] {
     const int64_t began = stage_.clock().NowNs();
     EXPECT_EQ(shown_->deadline_ns, began + kDeadline);
-    stage_.Pass(kDeadline - 1);
+    stage_.AdvanceTime(kDeadline - 1);
     EXPECT_FALSE(BERTH_CANCELED(shown_));
-    stage_.Pass(1);
+    stage_.AdvanceTime(1);
     EXPECT_TRUE(BERTH_CANCELED(shown_));
-    stage_.Pass(kDeadline - 1);
+    stage_.AdvanceTime(kDeadline - 1);
     EXPECT_THAT(answers_, IsEmpty());
-    stage_.Pass(1);
+    stage_.AdvanceTime(1);
     EXPECT_THAT(answers_, ElementsAre(Running("no answer within 20s")));
     EXPECT_EQ(stage_.clock().NowNs() - began, 2 * kDeadline);
   };
-  RunTask();
+  pool_.RunOne();
   stage_.Drain();
   EXPECT_EQ(answers_.size(), 1U);
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
-// Others keep all threads: that is no fault of this one's.
-TEST_F(PoolTest, WithoutAThreadItFailsAtLast) {
+// Other calls occupy all threads, which is no fault of this plugin.
+TEST_F(PoolTest, ACallThatNeverGetsAThreadFails) {
   Start();
-  stage_.Pass(4 * kDeadline - 1);
+  stage_.AdvanceTime(4 * kDeadline - 1);
   EXPECT_THAT(answers_, IsEmpty());
-  EXPECT_THAT(given_up_, IsEmpty());
-  stage_.Pass(1);
+  EXPECT_THAT(pool_.abandoned, IsEmpty());
+  stage_.AdvanceTime(1);
   EXPECT_THAT(answers_, ElementsAre(Running("no thread came free within 40s")));
-  EXPECT_THAT(given_up_, ElementsAre(1));
+  EXPECT_THAT(pool_.abandoned, ElementsAre(1));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
   EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);
   EXPECT_EQ(stage_.timers().size(), 0U);
-  RunTask();  // The thread comes after all.
+  pool_.RunOne();  // A thread becomes free too late.
   stage_.Drain();
   EXPECT_EQ(shown_, nullptr);
   EXPECT_EQ(answers_.size(), 1U);
 }
 
-// Who waits gives up in the very moment in which a thread has come.
-TEST_F(PoolTest, WhatAThreadHasTakenIsNotDropped) {
+// The wait for a thread times out at the moment at which a thread takes the task.
+TEST_F(PoolTest, ATaskThatAThreadHasTakenIsNotDropped) {
   Start();
   bool is_first = true;
-  stage_.calls().now_ns = [&] {
-    if (std::exchange(is_first, false)) stage_.Pass(4 * kDeadline);
-    return stage_.clock().NowNs();
-  };
-  RunTask();
+  const HookedClock clock(stage_.clock(), [&] {
+    if (std::exchange(is_first, false)) stage_.AdvanceTime(4 * kDeadline);
+  });
+  stage_.calls().clock = &clock;
+  pool_.RunOne();
   EXPECT_NE(shown_, nullptr);
   stage_.Drain();
   EXPECT_THAT(answers_, ElementsAre("Success"));
-  EXPECT_THAT(given_up_, IsEmpty());
+  EXPECT_THAT(pool_.abandoned, IsEmpty());
 }
 
-TEST_F(PoolTest, AThreadThatIsTakenIsGivenUpWithItsCall) {
+TEST_F(PoolTest, ATimedOutCallAbandonsItsThread) {
   Start();
   during_ = [this] {
-    stage_.Pass(2 * kDeadline - 1);
-    EXPECT_THAT(given_up_, IsEmpty());
-    stage_.Pass(1);
-    EXPECT_THAT(given_up_, ElementsAre(1));
-    EXPECT_EQ(stage_.monitor().lost(), 1U);
+    stage_.AdvanceTime(2 * kDeadline - 1);
+    EXPECT_THAT(pool_.abandoned, IsEmpty());
+    stage_.AdvanceTime(1);
+    EXPECT_THAT(pool_.abandoned, ElementsAre(1));
+    EXPECT_EQ(stage_.monitor().abandoned(), 1U);
   };
-  RunTask();
-  EXPECT_EQ(stage_.monitor().lost(), 0U);
+  pool_.RunOne();
+  EXPECT_EQ(stage_.monitor().abandoned(), 0U);
 }
 
-// It has answered, and does not give its thread back.
-TEST_F(PoolTest, WhoAnswersAndDoesNotReturnIsGivenUp) {
+// The plugin completes its promise, but its function does not return.
+TEST_F(PoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
     EXPECT_THAT(answers_, ElementsAre("Success"));
     call_.reset();
     binding_.reset();
-    stage_.Pass(kDeadline - 1);
-    EXPECT_THAT(given_up_, IsEmpty());
+    stage_.AdvanceTime(kDeadline - 1);
+    EXPECT_THAT(pool_.abandoned, IsEmpty());
     EXPECT_THAT(stage_.Faults(), IsEmpty());
-    stage_.Pass(1);
-    EXPECT_THAT(given_up_, ElementsAre(1));
-    EXPECT_EQ(stage_.monitor().lost(), 1U);
+    stage_.AdvanceTime(1);
+    EXPECT_THAT(pool_.abandoned, ElementsAre(1));
+    EXPECT_EQ(stage_.monitor().abandoned(), 1U);
   };
   Start();
-  RunTask();
+  pool_.RunOne();
   stage_.Drain();
-  EXPECT_EQ(stage_.monitor().lost(), 0U);
+  EXPECT_EQ(stage_.monitor().abandoned(), 0U);
   EXPECT_EQ(Stage::slots(), 0);
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
-TEST_F(PoolTest, WhoAnswersAndReturnsIsNot) {
+TEST_F(PoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
   };
   Start();
-  RunTask();
+  pool_.RunOne();
   stage_.Drain();
   EXPECT_EQ(stage_.timers().size(), 0U);
-  stage_.Pass(4 * kDeadline);
+  stage_.AdvanceTime(4 * kDeadline);
   EXPECT_THAT(answers_, ElementsAre("Success"));
-  EXPECT_THAT(given_up_, IsEmpty());
+  EXPECT_THAT(pool_.abandoned, IsEmpty());
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(PoolTest, WhoIsGivenUpKeepsWhatItWasShownUntilItReturns) {
+TEST_F(PoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
   Start();
   during_ = [this] {
-    stage_.Pass(2 * kDeadline);
+    stage_.AdvanceTime(2 * kDeadline);
     call_.reset();
     binding_.reset();
     EXPECT_EQ(*static_cast<int64_t*>(shown_->slots[0]), 7);
     EXPECT_EQ(Text(shown_->pod->meta->name), "p");
   };
-  RunTask();
-  EXPECT_EQ(Stage::slots(), 1);  // The scheduling thread destroys it.
+  pool_.RunOne();
+  EXPECT_EQ(Stage::slots(), 1);  // Only the scheduling thread may destroy it.
   stage_.Drain();
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(PoolTest, WhatIsCancelledBeforeItsTurnIsNotCalled) {
+TEST_F(PoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
   Start();
   binding_->Cancel();
-  RunTask();
+  pool_.RunOne();
   stage_.Drain();
   EXPECT_THAT(answers_, ElementsAre(Running("cancelled before it was called")));
   EXPECT_EQ(shown_, nullptr);
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(PoolTest, WhatIsDroppedBeforeItsTurnIsNotCalled) {
+TEST_F(PoolTest, ACallThatIsDroppedInTheQueueIsNotMade) {
   Start();
   call_.reset();
   binding_.reset();
-  RunTask();
+  pool_.RunOne();
   stage_.Drain();
   EXPECT_EQ(shown_, nullptr);
   EXPECT_EQ(Stage::slots(), 0);
   EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);
 }
 
-TEST_F(PoolTest, ATaskThatNeverRunsGivesEverythingBack) {
+TEST_F(PoolTest, ATaskThatNeverRunsReleasesItsBinding) {
   Start();
   call_.reset();
   binding_.reset();
-  tasks_.clear();
+  pool_.tasks.clear();
   EXPECT_EQ(Stage::slots(), 1);
-  stage_.Strike();
+  stage_.DestroyPlan();
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(PoolTest, WithoutOneTheCallIsMadeAtOnce) {
-  stage_.calls().on_pool = nullptr;
+TEST_F(PoolTest, WithoutAPoolTheCallIsMadeAtOnce) {
+  stage_.calls().pool = nullptr;
   Start();
   EXPECT_THAT(answers_, ElementsAre("Success"));
 }

@@ -1,4 +1,4 @@
-// One call of PreBind or Bind: every answer, returned or completed, in time or not.
+// AsyncCall: every answer of PreBind and Bind, returned or completed later, in time or late.
 #include "host/runtime/async_call.h"
 
 #include <deque>
@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
 #include "tests/runtime/stage.h"
@@ -18,9 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = TestClock::kSecond;
-
-// A stage with the plugin puppet.A at one point, and a call of it.
+// A stage with one plugin at one point, and a call of it.
 class Scene {
  public:
   explicit Scene(Point point, const char* plugin = "puppet.A") : point_(point) {
@@ -30,7 +29,7 @@ class Scene {
                              berth_status* status) {
       shown = &given_binding;
       done = given;
-      const berth_code code = Give(returns, status);
+      const berth_code code = Report(returns, status);
       if (during) during();
       return code;
     };
@@ -42,7 +41,7 @@ class Scene {
   void Start() {
     call = std::make_unique<AsyncCall>(*binding, stage.calls(), 0, point_, [this](PluginStatus s) {
       answers.push_back(TextOf(s));
-      call.reset();  // As the owners of calls do.
+      call.reset();  // Owners may destroy the call in its callback.
     });
     call->Start();
   }
@@ -55,8 +54,8 @@ class Scene {
   size_t open() const { return stage.HostOf("puppet.A").open_promises(); }
 
   Stage stage;
-  Said returns;
-  std::function<void()> during;  // Within the plugin's function.
+  ScriptedAnswer returns;
+  std::function<void()> during;  // Runs inside the plugin's function.
   const berth_binding* shown = nullptr;
   berth_done* done = nullptr;
   std::unique_ptr<Binding> binding;
@@ -73,29 +72,29 @@ INSTANTIATE_TEST_SUITE_P(Points, AsyncCallTest, ::testing::Values(Point::kPreBin
                          [](const auto& test) { return std::string(InfoOf(test.param).name); });
 
 struct Case {
-  const char* says;
-  Said said;
-  const char* answer;  // What follows "running ...: " where it begins with a colon.
-  const char* fault;   // Null: none.
+  const char* name;
+  ScriptedAnswer given;
+  const char* answer;  // If it begins with a colon, the text after "running ...: ".
+  const char* fault;   // Null: no fault.
 };
 
 const std::vector<Case>& Answers() {
   static const std::vector<Case> kTable = {
       {"done", {BERTH_SUCCESS}, "Success", nullptr},
-      {"refused", {BERTH_UNSCHEDULABLE, {"no"}}, "Unschedulable: no", nullptr},
-      {"refused for good",
+      {"rejected", {BERTH_UNSCHEDULABLE, {"no"}}, "Unschedulable: no", nullptr},
+      {"rejected as unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        nullptr},
       {"failed", {BERTH_ERROR, {"boom"}}, ":boom", nullptr},
-      {"failed without a word", {BERTH_ERROR}, ":plugin answered Error", nullptr},
-      {"gave up", {BERTH_CANCELLED}, ":plugin answered Cancelled", nullptr},
-      {"what a service answered", {BERTH_CONFLICT, {"changed"}}, ":changed", nullptr},
-      {"what no service answered", {BERTH_UNSUPPORTED}, ":plugin answered Unsupported", nullptr},
+      {"failed without a reason", {BERTH_ERROR}, ":plugin answered Error", nullptr},
+      {"cancelled", {BERTH_CANCELLED}, ":plugin answered Cancelled", nullptr},
+      {"code of a service", {BERTH_CONFLICT, {"changed"}}, ":changed", nullptr},
+      {"unsupported", {BERTH_UNSUPPORTED}, ":plugin answered Unsupported", nullptr},
       {"threw", {BERTH_BUG, {"a bug"}}, ":a bug", "exception"},
-      {"Permit's code", {BERTH_WAIT}, ":plugin answered Wait", "bad code"},
-      {"nobody's code", {99}, ":plugin answered Unknown", "bad code"},
-      {"a negative code", {-5, {"?"}}, ":?", "bad code"},
+      {"code of Permit", {BERTH_WAIT}, ":plugin answered Wait", "bad code"},
+      {"unknown code", {99}, ":plugin answered Unknown", "bad code"},
+      {"negative code", {-5, {"?"}}, ":?", "bad code"},
   };
   return kTable;
 }
@@ -112,12 +111,12 @@ void ExpectAnswer(const Scene& scene, const Case& row) {
   EXPECT_EQ(scene.open(), 0U);
 }
 
-TEST_P(AsyncCallTest, EveryAnswerThatIsReturned) {
+TEST_P(AsyncCallTest, ReturnedAnswers) {
   for (const Case& row : Answers()) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.name);
     Scene scene(GetParam());
-    scene.returns = row.said;
-    scene.Start();  // The answer is there when it returns.
+    scene.returns = row.given;
+    scene.Start();  // The answer comes within this call.
     ExpectAnswer(scene, row);
     EXPECT_EQ(scene.stage.inbox().size(), 0U);
     EXPECT_EQ(scene.stage.timers().size(), 0U);
@@ -125,30 +124,30 @@ TEST_P(AsyncCallTest, EveryAnswerThatIsReturned) {
   }
 }
 
-TEST_P(AsyncCallTest, EveryAnswerThatIsCompletedLater) {
+TEST_P(AsyncCallTest, AnswersThatAreCompletedLater) {
   for (const Case& row : Answers()) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.name);
     Scene scene(GetParam());
     scene.returns = {BERTH_PENDING, {"not yet"}};
     scene.Start();
     scene.stage.Drain();
     EXPECT_THAT(scene.answers, IsEmpty());
     EXPECT_EQ(scene.open(), 1U);
-    Stage::Complete(scene.done, row.said);
-    EXPECT_THAT(scene.answers, IsEmpty());  // Not within the plugin's call.
+    Stage::Complete(scene.done, row.given);
+    EXPECT_THAT(scene.answers, IsEmpty());  // Never within the plugin's call.
     scene.stage.Drain();
     ExpectAnswer(scene, row);
     EXPECT_NE(scene.binding->TakeState(), nullptr);
   }
 }
 
-TEST_P(AsyncCallTest, EveryAnswerThatIsCompletedWithinTheCall) {
+TEST_P(AsyncCallTest, AnswersThatAreCompletedWithinTheCall) {
   for (const berth_code returned : {BERTH_PENDING, BERTH_SUCCESS, BERTH_ERROR}) {
     for (const Case& row : Answers()) {
-      SCOPED_TRACE(row.says);
+      SCOPED_TRACE(row.name);
       Scene scene(GetParam());
-      scene.returns = {returned, {"nobody hears this"}};
-      scene.during = [&] { Stage::Complete(scene.done, row.said); };
+      scene.returns = {returned, {"ignored"}};
+      scene.during = [&] { Stage::Complete(scene.done, row.given); };
       scene.Start();
       scene.stage.Drain();
       ExpectAnswer(scene, row);
@@ -156,7 +155,7 @@ TEST_P(AsyncCallTest, EveryAnswerThatIsCompletedWithinTheCall) {
   }
 }
 
-TEST_P(AsyncCallTest, PendingIsNothingToComplete) {
+TEST_P(AsyncCallTest, PendingIsNoAnswerToComplete) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -166,7 +165,7 @@ TEST_P(AsyncCallTest, PendingIsNothingToComplete) {
   EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("bad code")));
 }
 
-TEST_P(AsyncCallTest, SkipIsForBindAlone) {
+TEST_P(AsyncCallTest, OnlyBindMaySkip) {
   for (const bool later : {false, true}) {
     Scene scene(GetParam());
     scene.returns = {later ? BERTH_PENDING : BERTH_SKIP, {"not mine"}};
@@ -183,7 +182,7 @@ TEST_P(AsyncCallTest, SkipIsForBindAlone) {
   }
 }
 
-TEST_P(AsyncCallTest, ReturnedReasonsStaySeveral) {
+TEST_P(AsyncCallTest, KeepsSeveralReasons) {
   Scene scene(GetParam());
   scene.returns = {BERTH_UNSCHEDULABLE, {"a", "b"}};
   scene.Start();
@@ -202,8 +201,8 @@ TEST_P(AsyncCallTest, TheFirstCompletionCounts) {
   EXPECT_THAT(scene.answers, ElementsAre(scene.Running("first")));
 }
 
-// What is completed long after its call was answered reaches nobody, and no later call either.
-TEST_P(AsyncCallTest, WhatIsCompletedAfterAnAnswerIsNotHeard) {
+// A promise that is completed long after its call was answered has no effect on later calls either.
+TEST_P(AsyncCallTest, LateCompletionsHaveNoEffect) {
   Scene scene(GetParam());
   std::deque<berth_done*> old;
   for (int i = 0; i < 1000; ++i) {
@@ -230,7 +229,7 @@ TEST_P(AsyncCallTest, AQuarantinedPluginIsNotCalled) {
   EXPECT_EQ(scene.shown, nullptr);
 }
 
-TEST_P(AsyncCallTest, ShowsTheBinding) {
+TEST_P(AsyncCallTest, PassesTheBindingToThePlugin) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = 5 * kSecond;
   scene.Start();
@@ -240,7 +239,7 @@ TEST_P(AsyncCallTest, ShowsTheBinding) {
   EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
 }
 
-TEST_P(AsyncCallTest, AQuarantineLaterOnSparesTheAnswer) {
+TEST_P(AsyncCallTest, AnAnswerCountsEvenIfThePluginIsQuarantinedMeanwhile) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -250,22 +249,22 @@ TEST_P(AsyncCallTest, AQuarantineLaterOnSparesTheAnswer) {
   EXPECT_THAT(scene.answers, ElementsAre("Success"));
 }
 
-// --- deadlines ----------------------------------------------------------------------------------
+// --- deadlines -----------------------------------------------------------------------------------
 
-TEST_P(AsyncCallTest, WhatIsLateIsCancelledAndThenFails) {
+TEST_P(AsyncCallTest, ALateCallIsCancelledAndThenFails) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = 10 * kSecond;
   scene.returns = {BERTH_PENDING};
   scene.Start();
-  scene.stage.Pass(10 * kSecond - 1);
+  scene.stage.AdvanceTime(10 * kSecond - 1);
   EXPECT_FALSE(BERTH_CANCELED(scene.shown));
-  scene.stage.Pass(1);
+  scene.stage.AdvanceTime(1);
   EXPECT_TRUE(BERTH_CANCELED(scene.shown));
   EXPECT_FALSE(scene.binding->cancelled());
-  scene.stage.Pass(10 * kSecond - 1);
+  scene.stage.AdvanceTime(10 * kSecond - 1);
   EXPECT_THAT(scene.answers, IsEmpty());
   EXPECT_THAT(scene.stage.Faults(), IsEmpty());
-  scene.stage.Pass(1);
+  scene.stage.AdvanceTime(1);
   EXPECT_THAT(scene.answers, ElementsAre(scene.Running("no answer within 20s")));
   EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("deadline")));
   EXPECT_EQ(scene.stage.timers().size(), 0U);
@@ -277,9 +276,9 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
     scene.stage.calls().deadline_ns = 10 * kSecond;
     scene.returns = {BERTH_PENDING};
     scene.Start();
-    scene.stage.Pass(15 * kSecond);
+    scene.stage.AdvanceTime(15 * kSecond);
     Stage::Complete(scene.done, {code});
-    scene.stage.Pass(60 * kSecond);
+    scene.stage.AdvanceTime(60 * kSecond);
     EXPECT_THAT(scene.answers,
                 ElementsAre(code == BERTH_SUCCESS ? "Success"
                                                   : scene.Running("plugin answered Cancelled")));
@@ -287,24 +286,24 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
   }
 }
 
-TEST_P(AsyncCallTest, WithoutADeadlineItMayTakeForEver) {
+TEST_P(AsyncCallTest, WithoutADeadlineTheCallMayTakeForEver) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
-  scene.stage.Pass(1'000'000 * kSecond);
+  scene.stage.AdvanceTime(1'000'000 * kSecond);
   EXPECT_FALSE(BERTH_CANCELED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
   scene.stage.Drain();
   EXPECT_THAT(scene.answers, ElementsAre("Success"));
 }
 
-// It was promised pod, node and state for as long as it works.
-TEST_P(AsyncCallTest, WhoIsGivenUpKeepsWhatItWasShown) {
+// The contract promises pod, node and state until the plugin has answered.
+TEST_P(AsyncCallTest, AFailedCallKeepsItsBindingUntilThePluginAnswers) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = kSecond;
   scene.returns = {BERTH_PENDING};
   scene.Start();
-  scene.stage.Pass(3 * kSecond);
+  scene.stage.AdvanceTime(3 * kSecond);
   EXPECT_EQ(scene.answers.size(), 1U);
   EXPECT_EQ(scene.binding->TakeState(), nullptr);
   scene.binding.reset();
@@ -314,27 +313,27 @@ TEST_P(AsyncCallTest, WhoIsGivenUpKeepsWhatItWasShown) {
   EXPECT_EQ(Text(scene.shown->node_name), "n1");
   EXPECT_TRUE(BERTH_CANCELED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
-  EXPECT_EQ(Stage::slots(), 1);  // The scheduling thread destroys it.
+  EXPECT_EQ(Stage::slots(), 1);  // Only the scheduling thread may destroy it.
   scene.stage.Drain();
   EXPECT_EQ(Stage::slots(), 0);
   EXPECT_EQ(scene.answers.size(), 1U);
   Stage::Complete(scene.done, {BERTH_SUCCESS});
 }
 
-TEST_P(AsyncCallTest, WhoNeverAnswersKeepsItUntilThePlanGoes) {
+TEST_P(AsyncCallTest, AnUnansweredCallKeepsItsBindingUntilThePlanIsDestroyed) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
   scene.call.reset();
   scene.binding.reset();
   EXPECT_EQ(Stage::slots(), 1);
-  scene.stage.Strike();
+  scene.stage.DestroyPlan();
   EXPECT_EQ(Stage::slots(), 0);
   EXPECT_THAT(scene.answers, IsEmpty());
 }
 
-// The last moment at which a plugin may call its host.
-TEST(AsyncCall, CompletedWhileItIsQuiesced) {
+// quiesce() is the last function in which a plugin may call its host.
+TEST(AsyncCall, CompletedInQuiesce) {
   Stage stage;
   berth_done* pending = nullptr;
   Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
@@ -347,18 +346,19 @@ TEST(AsyncCall, CompletedWhileItIsQuiesced) {
   stage.Build();
   auto binding = stage.MakeBinding();
   {
-    AsyncCall call(*binding, stage.calls(), 0, Point::kBind,
-                   [](const PluginStatus&) { ADD_FAILURE() << "nobody waits"; });
+    AsyncCall call(*binding, stage.calls(), 0, Point::kBind, [](const PluginStatus&) {
+      ADD_FAILURE() << "answered after the call was dropped";
+    });
     call.Start();
   }
   binding.reset();
   EXPECT_EQ(Stage::slots(), 1);
-  stage.Strike();
+  stage.DestroyPlan();
   EXPECT_EQ(Stage::slots(), 0);
   stage.Drain();
 }
 
-TEST_P(AsyncCallTest, AnAnswerThatIsOnItsWayWhenThePlanGoes) {
+TEST_P(AsyncCallTest, AnAnswerInTheInboxWhenThePlanIsDestroyed) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -366,13 +366,13 @@ TEST_P(AsyncCallTest, AnAnswerThatIsOnItsWayWhenThePlanGoes) {
   scene.call.reset();
   scene.binding.reset();
   EXPECT_EQ(Stage::slots(), 1);
-  scene.stage.Strike();
+  scene.stage.DestroyPlan();
   EXPECT_EQ(Stage::slots(), 0);
   scene.stage.Drain();
   EXPECT_THAT(scene.answers, IsEmpty());
 }
 
-TEST_P(AsyncCallTest, DroppedBeforeItsAnswerItTellsNobody) {
+TEST_P(AsyncCallTest, ACallThatIsDroppedBeforeItsAnswerNotifiesNobody) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = kSecond;
   scene.returns = {BERTH_PENDING};
@@ -380,12 +380,12 @@ TEST_P(AsyncCallTest, DroppedBeforeItsAnswerItTellsNobody) {
   scene.call.reset();
   EXPECT_EQ(scene.stage.timers().size(), 0U);
   Stage::Complete(scene.done, {BERTH_SUCCESS});
-  scene.stage.Pass(10 * kSecond);
+  scene.stage.AdvanceTime(10 * kSecond);
   EXPECT_THAT(scene.answers, IsEmpty());
   EXPECT_THAT(scene.stage.Faults(), IsEmpty());
 }
 
-TEST_P(AsyncCallTest, DroppedWhileItsAnswerIsOnTheWay) {
+TEST_P(AsyncCallTest, ACallThatIsDroppedWhileItsAnswerIsInTheInbox) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -396,13 +396,13 @@ TEST_P(AsyncCallTest, DroppedWhileItsAnswerIsOnTheWay) {
   EXPECT_EQ(scene.open(), 0U);
 }
 
-// The pod may be on its way to another node by then.
-TEST(AsyncCall, WhoIsGivenUpMayNotBind) {
+// The pod may have been assigned to another node meanwhile.
+TEST(AsyncCall, AFailedCallMayNotBind) {
   for (const bool is_dropped : {false, true}) {
     EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 0, .serve = nullptr});
     Stage stage;
     stage.services().client = &cluster;
-    stage.services().post = [&](Inbox::Task task) { stage.inbox().Push(std::move(task)); };
+    stage.services().inbox = &stage.inbox();
     stage.calls().deadline_ns = kSecond;
     const berth_binding* shown = nullptr;
     berth_done* promise = nullptr;
@@ -419,7 +419,7 @@ TEST(AsyncCall, WhoIsGivenUpMayNotBind) {
     call->Start();
     berth_code early = BERTH_BUG;
     std::thread([&] { early = puppet.api->bind(puppet.host, shown, promise); }).join();
-    EXPECT_EQ(early, BERTH_PENDING);  // It is on its way to this thread.
+    EXPECT_EQ(early, BERTH_PENDING);  // The request waits in the inbox.
     if (is_dropped) {
       call.reset();
     } else {
@@ -430,7 +430,7 @@ TEST(AsyncCall, WhoIsGivenUpMayNotBind) {
     }
     EXPECT_EQ(puppet.api->bind(puppet.host, shown, promise), BERTH_CONFLICT);
     stage.Drain();
-    EXPECT_EQ(cluster.waiting(), 0U);  // Nobody has asked it for anything.
+    EXPECT_EQ(cluster.waiting(), 0U);  // No request reached the cluster.
     EXPECT_EQ(stage.HostOf("puppet.A").open_promises(), 0U);
   }
 }

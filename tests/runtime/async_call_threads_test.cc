@@ -1,4 +1,4 @@
-// PreBind and Bind on threads: those of the pool and those of plugins.
+// PreBind and Bind on threads of the pool and on threads of plugins.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/guard/bind_pool.h"
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/run_bind.h"
@@ -19,7 +20,7 @@ namespace {
 
 using ::testing::Each;
 
-// Opens once.
+// A gate that opens once.
 class Gate {
  public:
   void Open() {
@@ -40,7 +41,7 @@ class Gate {
 
 class AsyncThreadsTest : public ::testing::Test {
  protected:
-  // The scheduling thread, until `count` runs have ended.
+  // Drains the inbox, as the scheduling thread does, until `count` runs have finished.
   void AwaitEnds(size_t count) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (ends_.size() < count && std::chrono::steady_clock::now() < end) {
@@ -56,7 +57,7 @@ class AsyncThreadsTest : public ::testing::Test {
   std::vector<std::string> ends_;
 };
 
-// The answer races with the return of the call, and a second one with the first.
+// The completion races with the return of the call, and with a second completion.
 TEST_F(AsyncThreadsTest, CompletedByThreadsOfThePlugin) {
   std::vector<std::thread> threads;
   Puppet& puppet = stage_.Add("puppet.A", {Point::kBind});
@@ -88,8 +89,8 @@ TEST_F(AsyncThreadsTest, CompletedByThreadsOfThePlugin) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-// Whatever it returns, what it completes beside that does no harm.
-TEST_F(AsyncThreadsTest, AnsweredAndCompletedAllTheSame) {
+// A plugin may return an answer and also complete its promise.
+TEST_F(AsyncThreadsTest, ReturnedAndCompleted) {
   std::vector<std::thread> threads;
   stage_.Add("puppet.A", {Point::kPreBind}).pre_bind = [&](const berth_binding&, berth_done* done,
                                                            berth_status*) {
@@ -110,7 +111,7 @@ TEST_F(AsyncThreadsTest, AnsweredAndCompletedAllTheSame) {
   EXPECT_THAT(ends_, Each("Success"));
 }
 
-TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
+TEST_F(AsyncThreadsTest, BlockingPluginsRunInParallel) {
   std::atomic<int> inside = 0;
   const auto scheduling_thread = std::this_thread::get_id();
   for (const char* name : {"puppet.Slow", "puppet.Slower"}) {
@@ -120,7 +121,7 @@ TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
     puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
       EXPECT_NE(std::this_thread::get_id(), scheduling_thread);
       *static_cast<int64_t*>(binding.slots[0]) = 8;
-      // Neither goes before the other has come.
+      // Each waits until the other has started.
       ++inside;
       while (inside < 2) std::this_thread::yield();
       return BERTH_SUCCESS;
@@ -128,9 +129,7 @@ TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
   }
   stage_.Build();
   BindPool pool(2);
-  stage_.calls().on_pool = [&pool](std::function<void()> task) {
-    return pool.Run(std::move(task));
-  };
+  stage_.calls().pool = &pool;
   auto binding = stage_.MakeBinding();
   PreBindRun run(*binding, stage_.calls(), {}, End());
   run.Start();
@@ -139,21 +138,19 @@ TEST_F(AsyncThreadsTest, PluginsThatBlockRunSideBySide) {
   EXPECT_NE(binding->TakeState(), nullptr);
 }
 
-TEST_F(AsyncThreadsTest, ManyOnAFewThreads) {
+TEST_F(AsyncThreadsTest, ManyCallsOnFewThreads) {
   std::atomic<int> calls = 0;
   stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
                                                        berth_status* status) {
-    // Every third completes what it could have returned, every fifth both.
+    // Every third call completes its answer instead of returning it, every fifth does both.
     const int call = ++calls;
-    const Said said{call % 2 == 0 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE, {"no"}};
-    if (call % 3 == 0 || call % 5 == 0) Stage::Complete(done, said);
-    return call % 3 == 0 ? BERTH_PENDING : Give(said, status);
+    const ScriptedAnswer given{call % 2 == 0 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE, {"no"}};
+    if (call % 3 == 0 || call % 5 == 0) Stage::Complete(done, given);
+    return call % 3 == 0 ? BERTH_PENDING : Report(given, status);
   };
   stage_.Build();
   BindPool pool(4);
-  stage_.calls().on_pool = [&pool](std::function<void()> task) {
-    return pool.Run(std::move(task));
-  };
+  stage_.calls().pool = &pool;
   constexpr size_t kPods = 300;
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<BindRun>> runs;
@@ -167,9 +164,9 @@ TEST_F(AsyncThreadsTest, ManyOnAFewThreads) {
   EXPECT_EQ(std::ranges::count(ends_, "Unschedulable: no"), static_cast<ptrdiff_t>(kPods / 2));
 }
 
-// A call that outlasts the binding, the deadline and the run: it keeps what it was shown, and its
-// slots are destroyed on this thread.
-TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
+// A call that outlasts the binding, the deadline and the run keeps its binding alive, and the
+// scheduling thread destroys its slots.
+TEST_F(AsyncThreadsTest, AnAbandonedBlockedCall) {
   Gate began;
   Gate may_end;
   std::string seen;
@@ -185,14 +182,13 @@ TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
   };
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1);
-  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
-  stage_.calls().give_up = [&](uint64_t task) { pool->GiveUp(task); };
-  stage_.calls().deadline_ns = TestClock::kSecond;
+  stage_.calls().pool = pool.get();
+  stage_.calls().deadline_ns = kSecond;
   auto binding = stage_.MakeBinding();
   auto run = std::make_unique<PreBindRun>(*binding, stage_.calls(), std::vector<uint32_t>(), End());
   run->Start();
   began.Wait();
-  stage_.Pass(5 * TestClock::kSecond);
+  stage_.AdvanceTime(5 * kSecond);
   AwaitEnds(1);
   EXPECT_THAT(ends_[0], ::testing::StartsWith(
                             "Error: running PreBind plugin \"puppet.Slow\": no answer within "));
@@ -201,9 +197,9 @@ TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
   EXPECT_EQ(binding->TakeState(), nullptr);
   binding.reset();
   EXPECT_EQ(Stage::slots(), 1);
-  EXPECT_EQ(stage_.monitor().lost(), 1U);
+  EXPECT_EQ(stage_.monitor().abandoned(), 1U);
   may_end.Open();
-  while (stage_.monitor().lost() > 0) std::this_thread::yield();
+  while (stage_.monitor().abandoned() > 0) std::this_thread::yield();
   pool.reset();
   EXPECT_EQ(seen, "p>n1");
   EXPECT_EQ(Stage::slots(), 1);
@@ -212,8 +208,8 @@ TEST_F(AsyncThreadsTest, ABlockedCallThatIsGivenUp) {
   EXPECT_EQ(ends_.size(), 1U);
 }
 
-// The order in which a process ends: bindings, pool, plan.
-TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
+// A process destroys bindings, pool and plan in this order.
+TEST_F(AsyncThreadsTest, ShutdownDuringCalls) {
   Gate began;
   Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
   slow.has_slot = true;
@@ -226,7 +222,7 @@ TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
                                                    berth_status*) { return BERTH_PENDING; };
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1);
-  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
+  stage_.calls().pool = pool.get();
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<PreBindRun>> runs;
   for (int i = 0; i < 8; ++i) {
@@ -245,16 +241,16 @@ TEST_F(AsyncThreadsTest, ShutDownInTheMiddleOfEverything) {
   pending.reset();
   bindings.clear();
   pool.reset();
-  stage_.Strike();  // With answers on their way.
+  stage_.DestroyPlan();  // Answers still wait in the inbox.
   EXPECT_EQ(Stage::slots(), 0);
   EXPECT_TRUE(ends_.empty());
 }
 
-// One that never ends takes its thread along, and with it nothing else: not the next call, not the
-// end of the pool, not that of the plan.
-TEST_F(AsyncThreadsTest, ACallThatNeverEndsHoldsUpNobody) {
-  constexpr int64_t kDeadline = TestClock::kSecond;
-  // The thread may still be in them when the test has ended.
+// A call that never ends occupies its thread, but blocks neither the next call nor the destruction
+// of the pool and the plan.
+TEST_F(AsyncThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
+  constexpr int64_t kDeadline = kSecond;
+  // The thread may still use them when the test has ended.
   const auto began = std::make_shared<Gate>();
   const auto may_end = std::make_shared<Gate>();
   const auto ended = std::make_shared<Gate>();
@@ -265,19 +261,18 @@ TEST_F(AsyncThreadsTest, ACallThatNeverEndsHoldsUpNobody) {
   stuck.pre_bind = [=](const berth_binding& binding, berth_done* done, berth_status* status) {
     began->Open();
     may_end->Wait();
-    // Everything that it was shown is still there.
+    // The binding still exists.
     EXPECT_EQ(Text(binding.pod->meta->name), "p");
     EXPECT_EQ(*static_cast<int64_t*>(binding.slots[0]), 7);
     Stage::Complete(done, {BERTH_SUCCESS});
-    Give({BERTH_ERROR, {"late"}}, status);
+    Report({BERTH_ERROR, {"late"}}, status);
     ended->Open();
     return BERTH_ERROR;
   };
   stage_.Add("puppet.Slower", {Point::kBind});
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1, std::chrono::milliseconds(10));
-  stage_.calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
-  stage_.calls().give_up = [&](uint64_t task) { pool->GiveUp(task); };
+  stage_.calls().pool = pool.get();
   stage_.calls().deadline_ns = kDeadline;
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), CallDeadlines());
 
@@ -289,12 +284,12 @@ TEST_F(AsyncThreadsTest, ACallThatNeverEndsHoldsUpNobody) {
   pre_bind->Start();
   began->Wait();
   bind->Start();
-  stage_.Pass(2 * kDeadline);
+  stage_.AdvanceTime(2 * kDeadline);
   AwaitEnds(2);
   EXPECT_THAT(ends_, ::testing::UnorderedElementsAre(
                          ::testing::HasSubstr("\"puppet.Slow\": no answer within "), "Success"));
   EXPECT_THAT(stage_.Faults(), ::testing::ElementsAre("puppet.Slow PreBind deadline"));
-  watchdog.Look(0);
+  watchdog.Poll(0);
   EXPECT_TRUE(watchdog.overdue());
 
   pre_bind.reset();
@@ -302,16 +297,16 @@ TEST_F(AsyncThreadsTest, ACallThatNeverEndsHoldsUpNobody) {
   first.reset();
   second.reset();
   pool.reset();
-  stage_.Strike();
+  stage_.DestroyPlan();
   EXPECT_FALSE(was_quiesced);
-  EXPECT_EQ(Stage::slots(), 1);  // In use.
+  EXPECT_EQ(Stage::slots(), 1);  // The call still uses it.
   may_end->Open();
   ended->Wait();
   stage_.Drain();
 }
 
-// The same for one that was not given up in time, and comes back while everything goes.
-TEST_F(AsyncThreadsTest, ACallThatEndsWhileThePlanGoes) {
+// A call that was not abandoned returns while the pool and the plan are being destroyed.
+TEST_F(AsyncThreadsTest, ACallThatEndsDuringTheDestructionOfThePlan) {
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     auto stage = std::make_unique<Stage>();
@@ -328,7 +323,7 @@ TEST_F(AsyncThreadsTest, ACallThatEndsWhileThePlanGoes) {
     };
     stage->Build();
     auto pool = std::make_unique<BindPool>(2, std::chrono::milliseconds(0));
-    stage->calls().on_pool = [&](std::function<void()> task) { return pool->Run(std::move(task)); };
+    stage->calls().pool = pool.get();
     auto binding = stage->MakeBinding();
     auto run = std::make_unique<BindRun>(*binding, stage->calls(), End());
     run->Start();
@@ -337,11 +332,11 @@ TEST_F(AsyncThreadsTest, ACallThatEndsWhileThePlanGoes) {
     binding.reset();
     if (round % 2 == 0) may_end->Open();
     pool.reset();
-    stage->Strike();
+    stage->DestroyPlan();
     may_end->Open();
     ended->Wait();
     stage->Drain();
-    // Its thread may still be on the way out of the puppet's function.
+    // The thread may not have left the puppet's function yet.
     static auto& kept = *new std::vector<std::unique_ptr<Stage>>;
     kept.push_back(std::move(stage));
   }

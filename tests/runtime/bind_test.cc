@@ -1,4 +1,4 @@
-// Bind, plugin by plugin.
+// BindRun with several plugins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,18 +11,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// puppet.A to puppet.C: each is asked when "A" is in the log.
+// puppet.A to puppet.C; a call of puppet.A logs "A".
 class BindRunTest : public ::testing::Test {
  protected:
-  // What each answers; one that is pending is completed by the test.
-  void Cast(std::initializer_list<Said> answers) {
+  // `answers`: by plugin. The test completes those that are pending.
+  void Cast(std::initializer_list<ScriptedAnswer> answers) {
     char name = 'A';
-    for (const Said& said : answers) {
+    for (const ScriptedAnswer& given : answers) {
       stage_.Add(std::string("puppet.") + name, {Point::kBind}).bind =
-          [this, name, said](const berth_binding&, berth_done* done, berth_status* status) {
+          [this, name, given](const berth_binding&, berth_done* done, berth_status* status) {
             stage_.log.emplace_back(1, name);
             done_ = done;
-            return Give(said, status);
+            return Report(given, status);
           };
       ++name;
     }
@@ -31,13 +31,13 @@ class BindRunTest : public ::testing::Test {
   }
   void Start() {
     run_ = std::make_unique<BindRun>(*binding_, stage_.calls(), [this](const PluginStatus& status) {
-      stage_.log.push_back(TextOf(status) + " by " + status.plugin);
-      run_.reset();  // As an owner may do.
+      stage_.log.push_back(TextOf(status) + " by " + stage_.PluginName(status.plugin));
+      run_.reset();  // Owners may destroy the run in its callback.
     });
     run_->Start();
   }
-  void Answer(const Said& said = {}) {
-    Stage::Complete(done_, said);
+  void Answer(const ScriptedAnswer& given = {}) {
+    Stage::Complete(done_, given);
     stage_.Drain();
   }
   std::vector<std::string> TakeLog() { return std::exchange(stage_.log, {}); }
@@ -48,26 +48,26 @@ class BindRunTest : public ::testing::Test {
   std::unique_ptr<BindRun> run_;
 };
 
-TEST_F(BindRunTest, TheFirstThatDoesNotSkipCounts) {
+TEST_F(BindRunTest, TheFirstPluginThatDoesNotSkipDecides) {
   Cast({{BERTH_SKIP}, {BERTH_SUCCESS}, {BERTH_ERROR}});
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "Success by puppet.B"));
 }
 
-TEST_F(BindRunTest, AFailureEndsIt) {
+TEST_F(BindRunTest, AFailureEndsTheRun) {
   Cast({{BERTH_ERROR, {"boom"}}, {BERTH_SUCCESS}});
   Start();
   EXPECT_THAT(TakeLog(),
               ElementsAre("A", "Error: running Bind plugin \"puppet.A\": boom by puppet.A"));
 }
 
-TEST_F(BindRunTest, ARefusalEndsIt) {
+TEST_F(BindRunTest, ARejectionEndsTheRun) {
   Cast({{BERTH_UNSCHEDULABLE, {"a", "b"}}, {BERTH_SUCCESS}});
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Unschedulable: a, b by puppet.A"));
 }
 
-TEST_F(BindRunTest, SkippedLater) {
+TEST_F(BindRunTest, APendingPluginMaySkipLater) {
   Cast({{BERTH_PENDING}, {BERTH_PENDING}});
   Start();
   Answer({BERTH_SKIP});
@@ -76,7 +76,7 @@ TEST_F(BindRunTest, SkippedLater) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success by puppet.B"));
 }
 
-TEST_F(BindRunTest, WhoSkippedIsNotHeardAnyMore) {
+TEST_F(BindRunTest, IgnoresLaterAnswersOfAPluginThatSkipped) {
   Cast({{BERTH_PENDING}, {BERTH_PENDING}});
   Start();
   berth_done* first = done_;
@@ -88,19 +88,19 @@ TEST_F(BindRunTest, WhoSkippedIsNotHeardAnyMore) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running Bind plugin \"puppet.B\": boom by puppet.B"));
 }
 
-TEST_F(BindRunTest, AllSkip) {
+TEST_F(BindRunTest, AllPluginsSkip) {
   Cast({{BERTH_SKIP, {"not a"}}, {BERTH_SKIP}});
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "Error: all Bind plugins skipped the pod by "));
 }
 
-TEST_F(BindRunTest, AllSkipAndTheLastSaysWhy) {
+TEST_F(BindRunTest, AllPluginsSkipAndTheLastGivesAReason) {
   Cast({{BERTH_SKIP, {"not a"}}, {BERTH_SKIP, {"not b", "never"}}});
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "Error: not b, never by "));
 }
 
-TEST_F(BindRunTest, AQuarantinedPluginEndsIt) {
+TEST_F(BindRunTest, AQuarantinedPluginEndsTheRun) {
   Cast({{BERTH_SKIP}, {BERTH_SUCCESS}, {BERTH_SUCCESS}});
   stage_.Quarantine("puppet.B");
   Start();
@@ -109,7 +109,7 @@ TEST_F(BindRunTest, AQuarantinedPluginEndsIt) {
               ::testing::StartsWith("Error: running Bind plugin \"puppet.B\": in quarantine"));
 }
 
-TEST_F(BindRunTest, DroppedItCallsNobodyAnyMore) {
+TEST_F(BindRunTest, ADroppedRunCallsNoFurtherPlugin) {
   Cast({{BERTH_PENDING}, {BERTH_SUCCESS}});
   Start();
   run_.reset();
@@ -118,8 +118,8 @@ TEST_F(BindRunTest, DroppedItCallsNobodyAnyMore) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-// Bindings are on their way while others begin.
-TEST_F(BindRunTest, SeveralAtATime) {
+// Runs start while others are in progress.
+TEST_F(BindRunTest, SeveralRunsAtATime) {
   Cast({{BERTH_PENDING}});
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<BindRun>> runs;

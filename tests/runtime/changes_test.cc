@@ -1,4 +1,4 @@
-// Changes: every change of the node table, told to the plugins that keep an index of their own.
+// ChangeHub: every change of the node table is delivered to the plugins with the Changes point.
 #include <map>
 #include <utility>
 
@@ -18,7 +18,7 @@ std::string NameOf(const berth_meta* meta) {
   return std::string(Text(meta->name)) + ":" + std::string(Text(meta->resource_version));
 }
 
-// "#4 pod added p:2 on n1:1 at 1 (assumed)".
+// Returns "#4 pod added p:2 on n1:1 at 1 (assumed)" and the like.
 std::string Describe(const berth_change& change) {
   constexpr const char* kKinds[] = {"",           "pod added",    "pod changed",  "pod removed",
                                     "node added", "node changed", "node removed", "synced"};
@@ -71,7 +71,7 @@ class ChangesTest : public ::testing::Test {
   Puppet* a_;
 };
 
-TEST_F(ChangesTest, EveryChangeOfAPodIsTold) {
+TEST_F(ChangesTest, DeliversEveryChangeOfAPod) {
   Cache& cache = stage_.cache();
   hub_.AddPlan(stage_.plan());
   cache.SetNode(MakeNode("n0"));
@@ -99,7 +99,7 @@ TEST_F(ChangesTest, EveryChangeOfAPodIsTold) {
                           "#10 pod removed r:1 on n0:1 at 0", "#11 pod added r:2 on n1:1 at 1"));
 }
 
-TEST_F(ChangesTest, EveryChangeOfANodeIsTold) {
+TEST_F(ChangesTest, DeliversEveryChangeOfANode) {
   hub_.AddPlan(stage_.plan());
   Take();
   stage_.cache().SetNode(MakeNode("n0"));
@@ -109,7 +109,7 @@ TEST_F(ChangesTest, EveryChangeOfANodeIsTold) {
                                   "#3 node removed n0:2 at 0"));
 }
 
-TEST_F(ChangesTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
+TEST_F(ChangesTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
   hub_.AddPlan(stage_.plan());
   Take();
   ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", "late")).ok());
@@ -120,7 +120,7 @@ TEST_F(ChangesTest, APodMayComeBeforeItsNodeAndStayAfterIt) {
                                   "#3 node removed late:1 at 0", "#4 pod removed p:1 at 0"));
 }
 
-TEST_F(ChangesTest, ANewPlanIsShownAllThereIs) {
+TEST_F(ChangesTest, ANewPlanGetsAReplay) {
   Cache& cache = stage_.cache();
   ASSERT_TRUE(cache.AddPod(MakePod("g", "ghost")).ok());
   cache.SetNode(MakeNode("n1"));
@@ -138,13 +138,13 @@ TEST_F(ChangesTest, ANewPlanIsShownAllThereIs) {
   EXPECT_THAT(Take(), ElementsAre("#6 node removed n2:1 at 2"));
 }
 
-TEST_F(ChangesTest, AnEmptyTableIsSyncedAtOnce) {
+TEST_F(ChangesTest, TheReplayOfAnEmptyTableIsOnlySynced) {
   hub_.AddPlan(stage_.plan());
   EXPECT_THAT(Take(), ElementsAre("#0 synced"));
 }
 
-TEST_F(ChangesTest, PlansAreToldTheSameNumbersAndNothingOfEachOthersReplay) {
-  Stage other;  // A second profile, on the first one's cluster.
+TEST_F(ChangesTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
+  Stage other;  // A second profile on the cluster of the first.
   other.Add("puppet.B", {Point::kFilter}).change = Note("B ");
   other.Build();
   hub_.AddPlan(stage_.plan());
@@ -166,7 +166,7 @@ TEST_F(ChangesTest, PlansAreToldTheSameNumbersAndNothingOfEachOthersReplay) {
   EXPECT_EQ(hub_.sequence(), 4U);
 }
 
-TEST_F(ChangesTest, AQuarantineDoesNotMakeTheIndexWrong) {
+TEST_F(ChangesTest, AQuarantinedPluginStillGetsChanges) {
   hub_.AddPlan(stage_.plan());
   Take();
   stage_.Quarantine("puppet.A");
@@ -174,8 +174,8 @@ TEST_F(ChangesTest, AQuarantineDoesNotMakeTheIndexWrong) {
   EXPECT_THAT(Take(), ElementsAre("#1 node added n0:1 at 0"));
 }
 
-// An index may keep what it was shown until that is replaced or removed.
-TEST_F(ChangesTest, WhatWasShownStaysUntilItsEndWasShown) {
+// A plugin may keep a view until a change replaces or removes it.
+TEST_F(ChangesTest, AViewIsValidUntilItsReplacementOrRemovalWasDelivered) {
   std::map<std::string, const berth_pod*> pods;
   std::map<std::string, const berth_node*> nodes;
   a_->change = [&](const berth_change& change) {

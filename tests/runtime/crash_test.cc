@@ -1,4 +1,4 @@
-// Whose code it was when the process dies, where no extension point is called.
+// Crash reports for calls outside extension points.
 #include <csignal>
 #include <cstdlib>
 
@@ -19,7 +19,7 @@ class CrashTest : public ::testing::Test {
  protected:
   CrashTest() : puppet_(stage_.Add("puppet.A", {Point::kPreFilter, Point::kFilter})) {}
 
-  // Makes the plugin, lets it work, and unmakes it, in a process that will not survive it.
+  // Creates, uses and destroys the plugin in a child process, which one of these steps ends.
   void Play() {
     InstallCrashReport(&stage_.monitor());
     stage_.Build();
@@ -27,7 +27,7 @@ class CrashTest : public ::testing::Test {
     (void)RunPreFilter(attempt);
     if (puppet_.has_slot) (void)WhatIf::Begin(attempt, 0);
     attempt.End();
-    stage_.Strike();
+    stage_.DestroyPlan();
     std::_Exit(0);
   }
 
@@ -38,22 +38,22 @@ class CrashTest : public ::testing::Test {
 constexpr char kInLoad[] =
     "^berth: crashed in plugin puppet\\.A \\(/.*libpuppets\\.so\\) at load\n$";
 
-TEST_F(CrashTest, InCreate) {
+TEST_F(CrashTest, NamesThePluginThatCrashesInCreate) {
   puppet_.create = Die;
   EXPECT_EXIT(Play(), ::testing::KilledBySignal(SIGABRT), kInLoad);
 }
 
-TEST_F(CrashTest, InQuiesce) {
+TEST_F(CrashTest, NamesThePluginThatCrashesInQuiesce) {
   puppet_.quiesce = Die;
   EXPECT_EXIT(Play(), ::testing::KilledBySignal(SIGABRT), kInLoad);
 }
 
-TEST_F(CrashTest, InDestroy) {
+TEST_F(CrashTest, NamesThePluginThatCrashesInDestroy) {
   puppet_.destroy = Die;
   EXPECT_EXIT(Play(), ::testing::KilledBySignal(SIGABRT), kInLoad);
 }
 
-TEST_F(CrashTest, ACloneIsOfThePlugin) {
+TEST_F(CrashTest, NamesThePluginThatCrashesInAClone) {
   puppet_.has_slot = true;
   puppet_.add_pod = [](auto&&...) { return BERTH_SUCCESS; };
   puppet_.pre_filter = [](const berth_cycle& cycle, auto&&...) {
@@ -64,12 +64,12 @@ TEST_F(CrashTest, ACloneIsOfThePlugin) {
               "^berth: crashed in plugin puppet\\.A \\(/.*\\) at cycle state\n$");
 }
 
-TEST_F(CrashTest, AndNobodysWhenNobodyIsCalled) {
+TEST_F(CrashTest, NamesNoPluginOutsideACall) {
   EXPECT_EXIT(
       {
         InstallCrashReport(&stage_.monitor());
         stage_.Build();
-        stage_.Strike();
+        stage_.DestroyPlan();
         Die();
       },
       ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin\n$");

@@ -1,4 +1,4 @@
-// Cycle state on its way from the attempt through the binding and back.
+// CycleState: owned by the attempt, passed to the binding, and recycled.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/stage.h"
@@ -22,7 +22,7 @@ class CycleStateTest : public ::testing::Test {
   Stage stage_;
 };
 
-TEST_F(CycleStateTest, EndsWithTheAttempt) {
+TEST_F(CycleStateTest, IsDestroyedWithTheAttempt) {
   Attempt& attempt = stage_.Begin();
   EXPECT_EQ(Stage::slots(), 2);
   EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
@@ -32,15 +32,15 @@ TEST_F(CycleStateTest, EndsWithTheAttempt) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(CycleStateTest, BeginsAnewWithEveryAttempt) {
+TEST_F(CycleStateTest, IsNewForEveryAttempt) {
   Attempt& attempt = stage_.Begin();
   *static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]) = 8;
-  stage_.Begin();  // Without an end.
+  stage_.Begin();  // Without an End() before it.
   EXPECT_EQ(Stage::slots(), 2);
   EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
 }
 
-TEST_F(CycleStateTest, GoesWithTheBindingWhileTheNextAttemptRuns) {
+TEST_F(CycleStateTest, BelongsToTheBindingWhileTheNextAttemptRuns) {
   const auto first = stage_.MakeBinding();
   SlotOf(*first->AbiFor(0)) = 11;
   EXPECT_EQ(Stage::slots(), 2);
@@ -52,7 +52,7 @@ TEST_F(CycleStateTest, GoesWithTheBindingWhileTheNextAttemptRuns) {
   EXPECT_EQ(SlotOf(*first->AbiFor(0)), 11);
 }
 
-TEST_F(CycleStateTest, TheAttemptGoesOnSeeingWhatWasTaken) {
+TEST_F(CycleStateTest, TheAttemptStillUsesStateThatWasTaken) {
   Attempt& attempt = stage_.Begin();
   const auto taken = attempt.TakeState();
   EXPECT_EQ(attempt.cycle(1).abi()->slots, taken->of(1).data());
@@ -61,12 +61,12 @@ TEST_F(CycleStateTest, TheAttemptGoesOnSeeingWhatWasTaken) {
   EXPECT_EQ(Stage::slots(), 2);
 }
 
-TEST_F(CycleStateTest, IsDestroyedWhenItIsRecycledAndItsMemoryUsedAgain) {
+TEST_F(CycleStateTest, RecyclingDestroysTheStateAndReusesTheMemory) {
   auto binding = stage_.MakeBinding();
   void* const* slots = binding->AbiFor(0)->slots;
   Attempt& attempt = stage_.Begin();
   attempt.Recycle(binding->TakeState());
-  EXPECT_EQ(Stage::slots(), 2);  // Of the attempt.
+  EXPECT_EQ(Stage::slots(), 2);  // Those of the attempt.
   attempt.Recycle(nullptr);
   attempt.End();
   bool used_again = false;
@@ -78,12 +78,12 @@ TEST_F(CycleStateTest, IsDestroyedWhenItIsRecycledAndItsMemoryUsedAgain) {
   EXPECT_TRUE(used_again);
 }
 
-TEST_F(CycleStateTest, GoesWithABindingThatIsDropped) {
+TEST_F(CycleStateTest, IsDestroyedWithTheBinding) {
   stage_.MakeBinding().reset();
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(CycleStateTest, IsNotTakenFromWhoKeepsIt) {
+TEST_F(CycleStateTest, CannotBeTakenWhileACallKeepsIt) {
   auto binding = stage_.MakeBinding();
   auto kept = binding->Keep();
   EXPECT_EQ(binding->TakeState(), nullptr);
@@ -96,7 +96,7 @@ TEST_F(CycleStateTest, IsNotTakenFromWhoKeepsIt) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-// --- Binding ------------------------------------------------------------------------------------
+// --- Binding -------------------------------------------------------------------------------------
 
 TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
   const auto binding = stage_.MakeBinding();
@@ -113,7 +113,7 @@ TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
   EXPECT_NE(binding->AbiFor(0)->slots, binding->AbiFor(1)->slots);
 }
 
-TEST_F(CycleStateTest, CancellingACallLeavesTheOthersAlone) {
+TEST_F(CycleStateTest, CancellingACallAffectsNoOtherPlugin) {
   const auto binding = stage_.MakeBinding();
   binding->BeginCall(0);
   *binding->DeadlineFor(0) = 5;
@@ -128,7 +128,7 @@ TEST_F(CycleStateTest, CancellingACallLeavesTheOthersAlone) {
   EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 0);
 }
 
-TEST_F(CycleStateTest, CancellingTheBindingGoesForCallsToCome) {
+TEST_F(CycleStateTest, CancellingTheBindingAlsoCancelsLaterCalls) {
   const auto binding = stage_.MakeBinding();
   binding->Cancel();
   EXPECT_TRUE(binding->cancelled());

@@ -1,10 +1,12 @@
-// Calls on the scheduling thread: what they are told of their deadline, and what being late does.
+// Deadlines of calls on the scheduling thread: which deadline plugins see, and what happens when
+// they miss it.
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/done.h"
 #include "host/runtime/run_bind.h"
@@ -15,6 +17,7 @@
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/run_reserve.h"
 #include "tests/runtime/stage.h"
+#include "tests/runtime/test_pool.h"
 
 namespace berth::host {
 namespace {
@@ -22,11 +25,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = TestClock::kSecond;
-
 class DeadlineTest : public ::testing::Test {
  protected:
-  // What a call at `point` was told: until when, from now on.
+  // Records the deadline that a call at `point` sees, relative to now.
   void Note(Point point, int64_t deadline_ns) {
     told_.push_back(std::string(NameOf(point)) + " " +
                     (deadline_ns == 0 ? "none" : std::to_string(deadline_ns - Now())));
@@ -35,10 +36,10 @@ class DeadlineTest : public ::testing::Test {
   auto End() {
     return [this](const PluginStatus& status) { ends_.push_back(TextOf(status)); };
   }
-  // The watchdog looks at the beginning of the call that runs and when `ns` of it are over.
-  static void Late(CallWatchdog& watchdog, int64_t ns) {
-    watchdog.Look(0);
-    watchdog.Look(ns);
+  // Makes the present call `ns` old for the watchdog.
+  static void RunFor(CallWatchdog& watchdog, int64_t ns) {
+    watchdog.Poll(0);
+    watchdog.Poll(ns);
   }
 
   Stage stage_;
@@ -46,7 +47,7 @@ class DeadlineTest : public ::testing::Test {
   std::vector<std::string> ends_;
 };
 
-TEST_F(DeadlineTest, IsToldAtEveryPoint) {
+TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
   Puppet& a = stage_.Add("puppet.A", {Point::kPreFilter, Point::kFilter, Point::kPostFilter,
                                       Point::kReserve, Point::kPermit});
   a.pre_filter = [&](const berth_cycle& cycle, auto&&...) {
@@ -92,12 +93,12 @@ TEST_F(DeadlineTest, IsToldAtEveryPoint) {
                 ElementsAre("PreFilter 1000000000", "Filter 1000000000", "PostFilter 10000000000",
                             "Reserve 1000000000", "Permit 1000000000"));
   }
-  run();  // Nobody looks: nothing is late.
+  run();  // Without a watchdog no call is late.
   EXPECT_THAT(told_, ElementsAre("PreFilter none", "Filter none", "PostFilter none", "Reserve none",
                                  "Permit none"));
 }
 
-// It always runs on the scheduling thread, whatever the plugin's PreBind does.
+// PreFlight always runs on the scheduling thread, even if the plugin's PreBind blocks.
 TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
     SCOPED_TRACE(name);
@@ -109,23 +110,24 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     puppet.pre_flight = [&](const berth_binding& binding, berth_status*) {
       deadline_ns = binding.deadline_ns;
       EXPECT_FALSE(BERTH_CANCELED(&binding));
-      Late(watchdog, kSecond);
+      RunFor(watchdog, kSecond);
       was_cancelled = BERTH_CANCELED(&binding);
       return BERTH_SUCCESS;
     };
     stage.Build();
-    stage.calls().on_pool = [](const std::function<void()>&) { return uint64_t{1}; };
+    TestPool pool;
+    stage.calls().pool = &pool;
     auto binding = stage.MakeBinding();
     EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
     EXPECT_EQ(deadline_ns, stage.clock().NowNs() + kSecond);
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // It ended.
+    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // The call has ended.
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " PreBind deadline"));
   }
 }
 
-// Without a pool a plugin that blocks holds up everybody, and is late like any other.
-TEST_F(DeadlineTest, ALateCallIsCancelledWhereItRunsOnTheSchedulingThread) {
+// Without a pool, a blocking plugin blocks the scheduling thread and has the deadline of any other.
+TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
     SCOPED_TRACE(name);
     Stage stage;
@@ -134,9 +136,9 @@ TEST_F(DeadlineTest, ALateCallIsCancelledWhereItRunsOnTheSchedulingThread) {
     berth_done* promise = nullptr;
     Puppet& puppet = stage.Add(name, {Point::kBind});
     puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
-      Late(watchdog, kSecond - 1);
+      RunFor(watchdog, kSecond - 1);
       EXPECT_FALSE(BERTH_CANCELED(&binding));
-      Late(watchdog, kSecond);
+      RunFor(watchdog, kSecond);
       was_cancelled = BERTH_CANCELED(&binding);
       promise = done;
       return BERTH_PENDING;
@@ -155,8 +157,8 @@ TEST_F(DeadlineTest, ALateCallIsCancelledWhereItRunsOnTheSchedulingThread) {
   }
 }
 
-// The call is late long before its answer is.
-TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldWhenItIsLate) {
+// The deadline of the call comes long before that of the answer.
+TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldTheEarlierDeadline) {
   struct Row {
     int64_t answer;
     int64_t told;
@@ -181,12 +183,12 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldWhenItIsLate) {
   }
 }
 
-TEST_F(DeadlineTest, WhatWasCancelledBeforeStaysSo) {
+TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
   stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
                                                     berth_status*) {
     EXPECT_TRUE(BERTH_CANCELED(&binding));
-    Late(watchdog, kSecond);
+    RunFor(watchdog, kSecond);
     return BERTH_CANCELLED;
   };
   stage_.Build();
@@ -197,23 +199,22 @@ TEST_F(DeadlineTest, WhatWasCancelledBeforeStaysSo) {
   EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
 }
 
-// On the pool, how long a call takes is up to AsyncCalls.
-TEST_F(DeadlineTest, ACallOnThePoolIsNotTheWatchdogs) {
+// AsyncCall enforces the deadline of calls on the pool.
+TEST_F(DeadlineTest, TheWatchdogIgnoresCallsOnThePool) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
   stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
                                                        berth_status*) {
-    Late(watchdog, 100 * kSecond);
+    RunFor(watchdog, 100 * kSecond);
     EXPECT_FALSE(BERTH_CANCELED(&binding));
     return BERTH_SUCCESS;
   };
   stage_.Build();
-  stage_.calls().on_pool = [](const std::function<void()>& task) {
-    task();
-    return uint64_t{1};
-  };
+  TestPool pool;
+  stage_.calls().pool = &pool;
   auto binding = stage_.MakeBinding();
   BindRun run(*binding, stage_.calls(), End());
   run.Start();
+  pool.RunOne();
   stage_.Drain();
   EXPECT_THAT(ends_, ElementsAre("Success"));
   EXPECT_THAT(stage_.Faults(), IsEmpty());

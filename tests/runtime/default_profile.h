@@ -1,4 +1,4 @@
-// The profile that runs when none is named.
+// The default profile, for tests.
 #ifndef BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
 #define BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
 
@@ -7,7 +7,8 @@
 
 namespace berth::host {
 
-// profiles/default.toml with the plugins of `catalog`, which must have them all.
+// Returns profiles/default.toml with the plugins of `catalog`. REQUIRES: the catalog has all of
+// them.
 PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// A call on the scheduling thread that does not end by itself, and the thread that sees it.
+// The watchdog thread cancels a call on the scheduling thread.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -22,14 +22,14 @@ class SteadyClock final : public Clock {
   }
 };
 
-TEST(LateCallThreads, ABindThatWaitsToBeCancelledIs) {
+TEST(LateCallThreads, CancelsABindThatWaitsForCancellation) {
   Stage stage;
   stage.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding& binding, berth_done*,
                                                   berth_status* status) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!BERTH_CANCELED(&binding) && std::chrono::steady_clock::now() < end) {
     }
-    return Give({BERTH_CANCELLED, {"it took too long"}}, status);
+    return Report({BERTH_CANCELLED, {"it took too long"}}, status);
   };
   stage.Build();
   const SteadyClock clock;

@@ -1,4 +1,4 @@
-// Filter with other pods' nominations.
+// RunFilter on nodes to which other pods are nominated.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ std::string NameOf(const berth_block& block, uint32_t index) {
   return std::string(Text(block.nodes[index]->meta->name));
 }
 
-// Calls each(index) for every node that is asked about.
+// Calls each(index) for every selected node of the block.
 template <class F>
 void ForEachSelected(const berth_block& block, F&& each) {
   for (uint32_t k = 0; k < block.n_selected; ++k) {
@@ -31,7 +31,7 @@ void ForEachSelected(const berth_block& block, F&& each) {
   }
 }
 
-// Runs Filter after PreFilter and says what came out: "n0 fits, n1 puppet.A Unschedulable: full".
+// Runs PreFilter and Filter and returns the verdicts: "n0 fits, n1 puppet.A Unschedulable: full".
 std::string Outcome(Attempt& attempt, const Nominator& nominator) {
   if (PluginStatus status = RunPreFilter(attempt); !status.ok()) return TextOf(status);
   if (PluginStatus status = RunFilter(attempt, nominator); !status.ok()) return TextOf(status);
@@ -46,7 +46,7 @@ std::string Outcome(Attempt& attempt, const Nominator& nominator) {
         const RowVerdict& verdict = attempt.verdicts[row];
         const PluginCycle& cycle = attempt.cycle(verdict.plugin);
         text += " " + cycle.plugin().name + " ";
-        text += TextOf({verdict.code, "", cycle.ReasonTexts(verdict.reasons)});
+        text += TextOf({verdict.code, {}, cycle.ReasonTexts(verdict.reasons)});
       }
       rows.push_back(std::move(text));
     }
@@ -54,7 +54,7 @@ std::string Outcome(Attempt& attempt, const Nominator& nominator) {
   return Join(rows, ", ");
 }
 
-// Plugin A rejects nodes with `limit_` pods or more, and writes down which it is asked about.
+// Plugin A rejects nodes with `limit_` pods or more, and records for which nodes it is called.
 class NominatedTest : public ::testing::Test {
  protected:
   NominatedTest() {
@@ -92,12 +92,12 @@ class NominatedTest : public ::testing::Test {
   bool built_ = false;
 };
 
-TEST_F(NominatedTest, WithoutNominationsEveryNodeIsAskedAboutOnce) {
+TEST_F(NominatedTest, WithoutNominationsEveryNodeIsFilteredOnce) {
   EXPECT_EQ(Outcome(Begin(), nominator_), "n0 fits, n1 fits, n2 fits");
   EXPECT_THAT(Take(), ElementsAre("n0 0", "n1 0", "n2 0"));
 }
 
-TEST_F(NominatedTest, WhoCounts) {
+TEST_F(NominatedTest, WhichNominatedPodsCount) {
   const struct {
     const char* says;
     const char* name;
@@ -123,7 +123,7 @@ TEST_F(NominatedTest, WhoCounts) {
   }
 }
 
-TEST_F(NominatedTest, OnlyThosePodsAreAddedThatCount) {
+TEST_F(NominatedTest, AddsOnlyNominatedPodsThatCount) {
   limit_ = 3;
   nominator_.Add(MakePod("low", -1), "n1");
   nominator_.Add(MakePod("p"), "n1");
@@ -133,7 +133,7 @@ TEST_F(NominatedTest, OnlyThosePodsAreAddedThatCount) {
   EXPECT_THAT(Take(), ElementsAre("n1 what-if 2", "n0 0", "n1 0", "n2 0"));
 }
 
-TEST_F(NominatedTest, WhatIsRejectedWithThemIsNotAskedAboutWithoutThem) {
+TEST_F(NominatedTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
   nominator_.Add(MakePod("q"), "n2");
   nominator_.Add(MakePod("r"), "n0");
   EXPECT_EQ(Outcome(Begin(), nominator_),
@@ -142,7 +142,7 @@ TEST_F(NominatedTest, WhatIsRejectedWithThemIsNotAskedAboutWithoutThem) {
       << "in the order of rows";
 }
 
-TEST_F(NominatedTest, WhereAllRowsAreRejectedNobodyIsAskedAgain) {
+TEST_F(NominatedTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
   for (const char* node : {"n0", "n1", "n2"}) nominator_.Add(MakePod(node), node);
   EXPECT_EQ(Outcome(Begin(), nominator_),
             "n0 puppet.A Unschedulable: full, n1 puppet.A Unschedulable: full, "
@@ -150,8 +150,8 @@ TEST_F(NominatedTest, WhereAllRowsAreRejectedNobodyIsAskedAgain) {
   EXPECT_THAT(Take(), ElementsAre("n0 what-if 1", "n1 what-if 1", "n2 what-if 1"));
 }
 
-TEST_F(NominatedTest, BothMustPass) {
-  // The other way round: alone it does not like to be.
+TEST_F(NominatedTest, ANodeMustPassWithAndWithoutNominatedPods) {
+  // The opposite filter: it rejects a node without other pods.
   a_->filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
                   berth_status*) {
     ForEachSelected(block, [&](uint32_t i) {
@@ -166,7 +166,7 @@ TEST_F(NominatedTest, BothMustPass) {
             "n0 puppet.A Pending: full, n1 puppet.A Pending: full, n2 fits");
 }
 
-TEST_F(NominatedTest, TheVerdictIsThatOfTheFirstWhoRejects) {
+TEST_F(NominatedTest, TheVerdictIsThatOfTheFirstPluginThatRejects) {
   Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
   b.reasons = {AsStr("not at all"), AsStr("crowded")};
   b.filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
@@ -198,7 +198,7 @@ TEST_F(NominatedTest, OnlyCandidatesAreEvaluated) {
   EXPECT_THAT(Take(), ElementsAre("n2 what-if 1", "n0 0"));
 }
 
-TEST_F(NominatedTest, RowsOfEveryBlockAreFound) {
+TEST_F(NominatedTest, FindsNominatedRowsInEveryBlock) {
   for (int i = 3; i < 600; ++i) {
     stage_.cache().SetNode(stage_.objects().Node({.name = "n" + std::to_string(i)}));
   }
@@ -215,13 +215,13 @@ TEST_F(NominatedTest, RowsOfEveryBlockAreFound) {
   EXPECT_EQ(Take().size(), 600U);
 }
 
-// --- errors -------------------------------------------------------------------------------------
+// --- errors --------------------------------------------------------------------------------------
 
-TEST_F(NominatedTest, WhatGoesWrongWithThemFailsTheCycle) {
+TEST_F(NominatedTest, AnErrorWithNominatedPodsFailsTheCycle) {
   a_->has_slot = true;
-  Said said{BERTH_ERROR, {"boom"}};
-  a_->add_pod = [&said](const berth_cycle&, const berth_pod&, const berth_block&, uint32_t,
-                        berth_status* status) { return Give(said, status); };
+  ScriptedAnswer given{BERTH_ERROR, {"boom"}};
+  a_->add_pod = [&given](const berth_cycle&, const berth_pod&, const berth_block&, uint32_t,
+                         berth_status* status) { return Report(given, status); };
   int64_t slot = 1;
   a_->pre_filter = [&slot](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&,
                            berth_status*) {
@@ -231,7 +231,7 @@ TEST_F(NominatedTest, WhatGoesWrongWithThemFailsTheCycle) {
   nominator_.Add(MakePod("q"), "n1");
   EXPECT_EQ(Outcome(Begin(), nominator_),
             "Error: running AddPod on PreFilter plugin \"puppet.A\": boom");
-  said = {};
+  given = {};
   slot = -1;
   EXPECT_EQ(Outcome(Begin(), nominator_), "Error: plugin puppet.A could not clone its cycle state");
   slot = 1;
@@ -249,13 +249,13 @@ TEST_F(NominatedTest, WhatGoesWrongWithThemFailsTheCycle) {
   EXPECT_EQ(Outcome(Begin(), nominator_), "n0 fits, n1 fits, n2 fits");
 }
 
-// --- the property -------------------------------------------------------------------------------
+// --- random clusters -----------------------------------------------------------------------------
 
-// What a node's verdict is with nominated pods: what it would be were they really there, unless
-// that is a yes; then what it is without them.
+// The verdict of a node with nominated pods equals its verdict in a cluster in which those pods run
+// there; if that is Success, it equals its verdict without them.
 //
-// Three plugins: one that adds up requests (columns), one that wants company on the node (its
-// pods), one that allows so many pods on all nodes of a zone (cycle state, AddPod).
+// Three plugins: one adds up requests (columns), one requires another pod on the node (pod lists),
+// one limits the pods on all nodes of a zone (cycle state, AddPod).
 class RandomClusterTest : public ::testing::TestWithParam<uint32_t> {
  protected:
   static constexpr size_t kNodes = 6;
@@ -356,7 +356,7 @@ class RandomClusterTest : public ::testing::TestWithParam<uint32_t> {
                                  .spec = "\"priority\":" + Number(4, 6)});
   }
 
-  // Each node's verdict.
+  // Returns the verdict of each node.
   std::vector<std::string> Verdicts(const PodRef& pod, const Nominator& nominator) {
     std::vector<std::string> verdicts;
     for (std::string_view text = outcome_ = Outcome(stage_.Begin(pod), nominator); !text.empty();) {
@@ -372,7 +372,7 @@ class RandomClusterTest : public ::testing::TestWithParam<uint32_t> {
   std::string outcome_;
 };
 
-TEST_P(RandomClusterTest, VerdictsAreThoseOfBothClusters) {
+TEST_P(RandomClusterTest, VerdictsEqualThoseOfTheTwoClusters) {
   for (size_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(
         stage_.cache().AddPod(RandomPod("r" + std::to_string(i), NodeName(Below(kNodes)))).ok());

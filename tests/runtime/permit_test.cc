@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/runtime/run_permit.h"
 #include "tests/runtime/stage.h"
 
@@ -11,33 +12,32 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kSecond = TestClock::kSecond;
 constexpr int64_t kMost = 15 * 60 * kSecond;
 
-// Two plugins, one of which answers as the other is.
+// One or more Permit plugins with scripted answers.
 class PermitTest : public ::testing::Test {
  protected:
-  static void Play(Puppet& puppet, const Said& said, int64_t timeout_ns = 0) {
-    puppet.permit = [said, timeout_ns](const berth_cycle&, const berth_target&, int64_t* timeout,
-                                       berth_status* status) {
+  static void Play(Puppet& puppet, const ScriptedAnswer& given, int64_t timeout_ns = 0) {
+    puppet.permit = [given, timeout_ns](const berth_cycle&, const berth_target&, int64_t* timeout,
+                                        berth_status* status) {
       EXPECT_EQ(*timeout, 0);
       *timeout = timeout_ns;
-      return Give(said, status);
+      return Report(given, status);
     };
   }
 
   Stage stage_;
 };
 
-struct Case {
+struct PermitCase {
   const char* says;
-  Said said;
+  ScriptedAnswer given;
   const char* status;
-  const char* fault;  // Empty: none.
+  const char* fault;  // Empty: no fault.
 };
 
 TEST_F(PermitTest, EveryAnswer) {
-  const Case kTable[] = {
+  const PermitCase kTable[] = {
       {"let go", {BERTH_SUCCESS}, "Success", ""},
       {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
       {"refused for good",
@@ -62,7 +62,7 @@ TEST_F(PermitTest, EveryAnswer) {
        {BERTH_BUG, {"a bug"}},
        "Error: running Permit plugin \"puppet.A\": a bug",
        "puppet.A Permit exception"},
-      {"Bind's code",
+      {"code of Bind",
        {BERTH_SKIP},
        "Error: running Permit plugin \"puppet.A\": plugin answered Skip",
        "puppet.A Permit bad code"},
@@ -75,10 +75,10 @@ TEST_F(PermitTest, EveryAnswer) {
        "Error: running Permit plugin \"puppet.A\": plugin answered Unknown",
        "puppet.A Permit bad code"},
   };
-  for (const Case& row : kTable) {
+  for (const PermitCase& row : kTable) {
     SCOPED_TRACE(row.says);
     Stage stage;
-    Play(stage.Add("puppet.A", {Point::kPermit}), row.said, kSecond);
+    Play(stage.Add("puppet.A", {Point::kPermit}), row.given, kSecond);
     bool next_was_asked = false;
     stage.Add("puppet.B", {Point::kPermit}).permit = [&](const berth_cycle&, const berth_target&,
                                                          int64_t*, berth_status*) {
@@ -88,14 +88,14 @@ TEST_F(PermitTest, EveryAnswer) {
     stage.Build();
     const PermitResult result = RunPermit(stage.Begin(), 1);
     EXPECT_EQ(TextOf(result.status), row.status);
-    const bool waits = row.said.code == BERTH_WAIT;
+    const bool waits = row.given.code == BERTH_WAIT;
     EXPECT_EQ(result.waits.size(), waits ? 1U : 0U);
-    EXPECT_EQ(next_was_asked, waits || row.said.code == BERTH_SUCCESS);
+    EXPECT_EQ(next_was_asked, waits || row.given.code == BERTH_SUCCESS);
     EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
   }
 }
 
-TEST_F(PermitTest, TimeoutsBetweenNothingAndAQuarterOfAnHour) {
+TEST_F(PermitTest, ClampsTimeoutsToFifteenMinutes) {
   constexpr std::pair<int64_t, int64_t> kTable[] = {
       {0, 0},
       {1, 1},
@@ -118,7 +118,7 @@ TEST_F(PermitTest, TimeoutsBetweenNothingAndAQuarterOfAnHour) {
   }
 }
 
-TEST_F(PermitTest, EveryPluginThatWaitsIsNamedInOrder) {
+TEST_F(PermitTest, ListsThePluginsThatWaitInOrder) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS, {"b"}}, 2);
   Play(stage_.Add("puppet.C", {Point::kPermit}), {BERTH_WAIT, {"c"}}, 3);
@@ -133,17 +133,17 @@ TEST_F(PermitTest, EveryPluginThatWaitsIsNamedInOrder) {
   EXPECT_EQ(result.waits[1].timeout_ns, 3);
 }
 
-TEST_F(PermitTest, ARefusalAfterAWaitIsARefusal) {
+TEST_F(PermitTest, ARejectionAfterAWaitRejects) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_UNSCHEDULABLE, {"no"}});
   stage_.Build();
   const PermitResult result = RunPermit(stage_.Begin(), 1);
   EXPECT_EQ(TextOf(result.status), "Unschedulable: no");
-  EXPECT_EQ(result.status.plugin, "puppet.B");
+  EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.B");
   EXPECT_THAT(result.waits, IsEmpty());
 }
 
-TEST_F(PermitTest, AQuarantinedPluginLetsNobodyGo) {
+TEST_F(PermitTest, AQuarantinedPluginFailsThePod) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS});
   stage_.Build();
@@ -154,7 +154,7 @@ TEST_F(PermitTest, AQuarantinedPluginLetsNobodyGo) {
   EXPECT_THAT(result.waits, IsEmpty());
 }
 
-TEST_F(PermitTest, NobodyThereIsSuccess) {
+TEST_F(PermitTest, WithoutPluginsItSucceeds) {
   stage_.Build();
   EXPECT_TRUE(RunPermit(stage_.Begin(), 1).status.ok());
 }

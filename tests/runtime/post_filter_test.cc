@@ -12,17 +12,17 @@ using ::testing::IsEmpty;
 
 class PostFilterTest : public ::testing::Test {
  protected:
-  // `nominates`: null: nobody.
-  static void Play(Puppet& puppet, const Said& said, const char* nominates = nullptr) {
-    puppet.post_filter = [said, nominates](const berth_cycle&, const berth_nodes&,
-                                           const berth_verdicts&, berth_post_filter_out& out,
-                                           berth_status* status) {
+  // `nominates`: a node, or null for no nomination.
+  static void Play(Puppet& puppet, const ScriptedAnswer& given, const char* nominates = nullptr) {
+    puppet.post_filter = [given, nominates](const berth_cycle&, const berth_nodes&,
+                                            const berth_verdicts&, berth_post_filter_out& out,
+                                            berth_status* status) {
       EXPECT_EQ(out.mode, uint32_t{BERTH_NOMINATE_KEEP});
       if (nominates != nullptr) out.nominate(&out, AsStr(nominates));
-      return Give(said, status);
+      return Report(given, status);
     };
   }
-  // As codes and absences by row, "2.6.3a".
+  // Returns the codes by row, with "a" for an absent one: "2.6.3a".
   static std::string TextOfVerdicts(const berth_verdicts& verdicts) {
     std::string text;
     for (uint32_t row = 0; row < verdicts.count; ++row) {
@@ -32,7 +32,7 @@ class PostFilterTest : public ::testing::Test {
     }
     return text;
   }
-  // What the plugin sees of an attempt that `prepare` has filled in.
+  // Returns the verdicts that the plugin sees of an attempt that `prepare` has filled in.
   template <class F>
   std::string Seen(F&& prepare) {
     std::string seen;
@@ -52,17 +52,17 @@ class PostFilterTest : public ::testing::Test {
   Stage stage_;
 };
 
-struct Case {
+struct PostFilterCase {
   const char* says;
-  Said said;
+  ScriptedAnswer given;
   const char* status;
-  bool is_last;       // Nobody else is asked.
-  bool overrides;     // It nominated n2, and that counts.
-  const char* fault;  // Empty: none.
+  bool is_last;       // No later plugin is called.
+  bool overrides;     // The result nominates n2.
+  const char* fault;  // Empty: no fault.
 };
 
 TEST_F(PostFilterTest, EveryAnswer) {
-  const Case kTable[] = {
+  const PostFilterCase kTable[] = {
       {"made room", {BERTH_SUCCESS, {"victims"}}, "Success: victims", true, true, ""},
       {"hopeless",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
@@ -86,13 +86,13 @@ TEST_F(PostFilterTest, EveryAnswer) {
        true,
        false,
        "puppet.A PostFilter exception"},
-      {"Permit's code",
+      {"code of Permit",
        {BERTH_WAIT},
        "Error: plugin answered Wait",
        true,
        false,
        "puppet.A PostFilter bad code"},
-      {"Bind's code",
+      {"code of Bind",
        {BERTH_SKIP},
        "Error: plugin answered Skip",
        true,
@@ -105,21 +105,21 @@ TEST_F(PostFilterTest, EveryAnswer) {
        false,
        "puppet.A PostFilter bad code"},
   };
-  for (const Case& row : kTable) {
+  for (const PostFilterCase& row : kTable) {
     SCOPED_TRACE(row.says);
     Stage stage;
-    Play(stage.Add("puppet.A", {Point::kPostFilter}), row.said, "n2");
+    Play(stage.Add("puppet.A", {Point::kPostFilter}), row.given, "n2");
     bool next_was_asked = false;
     stage.Add("puppet.B", {Point::kPostFilter}).post_filter =
         [&](const berth_cycle&, const berth_nodes&, const berth_verdicts&, berth_post_filter_out&,
             berth_status* status) {
           next_was_asked = true;
-          return Give({BERTH_UNSCHEDULABLE, {"b"}}, status);
+          return Report({BERTH_UNSCHEDULABLE, {"b"}}, status);
         };
     stage.Build();
     const PostFilterResult result = RunPostFilter(stage.Begin());
     EXPECT_EQ(TextOf(result.status), row.status);
-    EXPECT_EQ(result.status.plugin, "puppet.A");
+    EXPECT_EQ(stage.PluginName(result.status.plugin), "puppet.A");
     EXPECT_EQ(next_was_asked, !row.is_last);
     EXPECT_EQ(result.overrides, row.overrides);
     EXPECT_EQ(result.node, row.overrides ? "n2" : "");
@@ -129,14 +129,14 @@ TEST_F(PostFilterTest, EveryAnswer) {
 
 struct Nomination {
   const char* says;
-  Said said_by_b;
-  const char* by_a;  // Null: nobody.
+  ScriptedAnswer said_by_b;
+  const char* by_a;  // Null: no nomination.
   const char* by_b;
   bool overrides;
   const char* node;
 };
 
-TEST_F(PostFilterTest, WhoseNominationCounts) {
+TEST_F(PostFilterTest, WhichNominationCounts) {
   const Nomination kTable[] = {
       {"nobody's", {BERTH_UNSCHEDULABLE}, nullptr, nullptr, false, ""},
       {"the only one", {BERTH_UNSCHEDULABLE}, "n0", nullptr, true, "n0"},
@@ -164,28 +164,28 @@ TEST_F(PostFilterTest, WhoseNominationCounts) {
   }
 }
 
-TEST_F(PostFilterTest, TheFirstPluginStandsForTheRefusalOfAll) {
+TEST_F(PostFilterTest, ARejectionOfAllNamesTheFirstPlugin) {
   Play(stage_.Add("puppet.A", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"a", "b"}});
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE});
   Play(stage_.Add("puppet.C", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"c"}});
   stage_.Build();
   const PostFilterResult result = RunPostFilter(stage_.Begin());
   EXPECT_EQ(TextOf(result.status), "Unschedulable: a, b, c");
-  EXPECT_EQ(result.status.plugin, "puppet.A");
+  EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.A");
 }
 
-TEST_F(PostFilterTest, AQuarantinedPluginIsPassedOver) {
+TEST_F(PostFilterTest, AQuarantinedPluginIsSkipped) {
   Play(stage_.Add("puppet.A", {Point::kPostFilter}), {BERTH_SUCCESS}, "n0");
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"b"}});
   stage_.Build();
   stage_.Quarantine("puppet.A");
   const PostFilterResult result = RunPostFilter(stage_.Begin());
   EXPECT_EQ(TextOf(result.status), "Unschedulable: b");
-  EXPECT_EQ(result.status.plugin, "puppet.B");
+  EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.B");
   EXPECT_FALSE(result.overrides);
 }
 
-// --- what is shown ------------------------------------------------------------------------------
+// --- verdicts ------------------------------------------------------------------------------------
 
 TEST_F(PostFilterTest, ShowsTheVerdictsOfFilter) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
@@ -196,35 +196,35 @@ TEST_F(PostFilterTest, ShowsTheVerdictsOfFilter) {
             "2.6.3 of 3");
 }
 
-TEST_F(PostFilterTest, ShowsWhereNoFilterRan) {
+TEST_F(PostFilterTest, MarksNodesThatNoFilterSaw) {
   EXPECT_EQ(Seen([&](Attempt& attempt) {
               attempt.some_rows.AssignRows(attempt.table(), std::array<Row, 1>{1});
               attempt.candidates = &attempt.some_rows;
-              attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};  // Of an earlier attempt.
+              attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};  // Left from an earlier attempt.
               attempt.verdicts[1] = {1, 0, BERTH_UNSCHEDULABLE};
             }),
             "3a.2.3a of 3");
 }
 
-TEST_F(PostFilterTest, ShowsWhatPreFilterSaid) {
+TEST_F(PostFilterTest, ShowsTheRejectionOfPreFilter) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
-              attempt.pre_filter_rejection = PluginStatus{BERTH_UNSCHEDULABLE, "puppet.B", {"no"}};
-              attempt.verdicts[0] = {1, 0, BERTH_PENDING};  // Of an earlier attempt.
+              attempt.pre_filter_rejection = PluginStatus{BERTH_UNSCHEDULABLE, 1, {"no"}};
+              attempt.verdicts[0] = {1, 0, BERTH_PENDING};  // Left from an earlier attempt.
             }),
             "2a.2a.2a of 3");
 }
 
-TEST_F(PostFilterTest, ShowsNothingWhereNoNodeIs) {
+TEST_F(PostFilterTest, ShowsNoVerdictForARowWithoutANode) {
   stage_.table().RemoveNode("n1");
   EXPECT_EQ(Seen([](Attempt& attempt) {
               attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
-              attempt.verdicts[1] = {1, 0, BERTH_UNSCHEDULABLE};  // Of an earlier attempt.
+              attempt.verdicts[1] = {1, 0, BERTH_UNSCHEDULABLE};  // Left from an earlier attempt.
               attempt.verdicts[2] = {1, 0, BERTH_UNSCHEDULABLE};
             }),
             "2.0a.2 of 2");
 }
 
-TEST_F(PostFilterTest, ShowsRowsThatPassedAsPassed) {
+TEST_F(PostFilterTest, ShowsSuccessForFeasibleRows) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
               for (RowVerdict& verdict : attempt.verdicts) verdict = {1, 0, BERTH_UNSCHEDULABLE};
               attempt.feasible.Append(0, 3, std::array<uint32_t, 1>{2});
@@ -232,7 +232,7 @@ TEST_F(PostFilterTest, ShowsRowsThatPassedAsPassed) {
             "2.2.0 of 3");
 }
 
-TEST_F(PostFilterTest, NobodyThereIsARefusalWithoutAWord) {
+TEST_F(PostFilterTest, WithoutPluginsItRejectsWithoutAReason) {
   stage_.Build();
   const PostFilterResult result = RunPostFilter(stage_.Begin());
   EXPECT_EQ(TextOf(result.status), "Unschedulable");

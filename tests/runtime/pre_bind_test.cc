@@ -1,7 +1,8 @@
-// PreBindPreFlight, and PreBind in groups.
+// PreBindPreFlight, and PreBindRun with groups of parallel plugins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "host/runtime/run_pre_bind.h"
 #include "tests/runtime/stage.h"
 
@@ -11,13 +12,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// --- pre-flight ---------------------------------------------------------------------------------
+// --- pre-flight ----------------------------------------------------------------------------------
 
 struct Flight {
   const char* says;
-  Said said;
+  ScriptedAnswer given;
   const char* status;
-  const char* fault;  // Empty: none.
+  const char* fault;  // Empty: no fault.
 };
 
 constexpr const char* kUnsupported =
@@ -64,27 +65,27 @@ TEST(PreFlight, EveryAnswer) {
     SCOPED_TRACE(row.says);
     Stage stage;
     stage.Add("puppet.A", {Point::kPreBind}).pre_flight =
-        [&row](const berth_binding&, berth_status* status) { return Give(row.said, status); };
+        [&row](const berth_binding&, berth_status* status) { return Report(row.given, status); };
     stage.Build();
     const auto binding = stage.MakeBinding();
     const PreFlightResult result = RunPreBindPreFlight(*binding);
-    const bool unsupported = row.said.code > BERTH_ERROR && row.said.code <= BERTH_PENDING &&
-                             row.said.code != BERTH_SKIP;
+    const bool unsupported = row.given.code > BERTH_ERROR && row.given.code <= BERTH_PENDING &&
+                             row.given.code != BERTH_SKIP;
     std::string expected = row.status;
     if (unsupported) {
       expected = kUnsupported;
       expected.replace(expected.find("%s"), 2, row.status);
     }
     EXPECT_EQ(TextOf(result.status), expected);
-    EXPECT_EQ(result.skipped.size(), row.said.code == BERTH_SKIP ? 1U : 0U);
+    EXPECT_EQ(result.skipped.size(), row.given.code == BERTH_SKIP ? 1U : 0U);
     EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
   }
 }
 
-TEST(PreFlight, SkipsOnlyWhenAllDo) {
+TEST(PreFlight, SkipsOnlyIfAllPluginsSkip) {
   struct Row {
     const char* says;
-    berth_code a, b;  // Wait: has no pre-flight.
+    berth_code a, b;  // Wait: the plugin has no pre-flight.
     berth_code status;
     std::vector<uint32_t> skipped;
   };
@@ -111,14 +112,14 @@ TEST(PreFlight, SkipsOnlyWhenAllDo) {
   }
 }
 
-TEST(PreFlight, WithoutPluginsThereIsNothingToDo) {
+TEST(PreFlight, WithoutPluginsItSkips) {
   Stage stage;
   stage.Build();
   EXPECT_EQ(RunPreBindPreFlight(*stage.MakeBinding()).status.code, BERTH_SKIP);
 }
 
-// PreBind will say why.
-TEST(PreFlight, AQuarantinedPluginIsNotAsked) {
+// PreBind reports the quarantine.
+TEST(PreFlight, AQuarantinedPluginIsNotCalled) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreBind}).pre_flight = [](const berth_binding&, berth_status*) {
     return BERTH_SKIP;
@@ -130,12 +131,12 @@ TEST(PreFlight, AQuarantinedPluginIsNotAsked) {
   EXPECT_THAT(result.skipped, IsEmpty());
 }
 
-// --- groups -------------------------------------------------------------------------------------
+// --- groups --------------------------------------------------------------------------------------
 
-// puppet.A to puppet.C: each is asked when "A" is in the log, and answers when the test says so.
+// puppet.A to puppet.C; a call of puppet.A logs "A", and the test completes it.
 class PreBindTest : public ::testing::Test {
  protected:
-  // Upper case: runs beside others; lower case: alone. "Ab": A, then b.
+  // Upper case: a parallel plugin; lower case: one that runs alone. "Ab": A, then b.
   void Cast(std::string_view letters) {
     for (const char letter : letters) {
       const char name = static_cast<char>(std::toupper(letter));
@@ -146,42 +147,42 @@ class PreBindTest : public ::testing::Test {
         stage_.log.emplace_back(1, name);
         done_[name] = done;
         shown_[name] = &binding;
-        const auto said = says_.find(name);
-        return said == says_.end() ? BERTH_PENDING : Give(said->second, status);
+        const auto given = immediate_answers_.find(name);
+        return given == immediate_answers_.end() ? BERTH_PENDING : Report(given->second, status);
       };
     }
     stage_.Build();
     binding_ = stage_.MakeBinding();
   }
   void Start(std::vector<uint32_t> skipped = {}) {
-    run_ = std::make_unique<PreBindRun>(*binding_, stage_.calls(), std::move(skipped),
-                                        [this](const PluginStatus& status) {
-                                          stage_.log.push_back(TextOf(status));
-                                          run_.reset();  // As an owner may do.
-                                        });
+    run_ = std::make_unique<PreBindRun>(
+        *binding_, stage_.calls(), std::move(skipped), [this](const PluginStatus& status) {
+          stage_.log.push_back(TextOf(status));
+          run_.reset();  // Owners may destroy the run in its callback.
+        });
     run_->Start();
   }
-  void Answer(char name, const Said& said = {}) {
-    Stage::Complete(done_[name], said);
+  void Answer(char name, const ScriptedAnswer& given = {}) {
+    Stage::Complete(done_[name], given);
     stage_.Drain();
   }
   std::vector<std::string> TakeLog() { return std::exchange(stage_.log, {}); }
 
   Stage stage_;
-  std::map<char, Said> says_;  // Whoever is in here does not answer later.
+  std::map<char, ScriptedAnswer> immediate_answers_;  // By plugin; the others are pending.
   std::map<char, berth_done*> done_;
   std::map<char, const berth_binding*> shown_;
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<PreBindRun> run_;
 };
 
-TEST_F(PreBindTest, NobodyThereIsSuccess) {
+TEST_F(PreBindTest, WithoutPluginsItSucceeds) {
   Cast("");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, OneAfterTheOther) {
+TEST_F(PreBindTest, RunsPluginsInSequence) {
   Cast("ab");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -191,7 +192,7 @@ TEST_F(PreBindTest, OneAfterTheOther) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, SideBySide) {
+TEST_F(PreBindTest, RunsParallelPluginsTogether) {
   Cast("ABC");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
@@ -202,14 +203,14 @@ TEST_F(PreBindTest, SideBySide) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, AtOnce) {
+TEST_F(PreBindTest, AnswersMayComeWithinTheCall) {
   Cast("aBC");
-  says_ = {{'A', {}}, {'B', {}}, {'C', {}}};
+  immediate_answers_ = {{'A', {}}, {'B', {}}, {'C', {}}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C", "Success"));
 }
 
-TEST_F(PreBindTest, WhoWantsToBeAloneEndsAGroup) {
+TEST_F(PreBindTest, APluginThatRunsAloneEndsAGroup) {
   Cast("AbC");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -221,7 +222,7 @@ TEST_F(PreBindTest, WhoWantsToBeAloneEndsAGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, AndDoesSoEvenIfItIsSkipped) {
+TEST_F(PreBindTest, ASkippedPluginThatRunsAloneEndsAGroup) {
   Cast("AbC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -231,35 +232,35 @@ TEST_F(PreBindTest, AndDoesSoEvenIfItIsSkipped) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, ASkippedOneOfAGroupLeavesItTogether) {
+TEST_F(PreBindTest, ASkippedParallelPluginDoesNotSplitItsGroup) {
   Cast("ABC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A", "C"));
 }
 
-TEST_F(PreBindTest, AllSkippedIsSuccess) {
+TEST_F(PreBindTest, IfAllAreSkippedItSucceeds) {
   Cast("aBc");
   Start({0, 1, 2});
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, AFailureEndsItAll) {
+TEST_F(PreBindTest, AFailureEndsTheRun) {
   Cast("ab");
   Start();
   Answer('A', {BERTH_ERROR, {"boom"}});
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Error: running PreBind plugin \"puppet.A\": boom"));
 }
 
-TEST_F(PreBindTest, ARefusalEndsItAll) {
+TEST_F(PreBindTest, ARejectionEndsTheRun) {
   Cast("ab");
-  says_['A'] = {BERTH_UNSCHEDULABLE, {"no"}};
+  immediate_answers_['A'] = {BERTH_UNSCHEDULABLE, {"no"}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Unschedulable: no"));
 }
 
-TEST_F(PreBindTest, AFailureAtOnceSparesTheRestOfTheGroup) {
+TEST_F(PreBindTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   Cast("ABC");
-  says_['B'] = {BERTH_ERROR, {"boom"}};
+  immediate_answers_['B'] = {BERTH_ERROR, {"boom"}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B"));
   EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
@@ -280,7 +281,7 @@ TEST_F(PreBindTest, AFailureCancelsTheGroupAndWaitsForIt) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
 }
 
-TEST_F(PreBindTest, OfSeveralFailuresTheFirstOfTheProfileIsReported) {
+TEST_F(PreBindTest, ReportsTheFirstOfSeveralFailuresInProfileOrder) {
   Cast("AB");
   Start();
   TakeLog();
@@ -289,7 +290,7 @@ TEST_F(PreBindTest, OfSeveralFailuresTheFirstOfTheProfileIsReported) {
   EXPECT_THAT(TakeLog(), ElementsAre("Unschedulable: earlier"));
 }
 
-TEST_F(PreBindTest, ACancelledBindingBeginsNothingMore) {
+TEST_F(PreBindTest, ACancelledBindingStartsNoFurtherGroup) {
   Cast("ab");
   Start();
   binding_->Cancel();
@@ -299,7 +300,7 @@ TEST_F(PreBindTest, ACancelledBindingBeginsNothingMore) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
 }
 
-TEST_F(PreBindTest, ABindingThatIsCancelledDuringTheLastGroupIsJudgedByItsAnswers) {
+TEST_F(PreBindTest, CancellationDuringTheLastGroupLeavesTheResultToItsAnswers) {
   Cast("a");
   Start();
   binding_->Cancel();
@@ -307,24 +308,24 @@ TEST_F(PreBindTest, ABindingThatIsCancelledDuringTheLastGroupIsJudgedByItsAnswer
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Success"));
 }
 
-TEST_F(PreBindTest, ADeadlineIsEachPluginsOwn) {
-  stage_.calls().deadline_ns = TestClock::kSecond;
+TEST_F(PreBindTest, EveryPluginHasItsOwnDeadline) {
+  stage_.calls().deadline_ns = kSecond;
   Cast("ABc");
   Start();
-  stage_.Pass(TestClock::kSecond);
+  stage_.AdvanceTime(kSecond);
   EXPECT_TRUE(BERTH_CANCELED(shown_['A']) && BERTH_CANCELED(shown_['B']));
   Answer('A');
   Answer('B');
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
   EXPECT_FALSE(BERTH_CANCELED(shown_['C']));
-  stage_.Pass(2 * TestClock::kSecond);
+  stage_.AdvanceTime(2 * kSecond);
   EXPECT_THAT(TakeLog(),
               ElementsAre("Error: running PreBind plugin \"puppet.C\": no answer within 2s"));
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.C PreBind deadline"));
   Answer('C');
 }
 
-TEST_F(PreBindTest, DroppedItCallsNobodyAnyMore) {
+TEST_F(PreBindTest, ADroppedRunCallsNoFurtherPlugin) {
   Cast("Ab");
   Start();
   run_.reset();

@@ -1,4 +1,4 @@
-// PreEnqueue and EnqueueExtensions: the plugins of all profiles as the queue sees them.
+// PluginQueuePolicy: PreEnqueue and EnqueueExtensions of all profiles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,12 +18,12 @@ constexpr berth_event_interest MakeInterest(uint32_t resource, uint32_t actions,
 
 class PreEnqueueTest : public ::testing::Test {
  protected:
-  // A plugin that writes down whom it was asked about and gives this answer.
-  void AddGatekeeper(const std::string& name, const Said& said = {}) {
+  // Adds a plugin that records the pods for which it is called, and gives this answer.
+  void AddGatekeeper(const std::string& name, const ScriptedAnswer& given = {}) {
     Puppet& puppet = stage_.Add(name, {Point::kPreEnqueue});
-    puppet.pre_enqueue = [this, name, said](const berth_pod& pod, berth_status* status) {
+    puppet.pre_enqueue = [this, name, given](const berth_pod& pod, berth_status* status) {
       stage_.log.push_back(name + " " + std::string(Text(pod.meta->name)));
-      return Give(said, status);
+      return Report(given, status);
     };
   }
   void Build() {
@@ -36,16 +36,16 @@ class PreEnqueueTest : public ::testing::Test {
   }
   PluginId IdOf(std::string_view name) { return ids_.IdOf(stage_.plan().scheduler_name(), name); }
 
-  // "puppet.A Unschedulable: why", or "enters".
+  // Returns the gate as "puppet.A Unschedulable: why", or "enters".
   std::string Ask(std::optional<PluginId> first = std::nullopt) {
     return Describe(policy_.PreEnqueue(PodOf(stage_), first));
   }
   std::string Describe(const std::optional<Gate>& gate) const {
     if (!gate.has_value()) return "enters";
-    return ids_.NameOf(gate->plugin) + " " + TextOf({gate->code, "", gate->reasons});
+    return ids_.NameOf(gate->plugin) + " " + TextOf({gate->code, {}, gate->reasons});
   }
 
-  // "puppet.A 0: resource 2, actions 1, hint".
+  // Returns the interests, each as "puppet.A 0: resource 2, actions 1, hint".
   std::vector<std::string> Interests() {
     std::vector<std::string> lines;
     for (const Interest& each : policy_.interests()) {
@@ -58,21 +58,21 @@ class PreEnqueueTest : public ::testing::Test {
   }
 
   Stage stage_;
-  PluginIds ids_;
-  PluginQueuePolicy policy_{ids_};
+  PluginIds& ids_ = stage_.services().plugin_ids;
+  PluginQueuePolicy policy_;
 };
 
-// --- PreEnqueue ---------------------------------------------------------------------------------
+// --- PreEnqueue ----------------------------------------------------------------------------------
 
-struct Case {
+struct PreEnqueueCase {
   const char* says;
-  Said said;
+  ScriptedAnswer given;
   const char* outcome;
-  const char* fault;  // Empty: none.
+  const char* fault;  // Empty: no fault.
 };
 
 TEST_F(PreEnqueueTest, EveryAnswer) {
-  const Case kTable[] = {
+  const PreEnqueueCase kTable[] = {
       {"lets it in", {BERTH_SUCCESS}, "enters", ""},
       {"refuses", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "puppet.A Unschedulable: no, never", ""},
       {"refuses without a word", {BERTH_UNSCHEDULABLE}, "puppet.A Unschedulable", ""},
@@ -98,13 +98,14 @@ TEST_F(PreEnqueueTest, EveryAnswer) {
        "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin answered Skip",
        "puppet.A PreEnqueue bad code"},
   };
-  for (const Case& c : kTable) {
+  for (const PreEnqueueCase& c : kTable) {
     SCOPED_TRACE(c.says);
     Stage stage;
     stage.Add("puppet.A", {Point::kPreEnqueue}).pre_enqueue =
-        [&c](const berth_pod&, berth_status* status) { return Give(c.said, status); };
+        [&c](const berth_pod&, berth_status* status) { return Report(c.given, status); };
     stage.Build();
-    PluginQueuePolicy policy(ids_);
+    ids_ = stage.services().plugin_ids;
+    PluginQueuePolicy policy;
     policy.SetPlans({&stage.plan()}, {});
     const std::optional<Gate> gate = policy.PreEnqueue(PodOf(stage), std::nullopt);
     EXPECT_EQ(Describe(gate), c.outcome);
@@ -119,7 +120,7 @@ TEST_F(PreEnqueueTest, EveryAnswer) {
   }
 }
 
-TEST_F(PreEnqueueTest, AsksInTheProfilesOrderUntilOneRefuses) {
+TEST_F(PreEnqueueTest, CallsPluginsInProfileOrderUntilOneRejects) {
   AddGatekeeper("puppet.B");
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.C", {BERTH_UNSCHEDULABLE, {"not asked"}});
@@ -128,7 +129,7 @@ TEST_F(PreEnqueueTest, AsksInTheProfilesOrderUntilOneRefuses) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p"));
 }
 
-TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedFirst) {
+TEST_F(PreEnqueueTest, CallsTheGatingPluginFirst) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.B", {BERTH_UNSCHEDULABLE, {"still not"}});
   Build();
@@ -136,7 +137,7 @@ TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedFirst) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p"));
 }
 
-TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedOnce) {
+TEST_F(PreEnqueueTest, CallsTheGatingPluginOnce) {
   AddGatekeeper("puppet.A");
   AddGatekeeper("puppet.B");
   AddGatekeeper("puppet.C");
@@ -145,7 +146,7 @@ TEST_F(PreEnqueueTest, WhoHeldItBackIsAskedOnce) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p", "puppet.C p"));
 }
 
-TEST_F(PreEnqueueTest, WhoHasLeftTheProfileIsNotAsked) {
+TEST_F(PreEnqueueTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
   AddGatekeeper("puppet.A");
   Build();
   EXPECT_EQ(Ask(IdOf("puppet.Gone")), "enters");
@@ -163,7 +164,7 @@ TEST_F(PreEnqueueTest, APodOfNoProfileEnters) {
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 
-TEST_F(PreEnqueueTest, WhoIsInQuarantineHoldsItBackUnasked) {
+TEST_F(PreEnqueueTest, AQuarantinedPluginGatesThePodWithoutACall) {
   AddGatekeeper("puppet.A");
   Build();
   stage_.Quarantine("puppet.A");
@@ -171,10 +172,11 @@ TEST_F(PreEnqueueTest, WhoIsInQuarantineHoldsItBackUnasked) {
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 
-TEST_F(PreEnqueueTest, EachProfileHasPluginsOfItsOwn) {
+TEST_F(PreEnqueueTest, EveryProfileHasItsOwnPlugins) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   Build();
   Stage other;
+  other.services().plugin_ids = ids_;
   other.Add("puppet.A", {Point::kPreEnqueue});
   other.Build();
   policy_.SetPlans({&other.plan(), &stage_.plan()}, {});
@@ -184,9 +186,9 @@ TEST_F(PreEnqueueTest, EachProfileHasPluginsOfItsOwn) {
   EXPECT_EQ(Ask(), "enters");
 }
 
-// --- interests ----------------------------------------------------------------------------------
+// --- interests -----------------------------------------------------------------------------------
 
-TEST_F(PreEnqueueTest, WhoMayRejectHasInterests) {
+TEST_F(PreEnqueueTest, OnlyPluginsThatMayRejectHaveInterests) {
   const struct {
     Point point;
     bool may_reject;
@@ -201,14 +203,13 @@ TEST_F(PreEnqueueTest, WhoMayRejectHasInterests) {
     Stage stage;
     stage.Add("puppet.A", {row.point});
     stage.Build();
-    PluginIds ids;
-    PluginQueuePolicy policy(ids);
+    PluginQueuePolicy policy;
     policy.SetPlans({&stage.plan()}, {});
     EXPECT_EQ(policy.interests().size(), row.may_reject ? 1U : 0U);
   }
 }
 
-TEST_F(PreEnqueueTest, InterestsAreThoseOfEnqueueExtensions) {
+TEST_F(PreEnqueueTest, InterestsComeFromEnqueueExtensions) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1),
                  MakeInterest(BERTH_RESOURCE_CUSTOM, BERTH_ACTION_ALL)};
@@ -226,7 +227,7 @@ TEST_F(PreEnqueueTest, InterestsAreThoseOfEnqueueExtensions) {
       << "puppet.B asks for nothing, puppet.C does not say";
 }
 
-TEST_F(PreEnqueueTest, TheHostsOwnInterestsStay) {
+TEST_F(PreEnqueueTest, KeepsTheInterestsOfTheHost) {
   stage_.Add("puppet.A", {Point::kFilter});
   stage_.Build();
   const Interest own{
@@ -237,7 +238,7 @@ TEST_F(PreEnqueueTest, TheHostsOwnInterestsStay) {
   EXPECT_EQ(policy_.interests()[1].plugin, IdOf("puppet.A"));
 }
 
-TEST_F(PreEnqueueTest, EqualNamesAreEqualIdsWhateverIsReloaded) {
+TEST_F(PreEnqueueTest, PluginIdsSurviveAReload) {
   stage_.Add("puppet.A", {Point::kFilter});
   Build();
   const PluginId before = policy_.interests().front().plugin;
@@ -248,9 +249,9 @@ TEST_F(PreEnqueueTest, EqualNamesAreEqualIdsWhateverIsReloaded) {
   EXPECT_EQ(policy_.interests().front().plugin, before);
 }
 
-// --- hints --------------------------------------------------------------------------------------
+// --- hints ---------------------------------------------------------------------------------------
 
-TEST_F(PreEnqueueTest, AHintIsAskedForTheEventAsItIs) {
+TEST_F(PreEnqueueTest, PassesTheEventToTheHint) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
   uint32_t answer = BERTH_HINT_SKIP;
@@ -283,7 +284,7 @@ TEST_F(PreEnqueueTest, AHintIsAskedForTheEventAsItIs) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A EnqueueExtensions bad code"));
 }
 
-TEST_F(PreEnqueueTest, AHintInQuarantineSaysYesUnasked) {
+TEST_F(PreEnqueueTest, AQuarantinedHintCountsAsQueueWithoutACall) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
   a.hint = [this](const berth_queued&, const berth_event&) {

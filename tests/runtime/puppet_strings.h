@@ -1,5 +1,6 @@
-/* How a test holds the strings of the library puppets.c: it makes the instances itself, and tells
- * the library where by the profile's name, "stage-<address in hexadecimal digits>". */
+/* The interface between a test and the plugin library puppets.c. The test creates the plugin
+ * instances itself; the library finds its functions through the profile name, "stage-<address of
+ * puppet_strings in hexadecimal digits>". */
 #ifndef BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
 #define BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
 

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 class ReserveTest : public ::testing::Test {
  protected:
-  // Three plugins that write down their calls.
+  // Three plugins that record their calls.
   void AddAll() {
     for (const char* name : {"puppet.A", "puppet.B", "puppet.C"}) {
       Puppet& puppet = stage_.Add(name, {Point::kReserve, Point::kPostBind});
@@ -41,15 +41,15 @@ class ReserveTest : public ::testing::Test {
   Stage stage_;
 };
 
-struct Case {
+struct ReserveCase {
   const char* says;
-  Said said;
+  ScriptedAnswer given;
   const char* status;
-  const char* fault;  // Empty: none.
+  const char* fault;  // Empty: no fault.
 };
 
 TEST_F(ReserveTest, EveryAnswer) {
-  const Case kTable[] = {
+  const ReserveCase kTable[] = {
       {"reserved", {BERTH_SUCCESS}, "Success", ""},
       {"what a success says beside it is nobody's", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
       {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
@@ -75,11 +75,11 @@ TEST_F(ReserveTest, EveryAnswer) {
        {BERTH_BUG, {"std::bad_alloc"}},
        "Error: running Reserve plugin \"puppet.A\": std::bad_alloc",
        "puppet.A Reserve exception"},
-      {"Permit's code",
+      {"code of Permit",
        {BERTH_WAIT},
        "Error: running Reserve plugin \"puppet.A\": plugin answered Wait",
        "puppet.A Reserve bad code"},
-      {"Bind's code",
+      {"code of Bind",
        {BERTH_SKIP, {"not mine"}},
        "Error: running Reserve plugin \"puppet.A\": not mine",
        "puppet.A Reserve bad code"},
@@ -96,12 +96,12 @@ TEST_F(ReserveTest, EveryAnswer) {
        "Error: running Reserve plugin \"puppet.A\": plugin answered Unknown",
        "puppet.A Reserve bad code"},
   };
-  for (const Case& row : kTable) {
+  for (const ReserveCase& row : kTable) {
     SCOPED_TRACE(row.says);
     Stage stage;
     stage.Add("puppet.A", {Point::kReserve}).reserve =
         [&row](const berth_cycle&, const berth_target&, berth_status* status) {
-          return Give(row.said, status);
+          return Report(row.given, status);
         };
     bool next_was_asked = false;
     stage.Add("puppet.B", {Point::kReserve}).reserve = [&](const berth_cycle&, const berth_target&,
@@ -112,13 +112,13 @@ TEST_F(ReserveTest, EveryAnswer) {
     stage.Build();
     const PluginStatus status = RunReserve(stage.Begin(), 1);
     EXPECT_EQ(TextOf(status), row.status);
-    EXPECT_EQ(status.plugin, status.ok() ? "" : "puppet.A");
+    EXPECT_EQ(stage.PluginName(status.plugin), status.ok() ? "" : "puppet.A");
     EXPECT_EQ(next_was_asked, status.ok());
     EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
   }
 }
 
-TEST_F(ReserveTest, InOrderOnTheNodeOfTheRow) {
+TEST_F(ReserveTest, CallsPluginsInOrderWithTheNodeOfTheRow) {
   AddAll();
   stage_.Build();
   EXPECT_TRUE(RunReserve(stage_.Begin(), 2).ok());
@@ -126,7 +126,7 @@ TEST_F(ReserveTest, InOrderOnTheNodeOfTheRow) {
               ElementsAre("reserve puppet.A n2", "reserve puppet.B n2", "reserve puppet.C n2"));
 }
 
-TEST_F(ReserveTest, SeesTheCycleStateThatWasTaken) {
+TEST_F(ReserveTest, UsesCycleStateThatWasTaken) {
   AddAll();
   Puppet& puppet = stage_.Add("puppet.A", {});
   puppet.has_slot = true;
@@ -141,7 +141,7 @@ TEST_F(ReserveTest, SeesTheCycleStateThatWasTaken) {
   EXPECT_EQ(*static_cast<int64_t*>(state->of(0).data()[0]), 8);
 }
 
-TEST_F(ReserveTest, UnreserveIsForAllInReverse) {
+TEST_F(ReserveTest, UnreserveCallsAllPluginsInReverseOrder) {
   AddAll();
   stage_.Build();
   const auto binding = stage_.MakeBinding();
@@ -150,13 +150,13 @@ TEST_F(ReserveTest, UnreserveIsForAllInReverse) {
                                       "unreserve puppet.A p>n1"));
 }
 
-TEST_F(ReserveTest, AQuarantinedPluginIsNotAskedButGivesBack) {
+TEST_F(ReserveTest, AQuarantinedPluginSkipsReserveButNotUnreserve) {
   AddAll();
   stage_.Build();
   stage_.Quarantine("puppet.B");
   const PluginStatus status = RunReserve(stage_.Begin(), 0);
   EXPECT_EQ(status.code, BERTH_ERROR);
-  EXPECT_EQ(status.plugin, "puppet.B");
+  EXPECT_EQ(stage_.PluginName(status.plugin), "puppet.B");
   EXPECT_THAT(status.Message(), HasSubstr("running Reserve plugin \"puppet.B\": in quarantine"));
   EXPECT_THAT(stage_.log, ElementsAre("reserve puppet.A n0"));
   stage_.log.clear();
@@ -164,7 +164,7 @@ TEST_F(ReserveTest, AQuarantinedPluginIsNotAskedButGivesBack) {
   EXPECT_EQ(stage_.log.size(), 3U);
 }
 
-TEST_F(ReserveTest, PostBindIsForAllInOrder) {
+TEST_F(ReserveTest, PostBindCallsAllPluginsInOrder) {
   AddAll();
   stage_.Build();
   stage_.Quarantine("puppet.C");
@@ -173,7 +173,7 @@ TEST_F(ReserveTest, PostBindIsForAllInOrder) {
                                       "post_bind puppet.C p>n1"));
 }
 
-TEST_F(ReserveTest, NobodyThereIsSuccess) {
+TEST_F(ReserveTest, WithoutPluginsItSucceeds) {
   stage_.Build();
   EXPECT_TRUE(RunReserve(stage_.Begin(), 0).ok());
   RunUnreserve(*stage_.MakeBinding());

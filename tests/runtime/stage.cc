@@ -21,12 +21,12 @@
 namespace berth::host {
 namespace {
 
-// Slots of all stages that are alive. Of the scheduling thread: no other may touch a slot.
-int64_t living_slots = 0;
+// Live slots of all stages. Only the scheduling thread may touch slots.
+int64_t live_slots = 0;
 
 void ConstructSlot(void* at) noexcept {
   *static_cast<int64_t*>(at) = 7;
-  ++living_slots;
+  ++live_slots;
 }
 
 berth_code CloneSlot(void* to, const void* from) noexcept {
@@ -34,13 +34,13 @@ berth_code CloneSlot(void* to, const void* from) noexcept {
   if (value == Stage::kDeadlySlot) std::abort();
   if (value < 0) return static_cast<berth_code>(-value);
   *static_cast<int64_t*>(to) = value;
-  ++living_slots;
+  ++live_slots;
   return BERTH_SUCCESS;
 }
 
 void DestroySlot(void* at) noexcept {
   *static_cast<int64_t*>(at) = 0;
-  --living_slots;
+  --live_slots;
 }
 
 constexpr berth_slot kSlot{sizeof(berth_slot), sizeof(int64_t), 8,         0,
@@ -48,9 +48,9 @@ constexpr berth_slot kSlot{sizeof(berth_slot), sizeof(int64_t), 8,         0,
 
 }  // namespace
 
-berth_code Give(const Said& said, berth_status* status) {
-  for (const std::string& reason : said.reasons) status->add_reason(status, AsStr(reason));
-  return said.code;
+berth_code Report(const ScriptedAnswer& given, berth_status* status) {
+  for (const std::string& reason : given.reasons) status->add_reason(status, AsStr(reason));
+  return given.code;
 }
 
 std::string TextOf(const PluginStatus& status) {
@@ -59,7 +59,7 @@ std::string TextOf(const PluginStatus& status) {
   return text;
 }
 
-// --- puppets ------------------------------------------------------------------------------------
+// --- puppets -------------------------------------------------------------------------------------
 
 struct Stage::Actor {
   explicit Actor(std::string the_name) : name(std::move(the_name)) {}
@@ -227,15 +227,15 @@ void Stage::Actor::FillIn() {
   };
 }
 
-// --- the stage ----------------------------------------------------------------------------------
+// --- Stage ---------------------------------------------------------------------------------------
 
-// Loaded once per process; libraries are never unloaded.
+// Loads the library once per process; libraries are never unloaded.
 const PluginCatalog& Stage::catalog() {
   static const PluginCatalog& catalog = *[] {
     auto* store = new LibraryStore(CopyToMemory());
     auto* made = new PluginCatalog(*store);
     LoadOptions options;
-    options.trust.check_owner = false;  // A build tree is anybody's.
+    options.trust.check_owner = false;  // The owner of the build tree may be any user.
     const auto added = made->AddLibrary(BERTH_PUPPETS, options);
     BERTH_ASSERT_MSG(added.ok(), "%s", added.error().ToString().c_str());
     return made;
@@ -254,11 +254,9 @@ Stage::Stage()
                 .monitor = &monitor_,
                 .faults = &faults_,
                 .clock = &clock_},
-      calls_{.post = [this](Inbox::Task task) { inbox_.Push(std::move(task)); },
-             .timers = &timers_,
-             .now_ns = [this] { return clock_.NowNs(); }},
+      calls_{.inbox = &inbox_, .timers = &timers_, .clock = &clock_},
       strings_{this, &Stage::Create} {
-  living_slots = 0;
+  live_slots = 0;
   for (const char* name : {"n0", "n1", "n2"}) cache_.SetNode(objects_.Node({.name = name}));
 }
 
@@ -291,7 +289,7 @@ Puppet& Stage::Add(const std::string& name, std::initializer_list<Point> points)
   return actor->puppet;
 }
 
-void Stage::Write() {
+void Stage::CompleteProfile() {
   if (spec_.points[static_cast<size_t>(Point::kQueueSort)].empty()) {
     Add("puppet.D", {Point::kQueueSort});
   }
@@ -303,7 +301,7 @@ void Stage::Write() {
 }
 
 void Stage::Build() {
-  Write();
+  CompleteProfile();
   auto plan = Plan::Build(spec_, catalog(), services_, table());
   if (plan.ok()) (*plan)->Begin();
   BERTH_ASSERT_MSG(plan.ok(), "%s", plan.status().ToString().c_str());
@@ -327,7 +325,7 @@ std::unique_ptr<Binding> Stage::MakeBinding() {
   return binding;
 }
 
-void Stage::Pass(int64_t ns) {
+void Stage::AdvanceTime(int64_t ns) {
   const int64_t end = clock_.NowNs() + ns;
   Drain();
   for (auto next = timers_.NextNs(); next.has_value() && *next <= end; next = timers_.NextNs()) {
@@ -338,8 +336,8 @@ void Stage::Pass(int64_t ns) {
   clock_.AdvanceTo(end);
 }
 
-void Stage::Complete(berth_done* done, const Said& said) {
-  Promises::Complete(done, said.code, said.reasons.empty() ? "" : said.reasons.front());
+void Stage::Complete(berth_done* done, const ScriptedAnswer& given) {
+  Promises::Complete(done, given.code, given.reasons.empty() ? "" : given.reasons.front());
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {
@@ -366,6 +364,6 @@ void Stage::Quarantine(const std::string& name) {
   }
 }
 
-int64_t Stage::slots() { return living_slots; }
+int64_t Stage::slots() { return live_slots; }
 
 }  // namespace berth::host

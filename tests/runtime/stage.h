@@ -1,5 +1,5 @@
-// What the tests of extension points share: plugins that are played by the test, a plan of them,
-// and one attempt on a small cluster.
+// Fixture of the tests of extension points: plugins whose functions the test implements, a plan
+// with them, and one attempt on a small cluster.
 #ifndef BERTH_TESTS_RUNTIME_STAGE_H_
 #define BERTH_TESTS_RUNTIME_STAGE_H_
 
@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,30 +32,31 @@
 
 namespace berth::host {
 
-// An answer that was written down beforehand.
-struct Said {
+// An answer that a test prepares for a plugin.
+struct ScriptedAnswer {
   berth_code code = BERTH_SUCCESS;
   std::vector<std::string> reasons = {};
 };
-berth_code Give(const Said& said, berth_status* status);
+berth_code Report(const ScriptedAnswer& given, berth_status* status);
 
-// One plugin. What is not set succeeds. A function of a puppet that blocks is called on any thread.
+// The functions of one plugin. A function that is not set succeeds. PreBind and Bind of puppet.Slow
+// and puppet.Slower are called on any thread.
 struct Puppet {
   std::function<berth_code(const berth_pod&, berth_status*)> pre_enqueue;
-  std::vector<berth_event_interest> interests;  // Before Build().
+  std::vector<berth_event_interest> interests;  // Set before Build().
   std::function<bool(const berth_queued&, const berth_queued&)> less;
   std::function<uint32_t(const berth_queued&, const berth_event&)> hint;
   std::function<berth_code(const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                            berth_status*)>
       pre_filter;
-  // Unset before Build(): it has none.
+  // Not set before Build(): the plugin has none.
   std::function<berth_code(const berth_cycle&, const berth_pod&, const berth_block&, uint32_t index,
                            berth_status*)>
       add_pod;
   std::function<berth_code(const berth_cycle&, const berth_pod&, const berth_block&, uint32_t index,
                            berth_status*)>
       remove_pod;
-  // Unset: every node will do.
+  // Not set: every node passes.
   std::function<berth_code(const berth_cycle&, const berth_block&, berth_filter_out&,
                            berth_status*)>
       filter;
@@ -67,7 +69,7 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_target&, int64_t* timeout_ns,
                            berth_status*)>
       permit;
-  std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Unset: it has none.
+  std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Not set: none.
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> pre_bind;
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
@@ -75,14 +77,14 @@ struct Puppet {
   std::function<void()> quiesce;
   std::function<void()> destroy;
   bool is_parallel = false;
-  // Set when it is made; null: nobody serves it.
+  // Set when the instance is created; null if the host does not serve it.
   const berth_host* host = nullptr;
   const berth_waiting* waiting = nullptr;
   const berth_activate* activate = nullptr;
   const berth_api* api = nullptr;
-  // Before Build():
-  bool has_slot = false;           // An int64_t that begins as 7. A negative one cannot be cloned.
-  std::vector<berth_str> reasons;  // The constant part of its table.
+  // Set before Build():
+  bool has_slot = false;             // An int64_t, initially 7. Cloning a negative value fails.
+  std::vector<berth_str> reasons;    // The constant part of the reason table.
   std::vector<const char*> columns;  // Of type BERTH_TYPE_I64.
 };
 
@@ -91,31 +93,32 @@ class Stage {
   Stage();
   ~Stage();
 
-  // A plugin of puppets.c, at these points in the order of the calls. Before Build().
+  // Adds a plugin of puppets.c at these points; at a point, plugins run in the order of the calls.
+  // Called: before Build().
   Puppet& Add(const std::string& name, std::initializer_list<Point> points);
-  // Ends the profile: "puppet.D" sorts the queue and, where nobody else does, binds.
-  void Write();
-  // A plan of it.
+  // Completes the profile: "puppet.D" sorts the queue and binds, if no other plugin does.
+  void CompleteProfile();
+  // Completes the profile and builds a plan of it.
   void Build();
-  // Quiesces and destroys everything; what is bound must be gone.
-  void Strike() { attempt_.reset(), plan_.reset(); }
+  // Quiesces and destroys all instances. REQUIRES: all bindings are destroyed.
+  void DestroyPlan() { attempt_.reset(), plan_.reset(); }
 
   // Begins an attempt to place pod "p" on the live nodes n0, n1 and n2.
   Attempt& Begin();
   Attempt& Begin(PodRef pod);
-  // What Begin() led to: "p" on its way to n1.
+  // Begins an attempt, ends it, and returns a binding of pod "p" to n1.
   std::unique_ptr<Binding> MakeBinding();
 
-  // Carries out what was posted; time stands still.
+  // Runs the tasks in the inbox; time stands still.
   void Drain() {
     while (inbox_.Drain() > 0) {
     }
   }
-  // Lets time go by, with what is due in it.
-  void Pass(int64_t ns);
-  static void Complete(berth_done* done, const Said& said);
+  // Advances the clock, and runs timers and tasks at their times.
+  void AdvanceTime(int64_t ns);
+  static void Complete(berth_done* done, const ScriptedAnswer& given);
 
-  const PlanSpec& spec() const { return spec_; }  // After Write().
+  const PlanSpec& spec() const { return spec_; }  // After CompleteProfile().
   static const PluginCatalog& catalog();
   const Plan& plan() const { return *plan_; }
   Attempt& attempt() { return *attempt_; }
@@ -128,18 +131,22 @@ class Stage {
   TestClock& clock() { return clock_; }
   CallMonitor& monitor() { return monitor_; }
   PluginFaults& faults() { return faults_; }
-  HostServices& services() { return services_; }  // Before Build().
+  HostServices& services() { return services_; }  // Change before Build().
+  // Returns the name of a plugin of the plan; empty for none.
+  std::string PluginName(const std::optional<PluginId>& plugin) const {
+    return plugin.has_value() ? plan_->NameOf(*plugin) : std::string();
+  }
   const InstanceHost& HostOf(const std::string& name) const;
-  // "puppet.A Reserve bad code", as often as it was noted.
+  // Returns "puppet.A Reserve bad code" and the like, once for each fault.
   std::vector<std::string> Faults() const;
   void Quarantine(const std::string& name);
-  // Slots that are alive.
+  // Returns how many slots exist.
   static int64_t slots();
-  // Of a slot: ends the process when it is cloned; what its clone answers.
+  // A slot value whose cloning ends the process.
   static constexpr int64_t kDeadlySlot = INT64_MIN;
-  // What happened, in order.
+  // Calls in order, as the tests record them.
   std::vector<std::string> log;
-  // What was logged: "puppet.A: text".
+  // The lines that were logged: "puppet.A: text".
   std::vector<std::string> lines;
 
  private:
@@ -165,7 +172,7 @@ class Stage {
   std::unique_ptr<Attempt> attempt_;
 };
 
-// "Error: running ...", "Success": code and message.
+// Returns code and message: "Error: running ...", "Success".
 std::string TextOf(const PluginStatus& status);
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// What if other pods were on a node, or gone from it.
+// WhatIf: Filters on a private row with pods added or removed.
 #include "host/runtime/what_if.h"
 
 #include <algorithm>
@@ -29,9 +29,8 @@ std::string NamesOf(const berth_pod_list& pods) {
 
 int64_t& SlotOf(const berth_cycle& cycle) { return *static_cast<int64_t*>(cycle.slots[0]); }
 
-// Plugin A counts pods in its cycle state: 100 in PreFilter, one more or less for each that is
-// added or removed. It writes down what it is called with, and rejects a row with more than
-// `a_limit_` pods.
+// Plugin A counts pods in its cycle state: 100 after PreFilter, one more or less for each pod that
+// is added or removed. It records its calls, and rejects a row with more than `a_limit_` pods.
 class WhatIfTest : public ::testing::Test {
  protected:
   WhatIfTest() {
@@ -80,10 +79,10 @@ class WhatIfTest : public ::testing::Test {
     stage_.log.push_back(what + " " + std::string(Text(pod.meta->name)) + " at " +
                          std::string(Text(block.nodes[index]->meta->name)) + " with " +
                          NamesOf(block.pods[index]) + State(cycle));
-    return Give(a_answer_, status);
+    return Report(a_answer_, status);
   }
 
-  // An attempt with everything built, up to Filter.
+  // Builds the plan and begins an attempt, up to Filter.
   Attempt& Begin() {
     if (!built_) stage_.Build();
     built_ = true;
@@ -102,12 +101,12 @@ class WhatIfTest : public ::testing::Test {
   Stage stage_;
   Puppet* a_;
   size_t a_limit_ = 2;
-  Said a_answer_;
-  std::vector<PodRef> pods_;  // a and b on n1, c nowhere.
+  ScriptedAnswer a_answer_;
+  std::vector<PodRef> pods_;  // a and b run on n1, c on no node.
   bool built_ = false;
 };
 
-TEST_F(WhatIfTest, PodsComeAndGoOnTheRowAndInTheState) {
+TEST_F(WhatIfTest, AddsAndRemovesPodsOnTheRowAndInTheState) {
   const auto what_if = BeginAtN1();
   EXPECT_EQ(TextOf(what_if->RunFilters()), "Success");
   EXPECT_EQ(TextOf(what_if->AddPod(pod(2))), "Success");
@@ -122,7 +121,7 @@ TEST_F(WhatIfTest, PodsComeAndGoOnTheRowAndInTheState) {
                   "filter b+c state 100 what-if", "remove c at n1 with b state 99 what-if"));
 }
 
-TEST_F(WhatIfTest, TheAttemptKnowsNothingOfIt) {
+TEST_F(WhatIfTest, DoesNotChangeTheAttempt) {
   const auto what_if = BeginAtN1();
   ASSERT_TRUE(what_if->AddPod(pod(2)).ok());
   ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
@@ -134,7 +133,7 @@ TEST_F(WhatIfTest, TheAttemptKnowsNothingOfIt) {
   EXPECT_EQ(NamesOf(stage_.table().pod_lists()[row]), "a+b");
 }
 
-TEST_F(WhatIfTest, SeveralLiveAtATimeAndGiveTheirStateBack) {
+TEST_F(WhatIfTest, SeveralMayExistAndDestroyTheirState) {
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
   {
@@ -150,7 +149,7 @@ TEST_F(WhatIfTest, SeveralLiveAtATimeAndGiveTheirStateBack) {
   EXPECT_EQ(Stage::slots(), before);
 }
 
-TEST_F(WhatIfTest, StateThatNoPodChangesIsNotCloned) {
+TEST_F(WhatIfTest, ClonesOnlyStateThatPodsChange) {
   Puppet& b = stage_.Add("puppet.B", {Point::kPreFilter, Point::kFilter});
   b.has_slot = true;
   void* const* slots = nullptr;
@@ -171,7 +170,7 @@ TEST_F(WhatIfTest, StateThatNoPodChangesIsNotCloned) {
   EXPECT_EQ(flags, uint32_t{BERTH_CYCLE_WHAT_IF});
 }
 
-TEST_F(WhatIfTest, WhoSkippedIsNeitherToldNorAsked) {
+TEST_F(WhatIfTest, APluginThatSkippedIsNotCalled) {
   a_->pre_filter = [](const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                       berth_status*) { return BERTH_SKIP; };
   a_limit_ = 0;
@@ -184,7 +183,7 @@ TEST_F(WhatIfTest, WhoSkippedIsNeitherToldNorAsked) {
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-TEST_F(WhatIfTest, PluginsAreAskedInOrderUntilOneRejects) {
+TEST_F(WhatIfTest, RunsFiltersInOrderUntilOneRejects) {
   const auto reject = [this](const char* name) {
     return
         [this, name](const berth_cycle&, const berth_block&, berth_filter_out& out, berth_status*) {
@@ -201,11 +200,11 @@ TEST_F(WhatIfTest, PluginsAreAskedInOrderUntilOneRejects) {
   const auto what_if = BeginAtN1();
   const PluginStatus status = what_if->RunFilters();
   EXPECT_EQ(TextOf(status), "UnschedulableAndUnresolvable: never");
-  EXPECT_EQ(status.plugin, "puppet.C");
+  EXPECT_EQ(stage_.PluginName(status.plugin), "puppet.C");
   EXPECT_THAT(Take(), ElementsAre("filter a+b state 100 what-if", "C"));
 }
 
-TEST_F(WhatIfTest, ColumnsShowThePodsThatAreThere) {
+TEST_F(WhatIfTest, ColumnsIncludeThePodsOfTheRow) {
   Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
   b.columns = {"pods.count", "alloc.cpu"};
   b.filter = [this](const berth_cycle&, const berth_block& block, berth_filter_out& out,
@@ -225,14 +224,14 @@ TEST_F(WhatIfTest, ColumnsShowThePodsThatAreThere) {
   EXPECT_THAT(Take(), ElementsAre("filter a+b+c state 101 what-if", "3", "4000"));
 }
 
-// --- errors -------------------------------------------------------------------------------------
+// --- errors --------------------------------------------------------------------------------------
 
-TEST_F(WhatIfTest, WhatAddPodAndRemovePodMayAnswer) {
+TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
   const struct {
     const char* says;
-    Said said;
-    const char* why;    // Empty: a success.
-    const char* fault;  // Empty: none.
+    ScriptedAnswer given;
+    const char* why;    // Empty: success.
+    const char* fault;  // Empty: no fault.
   } kTable[] = {
       {"done", {BERTH_SUCCESS}, "", ""},
       {"it failed", {BERTH_ERROR, {"boom", "bang"}}, "boom, bang", ""},
@@ -248,7 +247,7 @@ TEST_F(WhatIfTest, WhatAddPodAndRemovePodMayAnswer) {
     const size_t faults = stage_.Faults().size();
     a_answer_ = {};
     const auto what_if = BeginAtN1();
-    a_answer_ = row.said;
+    a_answer_ = row.given;
     const auto expected = [&](const std::string& point) {
       return *row.why == '\0'
                  ? "Success"
@@ -263,7 +262,7 @@ TEST_F(WhatIfTest, WhatAddPodAndRemovePodMayAnswer) {
   }
 }
 
-TEST_F(WhatIfTest, APodThatIsNotThereCannotBeTakenOff) {
+TEST_F(WhatIfTest, APodThatIsNotOnTheRowCannotBeRemoved) {
   const auto what_if = BeginAtN1();
   EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), "Error: no corresponding pod c in pods of node n1");
   ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
@@ -272,7 +271,7 @@ TEST_F(WhatIfTest, APodThatIsNotThereCannotBeTakenOff) {
   EXPECT_THAT(Take(), IsEmpty()) << "nobody is told";
 }
 
-TEST_F(WhatIfTest, StateThatCannotBeCloned) {
+TEST_F(WhatIfTest, FailsIfStateCannotBeCloned) {
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
   SlotOf(*attempt.cycle(0).abi()) = -1;
@@ -288,9 +287,9 @@ TEST_F(WhatIfTest, StateThatCannotBeCloned) {
   SlotOf(*attempt.cycle(0).abi()) = 1;
 }
 
-TEST_F(WhatIfTest, AFilterThatFails) {
+TEST_F(WhatIfTest, ReportsAFilterThatFails) {
   a_->filter = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status* status) {
-    return Give({BERTH_ERROR, {"boom"}}, status);
+    return Report({BERTH_ERROR, {"boom"}}, status);
   };
   EXPECT_EQ(TextOf(BeginAtN1()->RunFilters()), "Error: running \"puppet.A\" filter plugin: boom");
   a_->filter = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status*) {
@@ -300,7 +299,7 @@ TEST_F(WhatIfTest, AFilterThatFails) {
             "Error: running \"puppet.A\" filter plugin: no verdict for node n1");
 }
 
-TEST_F(WhatIfTest, WhoIsInQuarantineIsNotAsked) {
+TEST_F(WhatIfTest, AQuarantinedPluginIsNotCalled) {
   const auto what_if = BeginAtN1();
   stage_.Quarantine("puppet.A");
   EXPECT_THAT(TextOf(what_if->AddPod(pod(2))),
@@ -310,9 +309,9 @@ TEST_F(WhatIfTest, WhoIsInQuarantineIsNotAsked) {
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-// --- nominated pods -----------------------------------------------------------------------------
+// --- nominated pods ------------------------------------------------------------------------------
 
-TEST_F(WhatIfTest, NominatedPodsAreCountedInFirst) {
+TEST_F(WhatIfTest, RunsFiltersWithNominatedPodsFirst) {
   Nominator nominator;
   nominator.Add(pods_[2], "n1");
   nominator.Add(stage_.objects().Pod({.name = "elsewhere"}), "n2");
@@ -332,18 +331,18 @@ TEST_F(WhatIfTest, NominatedPodsAreCountedInFirst) {
   EXPECT_EQ(TextOf(what_if->RunFilters()), "Unschedulable: too many pods, added");
 }
 
-TEST_F(WhatIfTest, WithoutNominatedPodsThatCountItIsAskedOnce) {
+TEST_F(WhatIfTest, WithoutNominatedPodsThatCountFiltersRunOnce) {
   Nominator nominator;
   const auto what_if = BeginAtN1();
   const int64_t before = Stage::slots();
   EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)), "Success");
-  nominator.Add(stage_.objects().Pod({.name = "p"}), "n1");  // Itself.
+  nominator.Add(stage_.objects().Pod({.name = "p"}), "n1");  // The pod itself.
   EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)), "Success");
   EXPECT_THAT(Take(), ElementsAre("filter a+b state 100 what-if", "filter a+b state 100 what-if"));
   EXPECT_EQ(Stage::slots(), before);
 }
 
-TEST_F(WhatIfTest, WhatGoesWrongWithNominatedPodsIsTheAnswer) {
+TEST_F(WhatIfTest, ReportsAnErrorWithNominatedPods) {
   Nominator nominator;
   nominator.Add(pods_[2], "n1");
   const auto what_if = BeginAtN1();

@@ -1,4 +1,4 @@
-// berth.whatif/1, as a PostFilter asks it.
+// The service berth.whatif/1, called from PostFilter.
 #include <functional>
 #include <string>
 #include <thread>
@@ -21,8 +21,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Plugin A rejects every node with more pods than its state says, and asks what if in PostFilter.
-// Pods a and b are on n1.
+// Plugin A rejects every node with more pods than its cycle state allows, and calls the service in
+// PostFilter. Pods a and b run on n1.
 class WhatIfServiceTest : public ::testing::Test {
  protected:
   WhatIfServiceTest() {
@@ -38,7 +38,7 @@ class WhatIfServiceTest : public ::testing::Test {
                      berth_status*) { return BERTH_SUCCESS; };
     a_->remove_pod = [](const berth_cycle&, const berth_pod&, const berth_block&, uint32_t,
                         berth_status* status) {
-      return Give({BERTH_SUCCESS, {}}, status);
+      return Report({BERTH_SUCCESS, {}}, status);
     };
     a_->filter = [](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                     berth_status*) {
@@ -68,7 +68,7 @@ class WhatIfServiceTest : public ::testing::Test {
   const berth_pod& pod(size_t i) const { return pods_[i]->view(); }
   Row row() { return stage_.table().FindNode("n1"); }
 
-  // Takes an attempt to PostFilter, where `ask` runs in the plugin's place.
+  // Runs an attempt up to PostFilter, in which the plugin calls `ask`.
   void AskInPostFilter(std::function<void(const berth_cycle& cycle)> ask) {
     a_->post_filter = [ask = std::move(ask)](const berth_cycle& cycle, const berth_nodes&,
                                              const berth_verdicts&, berth_post_filter_out&,
@@ -85,7 +85,7 @@ class WhatIfServiceTest : public ::testing::Test {
     ASSERT_TRUE(RunPreFilter(attempt).ok());
     RunPostFilter(attempt);
   }
-  // "2: too many pods"
+  // Returns code and reasons: "2: too many pods".
   std::string Verdict(berth_whatif_row* at) const {
     StatusSink sink;
     const berth_code code = service().run_filters(at, sink.raw());
@@ -98,7 +98,7 @@ class WhatIfServiceTest : public ::testing::Test {
   bool built_ = false;
 };
 
-TEST_F(WhatIfServiceTest, AnswersWhatItWouldBe) {
+TEST_F(WhatIfServiceTest, ReportsTheVerdictOfTheChangedRow) {
   std::vector<std::string> verdicts;
   AskInPostFilter([&](const berth_cycle& cycle) {
     berth_whatif_row* at = nullptr;
@@ -115,7 +115,7 @@ TEST_F(WhatIfServiceTest, AnswersWhatItWouldBe) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(WhatIfServiceTest, SeveralRowsLiveAtATime) {
+TEST_F(WhatIfServiceTest, SeveralRowsMayBeOpen) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     const int64_t before = Stage::slots();
     berth_whatif_row* first = nullptr;
@@ -133,7 +133,7 @@ TEST_F(WhatIfServiceTest, SeveralRowsLiveAtATime) {
   });
 }
 
-TEST_F(WhatIfServiceTest, WhatWentWrongIsSaid) {
+TEST_F(WhatIfServiceTest, ReportsErrors) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     berth_whatif_row* at = nullptr;
     service().begin(host(), &cycle, row(), &at);
@@ -141,12 +141,12 @@ TEST_F(WhatIfServiceTest, WhatWentWrongIsSaid) {
     EXPECT_EQ(service().remove_pod(at, &pod(2), sink.raw()), BERTH_ERROR);
     EXPECT_FALSE(sink.reasons().empty());
     service().end(at);
-    SlotOf(cycle) = -1;  // It cannot be cloned.
+    SlotOf(cycle) = -1;  // Cloning fails.
     EXPECT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_ERROR);
   });
 }
 
-TEST_F(WhatIfServiceTest, ARowThatIsNoNodeIsNotFound) {
+TEST_F(WhatIfServiceTest, ARowWithoutANodeIsNotFound) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     berth_whatif_row* at = nullptr;
     EXPECT_EQ(service().begin(host(), &cycle, stage_.table().row_count(), &at), BERTH_NOT_FOUND);
@@ -157,7 +157,7 @@ TEST_F(WhatIfServiceTest, ARowThatIsNoNodeIsNotFound) {
   });
 }
 
-TEST_F(WhatIfServiceTest, RowsThatAreNotEndedAreEndedAndCounted) {
+TEST_F(WhatIfServiceTest, EndsAndCountsRowsThatThePluginLeftOpen) {
   int64_t before = -1;
   AskInPostFilter([&](const berth_cycle& cycle) {
     before = Stage::slots();
@@ -170,7 +170,7 @@ TEST_F(WhatIfServiceTest, RowsThatAreNotEndedAreEndedAndCounted) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
 }
 
-TEST_F(WhatIfServiceTest, IsForPostFilterAlone) {
+TEST_F(WhatIfServiceTest, IsOnlyAvailableInPostFilter) {
   std::vector<berth_code> codes;
   const auto ask = [&](const berth_cycle& cycle) {
     berth_whatif_row* at = nullptr;
@@ -191,7 +191,8 @@ TEST_F(WhatIfServiceTest, IsForPostFilterAlone) {
                         berth_post_filter_out&, berth_status*) {
     berth_whatif_row* at = nullptr;
     EXPECT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
-    EXPECT_EQ(service().run_filters(at, nullptr), BERTH_SUCCESS);  // Its Filter asks, in vain.
+    EXPECT_EQ(service().run_filters(at, nullptr),
+              BERTH_SUCCESS);  // Filter of this plugin calls the service too, which fails.
     service().end(at);
     return BERTH_UNSCHEDULABLE;
   };
@@ -199,7 +200,7 @@ TEST_F(WhatIfServiceTest, IsForPostFilterAlone) {
   EXPECT_THAT(codes, ElementsAre(BERTH_CONFLICT, BERTH_CONFLICT));
 }
 
-TEST_F(WhatIfServiceTest, NobodyAsksWithAnothersCycle) {
+TEST_F(WhatIfServiceTest, RefusesTheCycleOfAnotherPlugin) {
   const berth_cycle* other = nullptr;
   stage_.Add("puppet.B", {Point::kPreFilter}).pre_filter =
       [&](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&, berth_status*) {
@@ -229,8 +230,8 @@ TEST_F(WhatIfServiceTest, NominatedPodsCount) {
   EXPECT_EQ(verdict, "2: too many pods");
 }
 
-// Of a row that has ended nothing is left, whoever still has its address.
-TEST_F(WhatIfServiceTest, ARowThatHasEndedIsNone) {
+// A handle of a row that was ended stays invalid.
+TEST_F(WhatIfServiceTest, RefusesARowThatWasEnded) {
   berth_whatif_row* kept = nullptr;
   const auto expect_none = [&](berth_whatif_row* at) {
     EXPECT_EQ(service().run_filters(at, nullptr), BERTH_CONFLICT);
@@ -246,7 +247,7 @@ TEST_F(WhatIfServiceTest, ARowThatHasEndedIsNone) {
     berth_whatif_row* second = nullptr;
     ASSERT_EQ(service().begin(host(), &cycle, row(), &second), BERTH_SUCCESS);
     EXPECT_NE(first, second);
-    expect_none(first);  // Nor does that end the second one.
+    expect_none(first);  // Ending `first` again does not end the second row.
     EXPECT_EQ(Verdict(second), "2: too many pods");
     expect_none(nullptr);
     kept = second;
@@ -254,10 +255,10 @@ TEST_F(WhatIfServiceTest, ARowThatHasEndedIsNone) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
   expect_none(kept);
   AskInPostFilter([&](const berth_cycle&) { expect_none(kept); });
-  stage_.Strike();
+  stage_.DestroyPlan();
 }
 
-TEST_F(WhatIfServiceTest, ARowIsForThePostFilterThatBeganIt) {
+TEST_F(WhatIfServiceTest, RefusesARowOfAnEarlierPostFilter) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     berth_whatif_row* at = nullptr;
     ASSERT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
@@ -274,7 +275,7 @@ TEST_F(WhatIfServiceTest, ARowIsForThePostFilterThatBeganIt) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(WhatIfServiceTest, ColumnsAreBoundInPreFilterAlone) {
+TEST_F(WhatIfServiceTest, ColumnsAreOnlyBoundInPreFilter) {
   const auto& columns = *[&] {
     stage_.Build();
     built_ = true;

@@ -70,7 +70,7 @@ void Audit::CompareColumn(ColumnIndex column, const ColumnSpec& spec, Scheduling
 
 // Returns the nodes that pass all Filters. Does not run PostFilter, which may have side effects.
 std::set<std::string> Audit::NodesFor(SchedulingLoop& loop, const PodRef& pod) {
-  Attempt& attempt = loop.SchedulerFor(*pod)->attempt();
+  Attempt& attempt = loop.CycleFor(*pod)->attempt();
   attempt.Begin(pod, kAuditAttempts + ++audits_);
   std::set<std::string> nodes;
   if (RunPreFilter(attempt).ok() && !attempt.pre_filter_rejection.has_value()) {

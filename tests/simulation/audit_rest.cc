@@ -9,10 +9,6 @@
 namespace berth::host {
 namespace {
 
-bool HasFinished(const Pod& pod) {
-  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
-}
-
 struct Sums {
   int64_t cpu = 0, memory = 0, gpus = 0, count = 0, nonzero_cpu = 0, nonzero_memory = 0;
 

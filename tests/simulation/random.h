@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace berth::host {
+#include "host/base/time_units.h"
 
-inline constexpr int64_t kMillisecond = 1'000'000;
-inline constexpr int64_t kSecond = 1'000'000'000;
-inline constexpr int64_t kMinute = 60 * kSecond;
+namespace berth::host {
 
 // A seeded stream of random numbers (SplitMix64). Equal seeds give equal streams with every
 // standard library.

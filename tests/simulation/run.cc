@@ -93,12 +93,9 @@ void Run::Start() {
     audit_.OnLog(level, plugin, message);
   };
   options.log_level = BERTH_LOG_INFO;
-  options.on_pool = [this](std::function<void()> task) {
-    pool_.emplace(clock_.NowNs() + random_.Delay(10 * kSecond), std::move(task));
-    return uint64_t{1};  // No pool thread is abandoned.
-  };
+  options.pool = &pool_;
   options.queue = scenario_.queue;
-  if (scenario_.drops_columns) options.idle_column_bytes = 0;
+  if (scenario_.drops_columns) options.memory.idle_column_bytes = 0;
   if (!scenario_.has_quarantine) options.quarantine.faults = 0;
   const std::vector<PlanSpec> profiles = Profiles(scenario_.has_chaos);
   auto loop = SchedulingLoop::Create(interner_, *client_, catalog_, profiles, std::move(options));
@@ -135,7 +132,7 @@ void Run::Kill() {
   trace_.Line("the scheduler is killed");
   client_->Stop();
   audit_.SetLoop(nullptr);
-  pool_.clear();
+  pool_.tasks.clear();
   loop_.reset();
   client_.reset();
 }
@@ -204,7 +201,7 @@ void Run::Rest() {
 }
 
 bool Run::IsAtRest(bool backoffs_count) const {
-  if (client_->NextNs().has_value() || !pool_.empty() || !loop_->AtRest()) return false;
+  if (client_->NextNs().has_value() || !pool_.tasks.empty() || !loop_->AtRest()) return false;
   return !backoffs_count || loop_->queue().CountIn(QueuePlace::kErrorBackoff) == 0;
 }
 
@@ -221,7 +218,7 @@ int64_t Run::NextNs(int64_t at_ns) {
   int64_t next = at_ns;
   if (const auto due = client_->NextNs()) next = std::min(next, *due);
   if (const auto due = loop_->NextStepNs()) next = std::min(next, *due);
-  if (!pool_.empty()) next = std::min(next, pool_.begin()->first);
+  if (!pool_.tasks.empty()) next = std::min(next, pool_.tasks.begin()->first);
   if (next <= clock_.NowNs()) {
     audit_.AddFinding("an action is due, but no component executes it");
     return clock_.NowNs();
@@ -231,8 +228,8 @@ int64_t Run::NextNs(int64_t at_ns) {
 
 // Runs the next pool task that is due. Returns false if there is none.
 bool Run::RunPool() {
-  if (pool_.empty() || pool_.begin()->first > clock_.NowNs()) return false;
-  const std::function<void()> task = std::move(pool_.extract(pool_.begin()).mapped());
+  if (pool_.tasks.empty() || pool_.tasks.begin()->first > clock_.NowNs()) return false;
+  const std::function<void()> task = std::move(pool_.tasks.extract(pool_.tasks.begin()).mapped());
   task();
   return true;
 }

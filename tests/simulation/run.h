@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/api/decode.h"
@@ -15,6 +16,7 @@
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
+#include "host/guard/bind_pool.h"
 #include "host/loader/plugin_catalog.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/faulty_client.h"
@@ -24,6 +26,24 @@
 #include "tests/simulation/world.h"
 
 namespace berth::host {
+
+// A pool whose threads take up each task after a random delay. Tasks are never abandoned.
+class DelayedPool final : public TaskPool {
+ public:
+  DelayedPool(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
+
+  TaskId Run(std::function<void()> task) override {
+    tasks.emplace(clock_.NowNs() + random_.Delay(10 * kSecond), std::move(task));
+    return 1;
+  }
+  void Abandon(TaskId) override {}
+
+  std::multimap<int64_t, std::function<void()>> tasks;  // By the time at which they run.
+
+ private:
+  const Clock& clock_;
+  Random& random_;
+};
 
 // Threading: one thread.
 // Lifetime:  the catalogue must outlive the run.
@@ -73,7 +93,7 @@ class Run {
   Audit audit_;
   World world_;
   std::unique_ptr<FaultyClient> client_;
-  std::multimap<int64_t, std::function<void()>> pool_;  // Tasks for pool threads, by time.
+  DelayedPool pool_{clock_, random_};
   std::unique_ptr<SchedulingLoop> loop_;
   uint64_t steps_ = 0;
 };

@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTS_SIMULATION_SKETCH_H_
 #define BERTH_TESTS_SIMULATION_SKETCH_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,6 +14,13 @@
 namespace berth::host {
 
 inline constexpr const char* kGpu = "example.com/gpu";
+inline constexpr std::array kTaints{"t0", "t1", "t2"};
+inline constexpr std::array kZones{"a", "b", "c"};
+
+// Returns whether the pod succeeded or failed, and so no longer uses resources of its node.
+inline bool HasFinished(const Pod& pod) {
+  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
+}
 
 struct PodSketch {
   std::string name;

@@ -11,14 +11,8 @@ namespace {
 
 constexpr const char* kNs = "default";
 constexpr const char* kOtherScheduler = "other-scheduler";
-constexpr std::array kTaints{"t0", "t1", "t2"};
 constexpr std::array kGroups{"trio", "band"};
-constexpr std::array kZones{"a", "b", "c"};
 constexpr const char* kCordonTaint = "node.kubernetes.io/unschedulable";
-
-bool HasFinished(const Pod& pod) {
-  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
-}
 
 }  // namespace
 

@@ -8,9 +8,7 @@
 namespace berth::host {
 namespace {
 
-constexpr std::array kTaints{"t0", "t1", "t2"};
 constexpr std::array kEffects{"NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule"};
-constexpr std::array kZones{"a", "b", "c"};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace berth::host {
 namespace {
 
 constexpr size_t kClaims = 5;  // Claim cN uses volume vN.
-constexpr std::array kZones{"a", "b", "c", "a__b", ""};
+constexpr std::array kVolumeZones{"a", "b", "c", "a__b", ""};
 constexpr std::array kClasses{"first", "second"};
 constexpr const char* kLimits = "NodeVolumeLimits";
 
@@ -42,7 +42,7 @@ ClassSketch World::MakeClass(std::string name) {
 }
 
 VolumeSketch World::MakeVolume(const std::string& number) {
-  return {.name = "v" + number, .zones = random_.Pick(kZones)};
+  return {.name = "v" + number, .zones = random_.Pick(kVolumeZones)};
 }
 
 void World::CreateObject(const char* kind, std::string_view ns, std::string_view name,

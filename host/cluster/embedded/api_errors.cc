@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 
@@ -9,14 +11,6 @@ std::string Concat(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) text.append(part);
   return text;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // Returns the kind without its group and version: "Pod" for "v1/Pod".
@@ -27,7 +21,7 @@ std::string_view ShortKind(std::string_view kind) {
 }  // namespace
 
 std::string ResourceOf(std::string_view kind) {
-  std::string resource = Lower(ShortKind(kind));
+  std::string resource = ToLower(ShortKind(kind));
   if (resource.ends_with('s')) {
     resource.append("es");
   } else if (resource.ends_with('y')) {
@@ -88,7 +82,7 @@ bool IsInvalidError(const Status& error) {
   const std::string_view message = error.message();
   const size_t space = message.find(' ');
   return error.code() == ErrorCode::kInvalidArgument && space != std::string_view::npos &&
-         message[0] >= 'A' && message[0] <= 'Z' && message.substr(space + 1).starts_with('"') &&
+         IsUpper(message[0]) && message.substr(space + 1).starts_with('"') &&
          message.find("\" is invalid: ") != std::string_view::npos;
 }
 

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
@@ -182,7 +184,7 @@ TEST_F(EmbeddedApiTest, DeletesAPodWithTheGracePeriodOfTheOptions) {
     const PodRef pod = cluster_.FindPod("default", "p");
     if (pod == nullptr) return "gone";
     EXPECT_THAT(answer, HasSubstr("deletionTimestamp")) << options;
-    return std::to_string((pod->meta().deleted_ns - now_ns_) / kSecondNs);
+    return std::to_string((pod->meta().deleted_ns - now_ns_) / kSecond);
   };
   EXPECT_EQ(remove(""), "30");
   EXPECT_EQ(remove(R"({"gracePeriodSeconds":null})"), "30");

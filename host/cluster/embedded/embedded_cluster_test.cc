@@ -1,5 +1,6 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_test.h"
 
 namespace berth::host {
@@ -24,7 +25,7 @@ TEST_F(EmbeddedClusterTest, KeepsTheUidAndTheCreationTimeButNotTheVersion) {
                             R"(,"uid":"mine","resourceVersion":"77",)"
                             R"("creationTimestamp":"2025-01-01T00:00:00Z")");
   EXPECT_EQ(pod->uid(), "mine");
-  EXPECT_EQ(pod->meta().created_ns, 1'735'689'600 * kSecondNs);
+  EXPECT_EQ(pod->meta().created_ns, 1'735'689'600 * kSecond);
   EXPECT_EQ(pod->resource_version(), "1");
 }
 
@@ -120,7 +121,7 @@ TEST_F(EmbeddedClusterTest, FindReturnsNothingForMissingObjects) {
 
 TEST_F(EmbeddedClusterTest, UpdatesWithTheCurrentVersionOrWithoutOne) {
   const PodRef before = AddPod("a");
-  now_ns_ += kSecondNs;
+  now_ns_ += kSecond;
   Result<AnyObject> after = cluster_.Update(MakePod("a", "", R"(,"labels":{"k":"v"})"));
   ASSERT_TRUE(after.ok()) << after.status().ToString();
   EXPECT_EQ(Base(*after).resource_version(), "2");
@@ -180,7 +181,7 @@ TEST_F(EmbeddedClusterTest, DeletesAPodOnANodeInTwoSteps) {
   const PodRef dying = cluster_.FindPod("default", "a");
   ASSERT_NE(dying, nullptr);
   EXPECT_TRUE(dying->terminating());
-  EXPECT_EQ(dying->meta().deleted_ns, now_ns_ + 30 * kSecondNs);
+  EXPECT_EQ(dying->meta().deleted_ns, now_ns_ + 30 * kSecond);
   EXPECT_EQ(dying->node_name(), "n1");
 
   EXPECT_EQ(cluster_.FinishDeletion({"default", "a", "another"}).code(), ErrorCode::kConflict);

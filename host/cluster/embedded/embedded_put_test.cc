@@ -1,4 +1,5 @@
 // Tests of the embedded cluster as the copy of a remote cluster.
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_test.h"
 
 namespace berth::host {
@@ -42,15 +43,15 @@ TEST_F(EmbeddedPutTest, CreatesAnObjectThatDoesNotExist) {
 
 TEST_F(EmbeddedPutTest, ReplacesAnExistingObject) {
   Put("", R"(,"uid":"u1")");
-  now_ns_ += kSecondNs;
+  now_ns_ += kSecond;
   const PodRef same = Put(R"(,"spec":{"priority":7})", R"(,"resourceVersion":"5")");
   EXPECT_EQ(same->uid(), "u1");
   EXPECT_EQ(same->view().priority, 7);
-  EXPECT_EQ(same->meta().created_ns, now_ns_ - kSecondNs);
+  EXPECT_EQ(same->meta().created_ns, now_ns_ - kSecond);
   EXPECT_THAT(Seen(), ElementsAre("+default/a@1", "~default/a@2(1)"));
 
   const PodRef older = Put("", R"(,"creationTimestamp":"2025-01-01T00:00:00Z")");
-  EXPECT_EQ(older->meta().created_ns, 1'735'689'600 * kSecondNs);
+  EXPECT_EQ(older->meta().created_ns, 1'735'689'600 * kSecond);
 }
 
 TEST_F(EmbeddedPutTest, AcceptsABindingFromElsewhere) {
@@ -88,7 +89,7 @@ TEST_F(EmbeddedPutTest, AcceptsADeletionFromElsewhereAndKeepsItsOwn) {
   Put();
   BindToN1();
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
-  EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, now_ns_ + 30 * kSecondNs);
+  EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, now_ns_ + 30 * kSecond);
 }
 
 TEST_F(EmbeddedPutTest, APodWithAnotherUidReplacesTheStoredPod) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/embedded/with_meta.h"
@@ -9,7 +10,6 @@
 namespace berth::host {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 // About seventy years; the end of a longer grace period would not fit in a timestamp.
 constexpr int64_t kMaxGraceSeconds = int64_t{1} << 31;
 

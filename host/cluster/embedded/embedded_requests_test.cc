@@ -1,6 +1,7 @@
 // Tests of the requests that the scheduler sends to the embedded cluster.
 #include <initializer_list>
 
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_test.h"
 
 namespace berth::host {
@@ -24,7 +25,7 @@ TEST_F(EmbeddedRequests, BindsAPod) {
   const PodRef before = AddPod("a", R"(,"status":{"nominatedNodeName":"n0","conditions":[)"
                                     R"({"type":"PodScheduled","status":"False",)"
                                     R"("reason":"Unschedulable"}]})");
-  now_ns_ += kSecondNs;
+  now_ns_ += kSecond;
   cluster_.Bind(NameOf(*before), "n1", Note());
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_THAT(Answers(), ElementsAre("Ok"));
@@ -224,7 +225,7 @@ TEST_F(EmbeddedRequests, GivesARunningPodItsGracePeriod) {
     AddPod("a", R"(,"spec":{"nodeName":"n1"})");
     cluster_.DeletePod({"default", "a", {}}, grace, Note());
     EXPECT_THAT(Answers(), ElementsAre("Ok"));
-    EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, now_ns_ + seconds * kSecondNs);
+    EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, now_ns_ + seconds * kSecond);
     ASSERT_TRUE(cluster_.FinishDeletion({"default", "a", {}}).ok());
   }
 }
@@ -233,13 +234,13 @@ TEST_F(EmbeddedRequests, ShortensAGracePeriodAndNeverExtendsIt) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   const int64_t begin = now_ns_;
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
-  now_ns_ += 5 * kSecondNs;
+  now_ns_ += 5 * kSecond;
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
   cluster_.DeletePod({"default", "a", {}}, 31, nullptr);
   EXPECT_EQ(cluster_.resource_version(), 2u);
   cluster_.DeletePod({"default", "a", {}}, 10, nullptr);
   EXPECT_EQ(cluster_.resource_version(), 3u);
-  EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, begin + 10 * kSecondNs);
+  EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, begin + 10 * kSecond);
   cluster_.DeletePod({"default", "a", {}}, 0, nullptr);
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
 }

@@ -13,11 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "host/api/decode.h"
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
-
-inline constexpr int64_t kSecondNs = 1'000'000'000;
 
 // Records events as "+default/a@1" (added, with its version), "~default/a@2(1)" (modified, with the
 // previous version in brackets), "-default/a@3(2)" (deleted) and "synced".
@@ -84,7 +83,7 @@ class EmbeddedTest : public ::testing::Test {
 
   Interner interner_;
   Decoder decoder_{interner_};
-  int64_t now_ns_ = 1'767'225'600 * kSecondNs;  // 2026-01-01T00:00:00Z
+  int64_t now_ns_ = 1'767'225'600 * kSecond;  // 2026-01-01T00:00:00Z
   EmbeddedCluster cluster_{
       {.now_ns = [this] { return now_ns_; }, .max_events = 2, .serve = nullptr}};
   std::vector<std::string> answers_;

@@ -4,6 +4,7 @@
 
 #include "host/api/value.h"
 #include "host/base/time.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
@@ -34,7 +35,6 @@ Json FromValue(const Value& value) {  // NOLINT(misc-no-recursion): as deep as a
 }
 
 void SetTime(Json& metadata, const char* name, int64_t time_ns) {
-  constexpr int64_t kSecond = 1'000'000'000;
   if (time_ns == 0) {
     metadata.erase(name);
   } else {

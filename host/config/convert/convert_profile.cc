@@ -30,10 +30,10 @@ void AddNew(Names& names, const std::string& name) {
   if (!Has(names, name)) names.push_back(name);
 }
 
-class Converter {
+class ProfileConverter {
  public:
-  Converter(const KubeSchedulerProfile& source, const KnownPlugins& known, ConfigErrors& errors,
-            ConfigErrors& warnings)
+  ProfileConverter(const KubeSchedulerProfile& source, const KnownPlugins& known,
+                   ConfigErrors& errors, ConfigErrors& warnings)
       : source_(source), known_(known), errors_(errors), warnings_(warnings) {}
 
   ConvertedProfile Convert() {
@@ -344,7 +344,7 @@ std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& confi
                                                 ConfigErrors& warnings) {
   std::vector<ConvertedProfile> converted;
   for (const KubeSchedulerProfile& profile : config.profiles) {
-    converted.push_back(Converter(profile, known, errors, warnings).Convert());
+    converted.push_back(ProfileConverter(profile, known, errors, warnings).Convert());
   }
   CheckQueueSorts(config, known, errors);
   return converted;

@@ -31,16 +31,16 @@ KnownPlugins Here() {
   return known;
 }
 
-struct Outcome {
+struct ConvertOutcome {
   std::vector<ConvertedProfile> profiles;
   std::string errors;
   std::string warnings;
 };
 
-Outcome Convert(const std::string& body) {
+ConvertOutcome Convert(const std::string& body) {
   ConfigErrors errors;
   ConfigErrors warnings;
-  Outcome outcome;
+  ConvertOutcome outcome;
   const auto config = ReadKubeConfig(kHead + body, "k.yaml", errors, warnings);
   if (config.has_value()) outcome.profiles = ConvertKubeConfig(*config, Here(), errors, warnings);
   outcome.errors = errors.ToStatus().message();
@@ -160,7 +160,7 @@ constexpr const char* kSmall =
     "    args: {limit: 5}\n";
 
 TEST(ConvertKubeConfig, WritesACompleteProfileAndWarnsOfUnavailablePlugins) {
-  const Outcome outcome = Convert(kSmall);
+  const ConvertOutcome outcome = Convert(kSmall);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(
       outcome.warnings,
@@ -217,7 +217,7 @@ limit = 5
 )");
 }
 
-std::string PointsOf(const Outcome& outcome, const std::string& name) {
+std::string PointsOf(const ConvertOutcome& outcome, const std::string& name) {
   const ProfilePlugin* plugin = outcome.profiles.at(0).profile.Find(name);
   if (plugin == nullptr) return "none";
   if (!plugin->is_enabled()) return "off";
@@ -228,7 +228,7 @@ std::string PointsOf(const Outcome& outcome, const std::string& name) {
 }
 
 TEST(ConvertKubeConfig, PluginsAtScoreAlsoRunAtPreScore) {
-  const Outcome scores = Convert(
+  const ConvertOutcome scores = Convert(
       "profiles: [{plugins: {preScore: {disabled: [{name: NodeAffinity}]}, score: {disabled: "
       "[{name: TaintToleration}]}}}]");
   EXPECT_EQ(PointsOf(scores, "ImageLocality"), "all");
@@ -237,13 +237,13 @@ TEST(ConvertKubeConfig, PluginsAtScoreAlsoRunAtPreScore) {
   EXPECT_EQ(scores.warnings.substr(0, scores.warnings.find('\n')),
             "k.yaml:3: profiles[0].plugins.preScore: PreScore of \"NodeAffinity\" is kept: Score "
             "of the plugin requires it in Berth");
-  const Outcome none = Convert("profiles: [{plugins: {score: {disabled: [{name: '*'}]}}}]");
+  const ConvertOutcome none = Convert("profiles: [{plugins: {score: {disabled: [{name: '*'}]}}}]");
   EXPECT_EQ(PointsOf(none, "ImageLocality"), "off");
   EXPECT_EQ(PointsOf(none, "NodeAffinity"), "PreFilter Filter PreScore");
 }
 
 TEST(ConvertKubeConfig, AddsAPreFilterThatFilterRequires) {
-  const Outcome outcome = Convert(
+  const ConvertOutcome outcome = Convert(
       "profiles: [{plugins: {preFilter: {disabled: [{name: '*'}]}, filter: {disabled: "
       "[{name: VolumeZone}]}}}]");
   EXPECT_EQ(PointsOf(outcome, "NodeVolumeLimits"), "all");
@@ -256,7 +256,7 @@ TEST(ConvertKubeConfig, AddsAPreFilterThatFilterRequires) {
 }
 
 TEST(ConvertKubeConfig, OrderListsOnlyMovedPlugins) {
-  const Outcome outcome = Convert(
+  const ConvertOutcome outcome = Convert(
       "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeName}]}, score: "
       "{enabled: [{name: ImageLocality}]}}}]");
   EXPECT_EQ(outcome.errors, "");
@@ -312,7 +312,7 @@ TEST(ConvertKubeConfig, ReportsErrorsOfKubeScheduler) {
 // Plugins of kube-scheduler 1.36 behind feature gates are known, even if they run at no point of
 // Berth.
 TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
-  const Outcome outcome = Convert(
+  const ConvertOutcome outcome = Convert(
       "profiles:\n- plugins:\n    multiPoint:\n      disabled: [{name: '*'}]\n      enabled:\n"
       "      - name: PrioritySort\n      - name: DefaultBinder\n      - name: GangScheduling\n"
       "      - name: TopologyPlacementGenerator\n      - name: PodGroupPodsCount\n"
@@ -341,7 +341,7 @@ TEST(ConvertKubeConfig, WarnsOfAllDefaultsInOneLineAndOfUnusableProfiles) {
             "k.yaml: profiles[0].plugins: these default plugins of kube-scheduler are not "
             "available yet and are written as comments in the profile: VolumeBinding, "
             "PodTopologySpread, InterPodAffinity, DynamicResources, DefaultPreemption");
-  const Outcome outcome = Convert(
+  const ConvertOutcome outcome = Convert(
       "profiles: [{plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: who.All}]}}}]");
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(outcome.warnings,

@@ -8,6 +8,7 @@
 
 #include "host/api/json_syntax.h"
 #include "host/api/yaml.h"
+#include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/convert/document_places.h"
 #include "host/config/toml_document.h"
@@ -24,9 +25,9 @@ constexpr YamlLimits kYamlLimits{.max_bytes = kMaxConfigBytes,
                                  .max_alias_ratio = 100,
                                  .free_alias_nodes = 10'000};
 
-class Converter {
+class DocumentConverter {
  public:
-  Converter(const std::string& file, const DocumentPlaces& places, ConfigErrors& errors)
+  DocumentConverter(const std::string& file, const DocumentPlaces& places, ConfigErrors& errors)
       : file_(file), places_(places), errors_(errors) {}
 
   ConfigValue Convert(const Json& json, const std::string& pointer, const ConfigPlace& around) {
@@ -113,25 +114,6 @@ struct Parsed {
   DocumentPlaces places;
 };
 
-// Returns whether the text is nested too deeply for recursive functions. The text must be JSON.
-bool IsTooDeep(std::string_view text) {
-  size_t depth = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_text && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      in_text = !in_text;
-    } else if (!in_text && (c == '{' || c == '[')) {
-      if (++depth > kMaxDocumentDepth) return true;
-    } else if (!in_text && (c == '}' || c == ']')) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
                                 ConfigErrors& errors) {
   if (const auto error = FindSyntaxError(text)) {
@@ -139,7 +121,7 @@ std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
                     "not JSON: " + error->message);
     return std::nullopt;
   }
-  if (IsTooDeep(text)) {
+  if (IsNestedDeeper(text, kMaxDocumentDepth)) {
     errors.AddAlone({file, 0, 0}, "expected at most " + std::to_string(kMaxDocumentDepth) +
                                       " nested arrays and objects, found more");
     return std::nullopt;
@@ -210,7 +192,7 @@ std::optional<ConfigValue> ReadDocument(std::string_view text, const std::string
   }
   const size_t before = errors.size();
   ConfigValue root =
-      Converter(file, parsed->places, errors).Convert(parsed->json, "", {file, 0, 0});
+      DocumentConverter(file, parsed->places, errors).Convert(parsed->json, "", {file, 0, 0});
   if (errors.size() != before) return std::nullopt;
   return root;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/document.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io/";
 constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
-constexpr int64_t kMaxSeconds = int64_t{365} * 24 * 3600;
+constexpr int64_t kMaxBackoffSeconds = int64_t{365} * 24 * 3600;
 
 // Extension points of kube-scheduler that are behind feature gates.
 constexpr std::array<std::string_view, 4> kGatedPoints = {
@@ -35,9 +36,10 @@ bool HasName(const std::vector<KubePluginEntry>& entries, std::string_view name)
                              [name](const KubePluginEntry& e) { return e.name.value == name; });
 }
 
-class Reader {
+class KubeConfigReader {
  public:
-  Reader(ConfigErrors& errors, ConfigErrors& warnings) : errors_(errors), warnings_(warnings) {}
+  KubeConfigReader(ConfigErrors& errors, ConfigErrors& warnings)
+      : errors_(errors), warnings_(warnings) {}
 
   std::optional<KubeSchedulerConfig> Read(const ConfigValue& root) {
     if (!CheckType(root)) return std::nullopt;
@@ -121,8 +123,8 @@ class Reader {
 
   void ReadBackoffs(TableReader& reader) {
     const size_t before = errors_.size();
-    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
-    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
+    const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxBackoffSeconds);
+    const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxBackoffSeconds);
     if (errors_.size() == before) CheckBackoffs(initial, max);
     for (const auto& [key, seconds] :
          {std::pair("podInitialBackoffSeconds", initial), std::pair("podMaxBackoffSeconds", max)}) {
@@ -361,7 +363,7 @@ std::optional<KubeSchedulerConfig> ReadKubeConfig(std::string_view text, const s
                                                   ConfigErrors& errors, ConfigErrors& warnings) {
   const std::optional<ConfigValue> root = ReadDocument(text, file, errors);
   if (!root.has_value()) return std::nullopt;
-  return Reader(errors, warnings).Read(*root);
+  return KubeConfigReader(errors, warnings).Read(*root);
 }
 
 }  // namespace berth::host

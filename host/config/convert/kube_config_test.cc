@@ -7,28 +7,30 @@
 namespace berth::host {
 namespace {
 
-const std::string kHead =
+const std::string kConfigHead =
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
-struct Outcome {
+struct ReadOutcome {
   std::optional<KubeSchedulerConfig> config;
   std::string errors;
   std::string warnings;
 };
 
-Outcome Read(const std::string& text) {
+ReadOutcome ReadConfig(const std::string& text) {
   ConfigErrors errors;
   ConfigErrors warnings;
-  Outcome outcome;
+  ReadOutcome outcome;
   outcome.config = ReadKubeConfig(text, "k.yaml", errors, warnings);
   outcome.errors = errors.ToStatus().message();
   outcome.warnings = warnings.ToStatus().message();
   return outcome;
 }
 
-std::string ErrorsOf(const std::string& body) { return Read(kHead + body).errors; }
+std::string KubeConfigErrors(const std::string& body) {
+  return ReadConfig(kConfigHead + body).errors;
+}
 std::string WarningsOf(const std::string& body) {
-  const Outcome outcome = Read(kHead + body);
+  const ReadOutcome outcome = ReadConfig(kConfigHead + body);
   EXPECT_EQ(outcome.errors, "");
   return outcome.warnings;
 }
@@ -36,7 +38,7 @@ std::string WarningsOf(const std::string& body) {
 TEST(ReadKubeConfig, WithoutProfilesThereIsADefaultProfile) {
   for (const char* body : {"", "profiles: []\n", "profiles:\n", "profiles: [{}]\n",
                            "profiles: [{schedulerName: null}]\n"}) {
-    const Outcome outcome = Read(kHead + body);
+    const ReadOutcome outcome = ReadConfig(kConfigHead + body);
     EXPECT_EQ(outcome.errors + outcome.warnings, "") << body;
     ASSERT_EQ(outcome.config->profiles.size(), 1U);
     EXPECT_EQ(outcome.config->profiles[0].scheduler_name.value, "default-scheduler");
@@ -45,7 +47,7 @@ TEST(ReadKubeConfig, WithoutProfilesThereIsADefaultProfile) {
 
 TEST(ReadKubeConfig, ReadsYamlAndJson) {
   const std::string yaml =
-      kHead +
+      kConfigHead +
       "profiles:\n"
       "- schedulerName: a\n"
       "  plugins:\n"
@@ -68,7 +70,7 @@ TEST(ReadKubeConfig, ReadsYamlAndJson) {
       " \"pluginConfig\": [{\"name\": \"Z\",\n"
       "  \"args\": {\"limit\":\n5,\n\"unset\": null}}]}]}";
   for (const auto& [text, line] : {std::pair(yaml, 9U), std::pair(json, 8U)}) {
-    const Outcome outcome = Read(text);
+    const ReadOutcome outcome = ReadConfig(text);
     EXPECT_EQ(outcome.errors + outcome.warnings, "");
     const KubeSchedulerProfile& profile = outcome.config->profiles.at(0);
     EXPECT_EQ(profile.scheduler_name.value, "a");
@@ -84,33 +86,36 @@ TEST(ReadKubeConfig, ReadsYamlAndJson) {
 }
 
 TEST(ReadKubeConfig, RejectsOtherKindsAndVersions) {
-  EXPECT_EQ(Read("").errors, "k.yaml: expected one document, found none");
-  EXPECT_EQ(Read("[]").errors, "k.yaml: expected an object, found something else");
-  EXPECT_EQ(Read("a: b").errors, "k.yaml:1: kind: expected KubeSchedulerConfiguration, found none");
-  EXPECT_EQ(Read("\nkind: ConfigMap").errors,
+  EXPECT_EQ(ReadConfig("").errors, "k.yaml: expected one document, found none");
+  EXPECT_EQ(ReadConfig("[]").errors, "k.yaml: expected an object, found something else");
+  EXPECT_EQ(ReadConfig("a: b").errors,
+            "k.yaml:1: kind: expected KubeSchedulerConfiguration, found none");
+  EXPECT_EQ(ReadConfig("\nkind: ConfigMap").errors,
             "k.yaml:2: kind: expected KubeSchedulerConfiguration, found \"ConfigMap\"");
-  EXPECT_EQ(Read("kind: KubeSchedulerConfiguration\napiVersion: v1").errors,
+  EXPECT_EQ(ReadConfig("kind: KubeSchedulerConfiguration\napiVersion: v1").errors,
             "k.yaml:2: apiVersion: expected kubescheduler.config.k8s.io/v1, found \"v1\"");
-  EXPECT_EQ(Read("kind: KubeSchedulerConfiguration\n"
-                 "apiVersion: kubescheduler.config.k8s.io/v1beta3\nprofiles: 5")
+  EXPECT_EQ(ReadConfig("kind: KubeSchedulerConfiguration\n"
+                       "apiVersion: kubescheduler.config.k8s.io/v1beta3\nprofiles: 5")
                 .errors,
             "k.yaml:2: apiVersion: expected kubescheduler.config.k8s.io/v1, found "
             "\"kubescheduler.config.k8s.io/v1beta3\", which kube-scheduler no longer supports: "
             "convert the file to v1 first, and note that its defaults differ");
-  EXPECT_EQ(Read(kHead + "---\n" + kHead).errors, "k.yaml:4: expected one document, found several");
+  EXPECT_EQ(ReadConfig(kConfigHead + "---\n" + kConfigHead).errors,
+            "k.yaml:4: expected one document, found several");
 }
 
 TEST(ReadKubeConfig, ReportsTheLineOfASyntaxError) {
-  EXPECT_EQ(ErrorsOf("profiles: []\nprofiles: []\n").substr(0, 18), "k.yaml:4: not YAML");
-  EXPECT_EQ(Read("{\"a\": 1,\n\"b\" 2}").errors.substr(0, 18), "k.yaml:2: not JSON");
-  EXPECT_EQ(Read("{\"a\": 1,\n\"x\": {\"a\": 2,\n\"a\": 3}}").errors,
+  EXPECT_EQ(KubeConfigErrors("profiles: []\nprofiles: []\n").substr(0, 18), "k.yaml:4: not YAML");
+  EXPECT_EQ(ReadConfig("{\"a\": 1,\n\"b\" 2}").errors.substr(0, 18), "k.yaml:2: not JSON");
+  EXPECT_EQ(ReadConfig("{\"a\": 1,\n\"x\": {\"a\": 2,\n\"a\": 3}}").errors,
             "k.yaml:3: expected each key once, found \"a\" twice in one object");
   std::string deep = "{\"a\":0}";
   for (int i = 0; i < 24; ++i) deep = "{\"a\":" + deep + "}";
-  EXPECT_EQ(Read(deep).errors, "k.yaml: expected at most 24 nested arrays and objects, found more");
-  EXPECT_EQ(Read("a: 18446744073709551615").errors,
+  EXPECT_EQ(ReadConfig(deep).errors,
+            "k.yaml: expected at most 24 nested arrays and objects, found more");
+  EXPECT_EQ(ReadConfig("a: 18446744073709551615").errors,
             "k.yaml:1: a: expected a whole number of 64 bits, found 18446744073709551615");
-  EXPECT_EQ(Read("a: [1, null]").errors,
+  EXPECT_EQ(ReadConfig("a: [1, null]").errors,
             "k.yaml:1: a[1]: expected a value, found null within an array");
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
@@ -119,33 +124,34 @@ TEST(ReadKubeConfig, ReportsTheLineOfASyntaxError) {
     for (int i = 0; i < 10; ++i) bomb += (i == 0 ? "*" : ", *") + last;
     bomb += "]\n";
   }
-  EXPECT_EQ(Read(bomb).errors.substr(0, 7), "k.yaml:");
-  EXPECT_EQ(Read(std::string((1U << 20U) + 1, ' ')).errors,
+  EXPECT_EQ(ReadConfig(bomb).errors.substr(0, 7), "k.yaml:");
+  EXPECT_EQ(ReadConfig(std::string((1U << 20U) + 1, ' ')).errors,
             "k.yaml: expected a file of at most 1048576 bytes, found more");
 }
 
 TEST(ReadKubeConfig, ReportsAllErrors) {
   EXPECT_EQ(
-      ErrorsOf("paralelism: 16\n"
-               "parallelism: 0\n"
-               "percentageOfNodesToScore: 101\n"
-               "podInitialBackoffSeconds: 20\n"
-               "profiles:\n"
-               "- plugins:\n"
-               "    score:\n"
-               "      enabled: [{name: A}, {name: A}, {weight: 1}, {name: B, weight: -1}, C]\n"
-               "      enable: []\n"
-               "    filter: {enabled: [{name: '*'}, {name: EBSLimits}]}\n"
-               "    filters: {}\n"
-               "- schedulerName: 5\n"
-               "  pluginConfig:\n"
-               "  - name: NodeAffinity\n"
-               "    args: {kind: FitArgs, apiVersion: kubescheduler.config.k8s.io/v1beta3}\n"
-               "  - name: NodeAffinity\n"
-               "  - args: []\n"
-               "- schedulerName: x\n"
-               "- schedulerName: x\n"
-               "- 7\n"),
+      KubeConfigErrors(
+          "paralelism: 16\n"
+          "parallelism: 0\n"
+          "percentageOfNodesToScore: 101\n"
+          "podInitialBackoffSeconds: 20\n"
+          "profiles:\n"
+          "- plugins:\n"
+          "    score:\n"
+          "      enabled: [{name: A}, {name: A}, {weight: 1}, {name: B, weight: -1}, C]\n"
+          "      enable: []\n"
+          "    filter: {enabled: [{name: '*'}, {name: EBSLimits}]}\n"
+          "    filters: {}\n"
+          "- schedulerName: 5\n"
+          "  pluginConfig:\n"
+          "  - name: NodeAffinity\n"
+          "    args: {kind: FitArgs, apiVersion: kubescheduler.config.k8s.io/v1beta3}\n"
+          "  - name: NodeAffinity\n"
+          "  - args: []\n"
+          "- schedulerName: x\n"
+          "- schedulerName: x\n"
+          "- 7\n"),
       "k.yaml:3: paralelism: expected a known key, found \"paralelism\"; did you mean "
       "parallelism?\n"
       "k.yaml:4: parallelism: expected a whole number from 1 to 2147483647, found 0\n"
@@ -186,18 +192,18 @@ TEST(ReadKubeConfig, ReportsAllErrors) {
 
 TEST(ReadKubeConfig, RejectsKeysOfOlderVersions) {
   for (const std::string key : {"metricsBindAddress", "healthzBindAddress"}) {
-    const std::string errors = ErrorsOf(key + ": ':10251'\n");
+    const std::string errors = KubeConfigErrors(key + ": ':10251'\n");
     EXPECT_EQ(errors.find("k.yaml:3: " + key + ": expected one of apiVersion, "), 0U) << errors;
   }
 }
 
 TEST(ReadKubeConfig, ErrorsNameTheElementsOfArrays) {
-  EXPECT_EQ(ErrorsOf("profiles: {}\nextenders: {}\n"),
+  EXPECT_EQ(KubeConfigErrors("profiles: {}\nextenders: {}\n"),
             "k.yaml:3: profiles: expected an array of profiles, found a table\n"
             "k.yaml:4: extenders: expected an array of extenders, found a table");
-  EXPECT_EQ(ErrorsOf("profiles:\n"
-                     "- pluginConfig: {}\n"
-                     "  plugins: {filter: {enabled: {}}}\n"),
+  EXPECT_EQ(KubeConfigErrors("profiles:\n"
+                             "- pluginConfig: {}\n"
+                             "  plugins: {filter: {enabled: {}}}\n"),
             "k.yaml:4: profiles[0].pluginConfig: expected an array of arguments of plugins, found "
             "a table\n"
             "k.yaml:5: profiles[0].plugins.filter.enabled: expected an array of plugins, found a "
@@ -205,20 +211,20 @@ TEST(ReadKubeConfig, ErrorsNameTheElementsOfArrays) {
 }
 
 TEST(ReadKubeConfig, ComparesValidBackoffs) {
-  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 20\npodMaxBackoffSeconds: x\n"),
+  EXPECT_EQ(KubeConfigErrors("podInitialBackoffSeconds: 20\npodMaxBackoffSeconds: x\n"),
             "k.yaml:4: podMaxBackoffSeconds: expected a whole number from 1 to 31536000, found "
             "\"x\"");
-  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 11\n"),
+  EXPECT_EQ(KubeConfigErrors("podInitialBackoffSeconds: 11\n"),
             "k.yaml:3: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10 by "
             "default, found 11");
-  EXPECT_EQ(ErrorsOf("podInitialBackoffSeconds: 10\n"), "");
+  EXPECT_EQ(KubeConfigErrors("podInitialBackoffSeconds: 10\n"), "");
 }
 
 TEST(ReadKubeConfig, RejectsInvalidSchedulerNames) {
-  EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: ''}]\n"),
+  EXPECT_EQ(KubeConfigErrors("profiles: [{schedulerName: ''}]\n"),
             "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
             "and control characters, found \"\"");
-  EXPECT_EQ(ErrorsOf("profiles: [{schedulerName: my scheduler}]\n"),
+  EXPECT_EQ(KubeConfigErrors("profiles: [{schedulerName: my scheduler}]\n"),
             "k.yaml:3: profiles[0].schedulerName: expected the name of a scheduler, without spaces "
             "and control characters, found \"my scheduler\"");
 }
@@ -251,18 +257,19 @@ TEST(ReadKubeConfig, WarnsOfIgnoredKeys) {
 // Ignored keys are checked too.
 TEST(ReadKubeConfig, ReportsErrorsInIgnoredKeys) {
   EXPECT_EQ(
-      ErrorsOf("leaderElection: {leaderElect: 1, leaseDuration: 15, retryPeriod: 2x, lock: a}\n"
-               "clientConnection: {qps: many, burst: 1.5, kubeconfig: 1}\n"
-               "enableProfiling: 1\n"
-               "extenders:\n"
-               "- urlPrefix: http://a\n"
-               "  prioritizeVerb: p\n"
-               "  bindVerb: b\n"
-               "  tlsConfig: {insecure: 1, cert: x}\n"
-               "  managedResources: [{name: a/b, ignored: true}, 5]\n"
-               "- {prioritizeVerb: p, weight: 0, bindVerb: b, httpTimeout: 5s, filter: f}\n"
-               "- {prioritizeVerb: p, weight: 1, bindVerb: '', tlsConfig: []}\n"
-               "- 7\n"),
+      KubeConfigErrors(
+          "leaderElection: {leaderElect: 1, leaseDuration: 15, retryPeriod: 2x, lock: a}\n"
+          "clientConnection: {qps: many, burst: 1.5, kubeconfig: 1}\n"
+          "enableProfiling: 1\n"
+          "extenders:\n"
+          "- urlPrefix: http://a\n"
+          "  prioritizeVerb: p\n"
+          "  bindVerb: b\n"
+          "  tlsConfig: {insecure: 1, cert: x}\n"
+          "  managedResources: [{name: a/b, ignored: true}, 5]\n"
+          "- {prioritizeVerb: p, weight: 0, bindVerb: b, httpTimeout: 5s, filter: f}\n"
+          "- {prioritizeVerb: p, weight: 1, bindVerb: '', tlsConfig: []}\n"
+          "- 7\n"),
       "k.yaml:3: leaderElection.leaderElect: expected true or false, found 1\n"
       "k.yaml:3: leaderElection.leaseDuration: expected a duration, such as \"15s\", found 15\n"
       "k.yaml:3: leaderElection.retryPeriod: expected a duration, such as \"15s\", found \"2x\"\n"
@@ -311,8 +318,8 @@ TEST(ReadKubeConfig, DoesNotWarnOfValuesThatMatchBerth) {
 
 // In the arguments of a third party's plugin, these keys may have another meaning.
 TEST(ReadKubeConfig, RemovesApiVersionAndKindFromArguments) {
-  const Outcome outcome = Read(
-      kHead +
+  const ReadOutcome outcome = ReadConfig(
+      kConfigHead +
       "profiles:\n- pluginConfig:\n"
       "  - {name: NodeAffinity, args: {kind: NodeAffinityArgs, a: 1}}\n"
       "  - {name: acme.X, args: {kind: acme.XArgs, apiVersion: kubescheduler.config.k8s.io/v1}}\n"
@@ -327,8 +334,8 @@ TEST(ReadKubeConfig, RemovesApiVersionAndKindFromArguments) {
 
 TEST(ReadKubeConfig, ErrorsInAliasesHaveTheLineOfTheAlias) {
   EXPECT_EQ(
-      ErrorsOf("profiles:\n- schedulerName: a\n  plugins: &p\n    filter: {bad: 1}\n"
-               "- schedulerName: b\n  plugins: *p\n"),
+      KubeConfigErrors("profiles:\n- schedulerName: a\n  plugins: &p\n    filter: {bad: 1}\n"
+                       "- schedulerName: b\n  plugins: *p\n"),
       "k.yaml:6: profiles[0].plugins.filter.bad: expected one of enabled, disabled, found \"bad\"\n"
       "k.yaml:8: profiles[1].plugins.filter.bad: expected one of enabled, disabled, found \"bad\"");
 }

@@ -96,9 +96,10 @@ bool IsSet(const ConfigValue& table, std::string_view key) {
   return value != nullptr && !value->text.empty();
 }
 
-class Reader {
+class IgnoredKeysReader {
  public:
-  Reader(ConfigErrors& errors, ConfigErrors& warnings) : errors_(errors), warnings_(warnings) {}
+  IgnoredKeysReader(ConfigErrors& errors, ConfigErrors& warnings)
+      : errors_(errors), warnings_(warnings) {}
 
   void Read(TableReader& reader) {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
@@ -185,7 +186,7 @@ class Reader {
 }  // namespace
 
 void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings) {
-  Reader(errors, warnings).Read(reader);
+  IgnoredKeysReader(errors, warnings).Read(reader);
 }
 
 }  // namespace berth::host

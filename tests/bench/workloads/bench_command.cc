@@ -199,8 +199,8 @@ Result<Measurement> MeasureRepeatedly(const Workload& workload, const host::Prof
                                       host::Progress& progress) {
   std::vector<Measurement> runs;
   for (uint32_t i = 0; i < repeat; ++i) {
-    progress.Say(std::string(workload.name) + ", run " + std::to_string(i + 1) + " of " +
-                 std::to_string(repeat));
+    progress.ShowActivity(std::string(workload.name) + ", run " + std::to_string(i + 1) + " of " +
+                          std::to_string(repeat));
     auto run = MeasureApart([&] { return Measure(workload, set); }, env.steady_ns);
     if (!run.ok()) return std::move(run).status();
     runs.push_back(std::move(run).value());
@@ -242,7 +242,7 @@ std::string Format(const Shown& shown, const Flags& flags, const CommandEnvironm
 int RunMeasure(const Flags& flags, CommandEnvironment& env) {
   const auto chosen = ChooseWorkloads(flags);
   if (!chosen.ok()) return ReportBadInput(env, chosen.status());
-  const auto set = host::OpenProfiles(flags.profiles, flags.plugin_directories, env);
+  const auto set = host::LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return ReportBadInput(env, set.status());
   const Results results = MeasureAll(flags, *chosen, *set, env);
   const bool all = results.measurements.size() == chosen->size();

@@ -1,7 +1,7 @@
 // The main function of berth-bench.
-#include "host/cli/process.h"
+#include "host/cli/program.h"
 #include "tests/bench/workloads/bench_command.h"
 
 int main(int argc, char** argv) {
-  return berth::host::RunProcess(argc, argv, "berth-bench", berth::bench::RunBenchCommand);
+  return berth::host::RunProgram(argc, argv, "berth-bench", berth::bench::RunBenchCommand);
 }

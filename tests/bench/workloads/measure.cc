@@ -131,14 +131,15 @@ class DecisionMeter final : public host::DecisionSink {
 class WorkloadScheduler {
  public:
   WorkloadScheduler(const Workload& workload, const host::ProfileSet& set) : workload_(workload) {
-    host::EmbeddedScheduler::Options options;
+    host::SchedulerOptions options;
     options.plugins = set.plugins;
     options.profiles = set.specs;
-    options.clock = &clock_;
-    options.sink = &meter_;
-    options.waker = &waker_;
-    options.bind_deadline_ns = host::CallDeadlines().bind_ns;
-    scheduler_ = host::EmbeddedScheduler::Create(std::move(options));
+    options.loop.seed = host::kDefaultSeed;
+    options.loop.clock = &clock_;
+    options.loop.sink = &meter_;
+    options.loop.waker = &waker_;
+    options.loop.bind_deadline_ns = host::CallDeadlines().bind_ns;
+    scheduler_ = std::make_unique<host::EmbeddedScheduler>(std::move(options));
   }
 
   Status Start() {
@@ -173,7 +174,7 @@ class WorkloadScheduler {
   // Runs one step of the scheduler. Handles pending events first, so that the meter measures only
   // the attempt. Returns whether anything was done.
   bool Step() {
-    bool did = scheduler_->cluster().Deliver() > 0;
+    bool did = scheduler_->cluster().Deliver();
     for (int i = 0; i < kMaxRounds && scheduler_->loop().Settle(); ++i) {
       did = true;
       scheduler_->cluster().Deliver();
@@ -183,7 +184,7 @@ class WorkloadScheduler {
     return did;
   }
   Status Add(std::string_view what, std::string json) {
-    return scheduler_->AddText(what, std::move(json));
+    return scheduler_->cluster().AddManifest(what, std::move(json));
   }
 
   const Workload& workload_;

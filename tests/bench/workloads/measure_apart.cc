@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/child_process.h"
+#include "host/base/time_units.h"
 #include "tests/bench/workloads/json_fields.h"
 #include "tests/bench/workloads/measure.h"
 
@@ -18,7 +19,7 @@ using host::Result;
 using host::Status;
 
 // The time limit of a run. A workload with a million nodes takes less.
-constexpr int64_t kLimitNs = 3600 * int64_t{1'000'000'000};
+constexpr int64_t kLimitNs = host::kHour;
 
 uint64_t PeakRssBytes() {
   rusage usage{};

@@ -84,8 +84,9 @@ const host::ProfileSet& DefaultProfile() {
   static const host::ProfileSet* const set = [] {
     host::ProfileRequest request;
     request.plugin_directories = {PLUGIN_DIR};
+    request.executable = EXECUTABLE;
     request.libraries = host::MakeLibraryStore(::testing::TempDir());
-    auto loaded = host::LoadProfiles(request, host::FindProfiles(EXECUTABLE));
+    auto loaded = host::LoadProfiles(request);
     if (!loaded.ok()) ADD_FAILURE() << loaded.status().message();
     return new host::ProfileSet(std::move(loaded).value());
   }();

@@ -59,7 +59,7 @@ berth_code Guard(berth_status* status, F&& call) noexcept {
 #endif
 }
 
-// As above, for an instance in which an earlier call may have failed.
+// Calls `call` like the overload without `fault`, unless `fault` reports an earlier failure.
 template <class F>
 berth_code Guard(const Fault& fault, berth_status* status, F&& call) noexcept {
   if (fault.set()) [[unlikely]] {

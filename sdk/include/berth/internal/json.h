@@ -54,6 +54,7 @@ class JsonWriter {
     }
     auto whole = static_cast<int64_t>(value);
     // Not std::lround, which is not constexpr. The rounded value is not negative.
+    // NOLINTBEGIN(bugprone-incorrect-roundings)
     auto rest = static_cast<int64_t>(
         (value - static_cast<double>(whole)) * static_cast<double>(kScale) + 0.5);
     // NOLINTEND(bugprone-incorrect-roundings)

@@ -1,0 +1,197 @@
+// The texts of `--help` around the list of flags, one or two for each command.
+#ifndef BERTH_HOST_CLI_HELP_TEXTS_H_
+#define BERTH_HOST_CLI_HELP_TEXTS_H_
+
+#include <string_view>
+
+namespace berth::host {
+
+inline constexpr std::string_view kAbout =
+    "Berth is a Kubernetes scheduler: it decides which pod runs on which node, as kube-scheduler\n"
+    "does. Every policy is a plugin that is loaded at run time.";
+
+inline constexpr std::string_view kExitStatus =
+    "Exit status: 0 success, 1 some pods could not be scheduled, 2 invalid input, or the output "
+    "could\n"
+    "not be written.";
+
+inline constexpr std::string_view kExamples = R"(Examples:
+  Schedule the pending pods in a dump of a real cluster:
+    kubectl get nodes,pods -A -o json | berth simulate --cluster -
+  Schedule pods while they are created and deleted:
+    kubectl get pods -A -o json --watch --output-watch-events |
+      berth run --embedded --cluster nodes.json --events -
+  Find out why a pod is pending:
+    berth explain --cluster dump.json --pod web/frontend-0
+  List the plugins, and show the arguments of one:
+    berth plugin list
+    berth plugin describe NodeResourcesFit
+
+)";
+
+inline constexpr std::string_view kRunExamples = R"(Examples:
+  Schedule the pods of a file and print each decision:
+    berth run --embedded --cluster cluster.yaml
+  Follow the pods of a real cluster and decide beside its own scheduler:
+    kubectl get nodes -o json > nodes.json
+    kubectl get pods -A -o json --watch --output-watch-events |
+      berth run --embedded --cluster nodes.json --events -
+  Replay hours of events in a moment, and record the result:
+    berth run --embedded --events day.jsonl --time virtual --record run.jsonl
+  Repeat the recorded run:
+    berth run --embedded --events run.jsonl --time virtual
+  Print only the pods that no node fits:
+    berth run --embedded --cluster cluster.yaml --output json | jq 'select(.type == "Refused")'
+
+With --embedded the cluster exists only in this process; nothing outside is changed. Its objects
+come from the files of --cluster and from the stream of --events. A stream consists of watch events,
+JSON objects as kubectl prints them, on one line or on several:
+  {"type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, ...}}
+  {"type": "MODIFIED", "after": "1.5s", "object": {...}}
+  {"type": "DELETED", "object": {...}}
+"after" is the time since the event before, as a Go duration ("250ms", "1h30m"). An event without
+"after" is due at once. All events that are due are applied before the next pod is tried. A stream
+may repeat events, and it may come from a cluster whose own scheduler decides differently: an object
+in a resourceVersion that was seen before changes nothing, and a pod keeps the node that this
+scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
+DECISION events are skipped.
+
+With --time virtual the clock jumps to the next event, end of a backoff or time-out. Equal input and
+an equal seed then give equal decisions at equal times. --record writes the events with their times,
+and each decision as a DECISION event. Use the recording with --events, and the same --cluster and
+--seed, to repeat the run. (A run that was recorded in real time is repeated as if decisions took no
+time.)
+
+Save a profile, the file of --config or the library of a plugin while berth runs, or send SIGHUP, to
+reload the configuration. The new configuration takes effect between two attempts. Pods that are
+being bound continue with the plugins that they began with. If the new configuration has errors,
+they are printed and the running configuration is kept.
+
+Decisions (.type in JSON):
+  Bound    the pod has a node
+  Refused  no node fits; the pod is tried again when a change in the cluster may help
+  Error    an error occurred; the pod is tried again
+  Waiting  a node was found, and the pod waits for permission
+  Gated    a plugin holds the pod back before any attempt
+  Skipped  the pod is being deleted
+Times are in seconds since the start. The table leaves out an attempt with the same result as the
+attempt before. The summary is printed on standard error.
+
+The run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
+stay pending; a pod with errors is tried again up to five times in a row. Use Ctrl-C (SIGINT) or
+SIGTERM to end the run earlier; it also ends when its output is closed, for example by `head`. Then
+no further pod is tried, berth waits for bindings that are under way, and the recording is complete
+up to this point. A second signal ends berth at once.
+
+)";
+
+inline constexpr std::string_view kRunExitStatus =
+    "Exit status: 0 all pods have a node, 1 some pods have none, 2 invalid input, or the output "
+    "or\n"
+    "the recording could not be written, 130 stopped by SIGINT, 143 stopped by SIGTERM.";
+
+inline constexpr std::string_view kSimulateExamples = R"(Examples:
+  berth simulate --cluster cluster.yaml
+  berth simulate --cluster nodes.json pods.json --output json
+  kubectl get nodes,pods -A -o json | berth simulate --cluster -
+  Find out whether ten more replicas fit:
+    berth simulate --cluster dump.json --pods replicas.yaml --quiet
+
+Files contain Kubernetes objects as YAML or JSON: manifests, lists, or the output of
+`kubectl get -o json`. Pods with spec.nodeName stay on their nodes; the other pods are scheduled one
+after the other. Nothing outside this process is changed. Equal input and an equal seed give equal
+placements.
+
+)";
+
+inline constexpr std::string_view kExplainExamples = R"(Examples:
+  berth explain --cluster dump.json --pod web/frontend-0
+  kubectl get nodes,pods -A -o json | berth explain --cluster - --pod frontend-0
+  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq .nodes
+
+Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
+
+)";
+
+inline constexpr std::string_view kProfileExamples = R"(Examples:
+  Check a profile:
+    berth profile check acme.toml
+  Check profiles that one process is to run together:
+    berth profile check default binpack acme.toml
+  Show a profile with everything that it extends:
+    berth profile show binpack
+    berth profile show acme.toml --output json
+  Write it as one file without `extends`:
+    berth profile show acme.toml --output toml > whole.toml
+  Convert the configuration of a kube-scheduler:
+    berth profile convert kube-scheduler.yaml
+
+A profile is a TOML file that sets which plugins decide for the pods of one spec.schedulerName:
+  schedulerName = "acme"
+  extends = "default"             # start from a profile that comes with Berth, or from "other.toml"
+
+  [[plugins]]
+  name = "NodeResourcesFit"       # a plugin of the extended profile: changes it, in its place
+  weight = 5
+  [plugins.args.scoringStrategy]
+  type = "MostAllocated"
+
+  [[plugins]]
+  name = "ImageLocality"
+  enabled = false                 # switches the plugin off
+
+  [[plugins]]
+  name = "acme.RackPower"         # a plugin of your own
+  library = "plugins/librack_power.so"
+  after = "NodeResourcesFit"
+  points = ["Filter", "Score"]    # default: every extension point that it implements
+
+  [order]
+  Filter = ["acme.RackPower"]     # at this extension point, before the other plugins
+
+)";
+
+inline constexpr std::string_view kProfileExitStatus =
+    "Exit status: 0 success, 2 there are errors.";
+
+inline constexpr std::string_view kPluginExamples = R"(Examples:
+  berth plugin list
+  berth plugin list --plugin-dir /opt/acme/plugins --output yaml
+  berth plugin describe NodeResourcesFit
+  berth plugin describe build/plugins/libnode_name.so
+Write a plugin, and check that it keeps the contract:
+  berth plugin new acme.RackPower
+  berth plugin check rack_power/build/librack_power.so
+)";
+
+inline constexpr std::string_view kPluginCheckExamples = R"(Examples:
+  berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
+  berth plugin check build/libacme.so --args 'acme.RackPower={"wattsPerRack": 1000}'
+  berth plugin check build/librack_power.so --output json | jq .plugins[].findings
+
+Loads the library as the scheduler does and calls each of its plugins at all its extension points,
+in a test cluster with the columns that the plugin reads. It varies the size of blocks and the
+number of threads, fills outputs with garbage before each call, changes and adds pods and nodes that
+the plugin declares not to depend on, and creates and destroys the plugin a thousand times. A plugin
+whose calls take long is called less often; the report shows how often. The library is loaded in a
+process of its own, so that a crash, or a call that does not return, is a finding. Test in your own
+unit tests what depends on annotations or objects that only your plugin uses.
+
+Exit status: 0 it keeps the contract, 1 it breaks the contract, 2 it could not be checked.)";
+
+inline constexpr std::string_view kPluginNewExamples = R"(Examples:
+  berth plugin new acme.RackPower
+  berth plugin new acme.Quota --points PreEnqueue,Reserve,PostBind
+  berth plugin new acme.MemoryHeadroom --language c --points Filter
+  berth plugin new acme.CheapestNode --language rust --dir ~/plugins/cheapest
+
+Writes a folder with a plugin, its tests, a README, a profile that uses the plugin, and a cluster to
+try it on. The plugin builds against an installed SDK and passes its tests; replace the bodies of
+its methods. C++ plugins can have every extension point, C and Rust plugins Filter and Score. No
+existing file is overwritten.
+
+Exit status: 0 success, 2 invalid input, or the folder exists.)";
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLI_HELP_TEXTS_H_

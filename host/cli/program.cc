@@ -1,0 +1,88 @@
+#include "host/cli/program.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "host/guard/crash_report.h"
+#include "host/process/process_signals.h"
+
+namespace berth::host {
+namespace {
+
+template <class Clock>
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+      .count();
+}
+
+TerminalWidth WidthOf(int descriptor) {
+  winsize size{};
+  if (isatty(descriptor) == 0 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return std::nullopt;
+  }
+  return size.ws_col;
+}
+
+std::string Executable(const char* argv0) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string(argv0) : path.string();
+}
+
+// Returns true for a terminal, a pipe and the like, whose reader wants each line at once.
+bool IsLive(int descriptor) {
+  struct stat facts {};
+  return fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
+int Run(int argc, char** argv, const ProgramCommand& command) {
+  // A reader that closes the output must cause a write error instead of ending the process, so that
+  // a recording can still be saved.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::ios::sync_with_stdio(false);
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  CommandEnvironment env{.in = std::cin,
+                         .out = std::cout,
+                         .err = std::cerr,
+                         .executable = Executable(argv[0]),
+                         .temporary_directory = std::filesystem::temp_directory_path().string(),
+                         .steady_ns = NowNs<std::chrono::steady_clock>,
+                         .wall_ns = NowNs<std::chrono::system_clock>,
+                         .out_width = WidthOf(STDOUT_FILENO),
+                         .err_is_terminal = isatty(STDERR_FILENO) != 0,
+                         .out_is_live = IsLive(STDOUT_FILENO),
+                         .in_descriptor = STDIN_FILENO,
+                         .requests =
+                             [](std::function<void()> reload) {
+                               return std::make_unique<ProcessSignals>(std::move(reload));
+                             },
+                         .report_crashes = InstallCrashReport};
+  return command(args, env);
+}
+
+}  // namespace
+
+int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command) {
+  if (argc < 1) return kExitBadInput;
+  try {
+    return Run(argc, argv, command);
+  } catch (const std::exception& error) {
+    std::cerr << name << ": " << error.what() << std::endl;
+  }
+  return kExitBadInput;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,68 @@
+#include "host/cli/run_summary.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/base/duration.h"
+#include "host/cli/progress.h"
+
+namespace berth::host {
+namespace {
+
+// How many reasons the table has.
+constexpr size_t kMaxReasons = 20;
+
+// "1 node", "1,204 nodes"
+std::string Count(size_t count, std::string_view what) {
+  return WithCommas(count).append(1, ' ').append(what).append(count == 1 ? "" : "s");
+}
+
+int64_t RoundToMilliseconds(int64_t ns) { return ns - ns % 1'000'000; }
+
+void AppendReasons(const std::map<std::string, size_t>& count_by_reason, TerminalWidth width,
+                   std::string& out) {
+  std::vector<std::pair<std::string, size_t>> reasons(count_by_reason.begin(),
+                                                      count_by_reason.end());
+  std::ranges::stable_sort(reasons, std::greater<>(),
+                           [](const auto& reason) { return reason.second; });
+  Table table({"PODS", "REASON"});
+  for (const auto& [reason, count] :
+       std::span(reasons).first(std::min(reasons.size(), kMaxReasons))) {
+    table.AddRow({WithCommas(count), reason});
+  }
+  out += '\n';
+  table.Append(width, out);
+  if (reasons.size() > kMaxReasons) {
+    out += "... and " + WithCommas(reasons.size() - kMaxReasons) + " other reasons\n";
+  }
+}
+
+}  // namespace
+
+void AppendSummary(const RunSummary& summary, TerminalWidth width, std::string& out) {
+  if (summary.signal > 0) {
+    out += std::string("Stopped by SIG") + sigabbrev_np(summary.signal) + ".\n";
+  }
+  out += WithCommas(summary.bound) + " bound, " + WithCommas(summary.pending) + " pending";
+  if (summary.other_schedulers > 0) {
+    out += ", " + WithCommas(summary.other_schedulers) + " of other schedulers";
+  }
+  out += "; " + Count(summary.nodes, "node") + "; " + Count(summary.events, "event") + " in " +
+         FormatDuration(RoundToMilliseconds(summary.took_ns)) + ".\n";
+  if (summary.reloaded + summary.failed_reloads > 0) {
+    out += Count(summary.reloaded, "reload") + " succeeded, " + WithCommas(summary.failed_reloads) +
+           " failed.\n";
+  }
+  if (!summary.pending_by_reason.empty()) AppendReasons(summary.pending_by_reason, width, out);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,26 @@
+// Creates the cluster in which a plugin is checked.
+#ifndef BERTH_HOST_CONTRACT_CONTRACT_CLUSTER_H_
+#define BERTH_HOST_CONTRACT_CONTRACT_CLUSTER_H_
+
+#include <span>
+#include <vector>
+
+#include <berth/testing/builders.h>
+#include <berth/testing/table.h>
+
+namespace berth::host {
+
+// Everything that a plugin can read about nodes differs between the nodes, and the pods differ in
+// all their parts.
+struct ContractCluster {
+  std::vector<testing::NodeSpec> nodes;
+  std::vector<testing::PodSpec> pods;  // The pods that wait for a node.
+};
+
+// `columns`: the columns that the plugin reads. The nodes and pods have the labels and resources
+// among them.
+ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CONTRACT_CONTRACT_CLUSTER_H_

@@ -1,0 +1,191 @@
+#include "host/contract/isolated_check.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <berth/testing/call.h>
+
+#include "host/base/child_process.h"
+#include "host/base/time_units.h"
+#include "host/contract/deadline_observer.h"
+
+namespace berth::host {
+namespace {
+
+// The child writes lines of "promise<tab>text", which are findings, except those with these words.
+constexpr std::string_view kLoaded = "loaded";    // The library is loaded; the check begins.
+constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
+// The check is complete. The text is the coverage; empty: the plugin could not be created.
+constexpr std::string_view kChecked = "checked";
+constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
+// The limit of the whole check, for plugins that evade the limits of single calls.
+constexpr int64_t kMaxCheckNs = kHour;
+constexpr const char* kLoading = "a static constructor";
+
+// ---- In the child process -----------------------------------------------------------------------
+
+// The pipe that the crash handler writes to. Global because a signal handler takes no arguments.
+int crash_pipe = -1;  // NOLINT(readability-identifier-naming)
+
+// Calls only functions that are async-signal-safe.
+void WriteCrash(int signal) {
+  const testing::CallScope* call = testing::CallScope::current();
+  const char* function = call == nullptr ? "no call" : call->point();
+  const std::array<char, 3> number = {static_cast<char>('0' + signal / 10 % 10),
+                                      static_cast<char>('0' + signal % 10), '\n'};
+  WriteToParent(crash_pipe, "\ncrash\t");
+  WriteToParent(crash_pipe, std::string_view(function, ::strlen(function)));
+  WriteToParent(crash_pipe, " ");
+  WriteToParent(crash_pipe, std::string_view(number.data(), number.size()));
+  ::_exit(1);
+}
+
+void CatchCrashes(int pipe) {
+  crash_pipe = pipe;
+  static std::array<char, 64 * 1024>
+      stack;  // The handler needs a stack of its own for a stack overflow.
+  stack_t alternative{};
+  alternative.ss_sp = stack.data();
+  alternative.ss_size = stack.size();
+  ::sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_handler = &WriteCrash;
+  action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+std::string LineOf(std::string_view promise, std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return std::string(promise) + "\t" + text + "\n";
+}
+
+std::string CoverageText(const std::optional<ContractCoverage>& coverage) {
+  if (!coverage.has_value()) return "";
+  return std::to_string(coverage->pods) + " " + std::to_string(coverage->pods_of) + " " +
+         std::to_string(coverage->instances);
+}
+
+LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& source,
+                                                DeadlineObserver& observer) {
+  testing::Reporter reporter("");
+  reporter.set_observer(&observer);
+  const testing::CallScope call(&reporter, kLoading, testing::kLoad);
+  return PluginLibrary::Open(source);
+}
+
+void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& request,
+              const std::function<int64_t()>& steady_ns, int pipe) {
+  CatchCrashes(pipe);
+  std::mutex mutex;
+  const auto write_line = [&](std::string_view promise, std::string text) {
+    const std::lock_guard lock(mutex);
+    WriteToParent(pipe, LineOf(promise, std::move(text)));
+  };
+  // A plugin that is late once is late a thousand times, so the check ends.
+  DeadlineObserver observer(steady_ns, [&](const std::string& text) {
+    write_line(kDeadlinesPromise, text);
+    ::_exit(0);
+  });
+  const auto library = Load(source, observer);
+  if (!library.ok()) {
+    write_line(kLibraryPromise, library.error().ToString());
+    write_line(kRefused, std::string(LoadErrorName(library.error().code)));
+    ::_exit(0);
+  }
+  write_line(kLoaded, "");
+  const auto sink = [&](const ContractFinding& finding) {
+    write_line(finding.promise, finding.text);
+  };
+  const std::optional<ContractCoverage> coverage =
+      CheckContract({&(*library)->entry(), request, steady_ns}, observer, sink);
+  write_line(kChecked, CoverageText(coverage));
+  ::_exit(0);
+}
+
+// ---- In the parent process ----------------------------------------------------------------------
+
+ContractFinding CrashOf(std::string_view text) {
+  const size_t space = text.rfind(' ');
+  const int signal = std::atoi(std::string(text.substr(space + 1)).c_str());
+  return {std::string(kSurvivesPromise),
+          SignalText(signal) + " in " + std::string(text.substr(0, space)) + " ends the process"};
+}
+
+ContractFinding EndOf(const ChildEnd& end, bool is_loaded) {
+  if (end.is_late) {
+    return {std::string(kDeadlinesPromise),
+            "the check has not ended after " + std::to_string(kMaxCheckNs / kSecond) + " s"};
+  }
+  std::string text = WIFSIGNALED(end.status)
+                         ? SignalText(WTERMSIG(end.status)) + " ends the process"
+                         : "the plugin ends the process with exit status " +
+                               std::to_string(WEXITSTATUS(end.status));
+  return {std::string(kSurvivesPromise), is_loaded ? text : text + " while the library is loaded"};
+}
+
+std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
+  ContractCoverage coverage;
+  const int read =
+      std::sscanf(text.c_str(), "%d %d %d", &coverage.pods, &coverage.pods_of, &coverage.instances);
+  return read == 3 ? std::optional(coverage) : std::nullopt;
+}
+
+// Adds a line of the child to the outcome. Returns false if no further line is expected.
+bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcome) {
+  if (promise == kLoaded) {
+    outcome.is_loaded = true;
+  } else if (promise == kRefused) {
+    outcome.refusal = std::move(text);
+    return false;
+  } else if (promise == kChecked) {
+    outcome.coverage = ParseCoverage(text);
+    return false;
+  } else {
+    outcome.findings.push_back(
+        promise == kCrash ? CrashOf(text) : ContractFinding{std::string(promise), std::move(text)});
+    return promise != kCrash && promise != kDeadlinesPromise;
+  }
+  return true;
+}
+
+ContractOutcome OutcomeOf(const ChildEnd& end) {
+  ContractOutcome outcome;
+  bool is_complete = false;
+  for (std::string_view text = end.text; !text.empty();) {
+    const size_t line_end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, line_end);
+    text.remove_prefix(std::min(line_end + 1, text.size()));
+    const size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;
+    is_complete =
+        !AddLine(line.substr(0, tab), std::string(line.substr(tab + 1)), outcome) || is_complete;
+  }
+  if (!is_complete) outcome.findings.push_back(EndOf(end, outcome.is_loaded));
+  return outcome;
+}
+
+}  // namespace
+
+Result<ContractOutcome> CheckContractIsolated(const PluginLibrary::Source& library,
+                                              const ContractCheckRequest& request,
+                                              const std::function<int64_t()>& steady_ns) {
+  const auto end = RunInChild([&](int pipe) { RunChild(library, request, steady_ns, pipe); },
+                              kMaxCheckNs, steady_ns);
+  if (!end.ok()) return end.status();
+  return OutcomeOf(*end);
+}
+
+}  // namespace berth::host

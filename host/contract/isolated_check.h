@@ -1,0 +1,33 @@
+// Checks the contract of a plugin in a child process. The library is loaded only there, so that a
+// crash, a hanging call or an exit is a finding.
+#ifndef BERTH_HOST_CONTRACT_ISOLATED_CHECK_H_
+#define BERTH_HOST_CONTRACT_ISOLATED_CHECK_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/base/status.h"
+#include "host/contract/contract_check.h"
+#include "host/loader/plugin_library.h"
+
+namespace berth::host {
+
+struct ContractOutcome {
+  bool is_loaded = false;  // False: the findings have the reason, and no plugin was checked.
+  std::string refusal;     // The LoadErrorName of the error of the loader; empty: none.
+  std::vector<ContractFinding> findings;     // In the order in which they were found.
+  std::optional<ContractCoverage> coverage;  // None: the check ended early.
+};
+
+// Checks a library in a child process. No code of the library runs in this process.
+// Errors: Unavailable if the child process could not be created.
+Result<ContractOutcome> CheckContractIsolated(const PluginLibrary::Source& library,
+                                              const ContractCheckRequest& request,
+                                              const std::function<int64_t()>& steady_ns);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CONTRACT_ISOLATED_CHECK_H_

@@ -1,0 +1,94 @@
+#include "host/cycle/plugin_requests.h"
+
+#include <optional>
+#include <string>
+
+namespace berth::host {
+
+bool PluginRequests::CarryOut() {
+  std::vector<std::function<void()>> requests;
+  requests.swap(deferred_);
+  for (const auto& request : requests) request();
+  return !requests.empty();
+}
+
+bool PluginRequests::ClearNomination(std::string_view uid) {
+  if (queue_.nominator().NodeOf(uid).empty()) return false;
+  Defer([this, uid = std::string(uid)] {
+    const PodRef pod = queue_.PodOf(uid);
+    if (pod == nullptr || queue_.nominator().NodeOf(uid).empty()) return;
+    queue_.Nominate(pod, "");
+    if (pod->nominated_node().empty()) return;
+    PodStatusPatch patch;
+    patch.nominated_node = "";
+    client_.PatchPodStatus(NameOf(*pod), patch, nullptr);
+  });
+  return true;
+}
+
+// The members of a group in its cycle are not waiting in the queue. If one of them could activate
+// the group there, the group would be retried without end.
+void PluginRequests::Activate(std::string_view uid) {
+  const QueuedEntity* entity = queue_.Find(uid);
+  const bool is_in_group_cycle =
+      entity != nullptr && entity->group != nullptr && entity->place == QueuePlace::kInFlight;
+  if (is_in_group_cycle) return;
+  Defer([this, uid = std::string(uid)] { queue_.Activate(uid); });
+}
+
+bool PluginRequests::Allow(std::string_view uid, PluginId plugin) {
+  BindingCycle* binding = waiting_pods_.Find(uid);
+  if (binding == nullptr || !binding->is_waiting()) return false;
+  binding->Allow(plugin);
+  if (!binding->is_waiting()) ApplyVerdictLater(uid);
+  return true;
+}
+
+bool PluginRequests::Reject(std::string_view uid, PluginId plugin, std::string_view reason) {
+  BindingCycle* binding = waiting_pods_.Find(uid);
+  if (binding == nullptr || !binding->is_waiting()) return false;
+  binding->Reject(plugin, reason);
+  ApplyVerdictLater(uid);
+  return true;
+}
+
+void PluginRequests::ApplyVerdictLater(std::string_view uid) {
+  Defer([this, uid = std::string(uid)] {
+    if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->ApplyVerdict();
+  });
+}
+
+// --- evictions ----------------------------------------------------------------------------------
+
+struct PluginRequests::Victim {
+  std::string ns, name, uid, message;
+  bool had_place;  // It was waiting or being bound when the eviction was requested.
+};
+
+void PluginRequests::Evict(const PodName& pod, std::string_view message, Done done) {
+  Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
+                std::string(message), waiting_pods_.Find(pod.uid) != nullptr};
+  Defer([this, victim = std::move(victim), done = std::move(done)] { EvictNow(victim, done); });
+}
+
+// A pod that waits on Permit or is in PreBind goes back to the queue; any other pod is deleted.
+void PluginRequests::EvictNow(const Victim& victim, const Done& done) {
+  BindingCycle* binding = waiting_pods_.Find(victim.uid);
+  if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
+  // Its binding has failed since: it has no place any more.
+  const bool lost_place =
+      binding == nullptr && victim.had_place && queue_.PodOf(victim.uid) != nullptr;
+  if (lost_place) return done(Status());
+  const PodName name{victim.ns, victim.name, victim.uid};
+  PodStatusPatch patch;
+  patch.disruption_target = PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
+                                                      .reason = "PreemptionByScheduler",
+                                                      .message = victim.message,
+                                                      .transition_ns = clock_.NowNs()};
+  client_.PatchPodStatus(name, patch, nullptr);
+  client_.DeletePod(name, std::nullopt, [done](const Status& status) {
+    done(status.code() == ErrorCode::kNotFound ? Status() : status);
+  });
+}
+
+}  // namespace berth::host

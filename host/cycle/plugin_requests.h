@@ -1,0 +1,68 @@
+// Answers what plugins request of the scheduler.
+#ifndef BERTH_HOST_CYCLE_PLUGIN_REQUESTS_H_
+#define BERTH_HOST_CYCLE_PLUGIN_REQUESTS_H_
+
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/base/clock.h"
+#include "host/cluster/client.h"
+#include "host/cycle/waiting_pods.h"
+#include "host/queue/scheduling_queue.h"
+#include "host/runtime/scheduler_requests.h"
+
+namespace berth::host {
+
+// Plugins make requests in the middle of a cycle, when queue and bindings must not change. So each
+// request is recorded here, and CarryOut() performs it between cycles. The decision about
+// a waiting pod (Allow, Reject) counts at once.
+//
+// Threading: the scheduling thread.
+// Lifetime:  the arguments of the constructor must outlive it.
+class PluginRequests final : public SchedulerRequests {
+ public:
+  PluginRequests(SchedulingQueue& queue, WaitingPods& waiting_pods, Client& client,
+                 const Clock& clock)
+      : queue_(queue), waiting_pods_(waiting_pods), client_(client), clock_(clock) {}
+  PluginRequests(const PluginRequests&) = delete;
+  PluginRequests& operator=(const PluginRequests&) = delete;
+
+  // Performs the requests recorded so far. Requests that they lead to wait for the next call, so
+  // that a plugin that always requests something cannot stop the scheduler. Returns false if there
+  // was none.
+  bool CarryOut();
+  bool empty() const { return deferred_.empty(); }
+  // Drops the requests without performing them.
+  void Clear() { deferred_.clear(); }
+
+  // ---- SchedulerRequests ------------------------------------------------------------------------
+
+  const Nominator& nominator() const override { return queue_.nominator(); }
+  bool ClearNomination(std::string_view uid) override;
+  void Activate(std::string_view uid) override;
+  void EachWaiting(const std::function<bool(const Pod& pod)>& each) const override {
+    waiting_pods_.EachWaiting(each);
+  }
+  bool Allow(std::string_view uid, PluginId plugin) override;
+  bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;
+  void Evict(const PodName& pod, std::string_view message, Done done) override;
+
+ private:
+  struct Victim;
+
+  void Defer(std::function<void()> request) { deferred_.push_back(std::move(request)); }
+  void ApplyVerdictLater(std::string_view uid);
+  void EvictNow(const Victim& victim, const Done& done);
+
+  SchedulingQueue& queue_;
+  WaitingPods& waiting_pods_;
+  Client& client_;
+  const Clock& clock_;
+  std::vector<std::function<void()>> deferred_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CYCLE_PLUGIN_REQUESTS_H_

@@ -1,0 +1,116 @@
+#include "host/cycle/plugin_requests.h"
+
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/cycle/test_queue_parts.h"
+#include "host/event/timer_queue.h"
+#include "host/runtime/async_call.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Requests about pods without a binding cycle. For pods with a binding cycle see
+// tests/integration/plugin_requests_test.cc and service_calls_test.cc.
+class PluginRequestsTest : public QueuePartsTest {
+ protected:
+  // Parks the pod.
+  void Park(const std::string& name) {
+    PopPod(name);
+    queue_.Return("uid-" + name, {.plugins = {1}});
+  }
+  QueuePlace PlaceOf(const std::string& name) const { return queue_.Find("uid-" + name)->place; }
+  void Evict(const std::string& name) {
+    const std::string uid = "uid-" + name;
+    requests_.Evict({"default", name, uid}, "make room",
+                    [this](const Status& status) { evicted_ = status; });
+  }
+
+  DecisionSink sink_;
+  TimerQueue timers_;
+  AsyncCalls calls_;
+  WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
+  PluginRequests requests_{queue_, waiting_pods_, client_, clock_};
+  std::optional<Status> evicted_;
+};
+
+TEST_F(PluginRequestsTest, CarriesOutNothingWhenNothingWasRequested) {
+  EXPECT_TRUE(requests_.empty());
+  EXPECT_FALSE(requests_.CarryOut());
+}
+
+TEST_F(PluginRequestsTest, ActivatesLater) {
+  Park("p");
+  requests_.Activate("uid-p");
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+  EXPECT_FALSE(requests_.empty());
+  EXPECT_TRUE(requests_.CarryOut());
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kActive);
+  EXPECT_FALSE(requests_.CarryOut());
+}
+
+TEST_F(PluginRequestsTest, ClearDropsRequests) {
+  Park("p");
+  requests_.Activate("uid-p");
+  requests_.Clear();
+  EXPECT_FALSE(requests_.CarryOut());
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
+TEST_F(PluginRequestsTest, WhatARequestLeadsToWaitsForTheNextCall) {
+  requests_.Evict({"default", "p", "uid-p"}, "make room",
+                  [this](const Status&) { requests_.Activate("uid-q"); });
+  EXPECT_TRUE(requests_.CarryOut());
+  EXPECT_FALSE(requests_.empty());
+}
+
+TEST_F(PluginRequestsTest, ClearsANominationInTheQueueAndInThePodsStatus) {
+  const PodRef pod = objects_.Pod({.name = "p", .status = R"("nominatedNodeName":"n1")"});
+  queue_.Add(pod);
+  ASSERT_EQ(queue_.nominator().NodeOf("uid-p"), "n1");
+  EXPECT_TRUE(requests_.ClearNomination("uid-p"));
+  EXPECT_EQ(queue_.nominator().NodeOf("uid-p"), "n1");
+  requests_.CarryOut();
+  EXPECT_EQ(queue_.nominator().NodeOf("uid-p"), "");
+  EXPECT_THAT(client_.patches, ElementsAre("p; nominated to ''"));
+  EXPECT_FALSE(requests_.ClearNomination("uid-p"));
+}
+
+TEST_F(PluginRequestsTest, APodThatDoesNotWaitIsNeitherAllowedNorRejected) {
+  PopPod("p");
+  EXPECT_FALSE(requests_.Allow("uid-p", 1));
+  EXPECT_FALSE(requests_.Reject("uid-p", 1, "no"));
+  EXPECT_TRUE(requests_.empty());
+}
+
+TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
+  Evict("p");
+  EXPECT_THAT(client_.deletions, IsEmpty());
+  requests_.CarryOut();
+  EXPECT_THAT(client_.patches, ElementsAre("p PreemptionByScheduler: make room"));
+  EXPECT_THAT(client_.deletions, ElementsAre("p"));
+  EXPECT_TRUE(evicted_->ok());
+}
+
+TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
+  client_.delete_answer = Status::NotFound("no such pod");
+  Evict("p");
+  requests_.CarryOut();
+  EXPECT_TRUE(evicted_->ok());
+}
+
+TEST_F(PluginRequestsTest, AFailedDeletionIsAFailedEviction) {
+  client_.delete_answer = Status::Unavailable("busy");
+  Evict("p");
+  requests_.CarryOut();
+  EXPECT_EQ(evicted_->code(), ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,193 @@
+#include "host/cycle/profiles.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "host/base/assert.h"
+
+namespace berth::host {
+namespace {
+
+const std::string& QueueSortOf(const Plan& plan) {
+  return plan.plugins()[plan.At(Point::kQueueSort).front().plugin].name;
+}
+
+// Error texts, one a line.
+class Errors {
+ public:
+  void Add(std::string_view message) {
+    if (!text_.empty()) text_ += '\n';
+    text_ += message;
+  }
+  Status ToStatus() && {
+    return text_.empty() ? Status() : Status::InvalidArgument(std::move(text_));
+  }
+
+ private:
+  std::string text_;
+};
+
+// All profiles share one queue, which needs one order.
+void CheckQueueSort(const Plan& first, const Plan& plan, Errors& errors) {
+  const std::string& expected = QueueSortOf(first);
+  const std::string& found = QueueSortOf(plan);
+  if (found == expected) return;
+  errors.Add(std::string("profile ")
+                 .append(plan.scheduler_name())
+                 .append(": QueueSort: expected \"")
+                 .append(expected)
+                 .append("\", as in profile ")
+                 .append(first.scheduler_name())
+                 .append(", for all profiles share one queue; found \"")
+                 .append(found)
+                 .append("\""));
+}
+
+}  // namespace
+
+Profiles::Profiles(const SchedulerParts& parts, HostServices& services, PluginQueuePolicy& policy,
+                   PluginQueueOrder& order, Options options)
+    : parts_(parts),
+      services_(services),
+      policy_(policy),
+      order_(order),
+      options_(std::move(options)),
+      rejectors_(services.plugin_ids),
+      fields_({}),
+      changes_(parts.cache) {}
+
+Profiles::~Profiles() {
+  for (const auto& profile : active_) Drop(*profile);
+  for (const auto& profile : retired_) Drop(*profile);
+}
+
+// --- loading ------------------------------------------------------------------------------------
+
+Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> specs) {
+  BERTH_ASSERT(!specs.empty());
+  auto plans = Build(catalog, specs);
+  if (!plans.ok()) return std::move(plans).status();
+  std::ranges::move(active_, std::back_inserter(retired_));
+  active_.clear();
+  ConfigureQueue(*plans);
+  std::vector<Id> names = Activate(std::move(plans).value());
+  parts_.queue.PolicyChanged();
+  parts_.queue.SetGroups(SetHandledFields(catalog));
+  parts_.router.SetProfiles(std::move(names));
+  DropUnusedRetired();
+  parts_.router.StartWatches(parts_.client, WatchedKinds());
+  parts_.queue.TryAllAgain();
+  return {};
+}
+
+Result<Profiles::Plans> Profiles::Build(const PluginCatalog& catalog,
+                                        std::span<const PlanSpec> specs) {
+  Plans plans;
+  Errors errors;
+  for (const PlanSpec& spec : specs) {
+    auto plan = Plan::Build(spec, catalog, services_, parts_.cache.table());
+    if (!plan.ok()) {
+      errors.Add(plan.status().message());
+      continue;
+    }
+    for (const auto& other : plans) {
+      if (other->scheduler_name() != spec.scheduler_name) continue;
+      errors.Add("profile " + spec.scheduler_name +
+                 ": there are two profiles of this schedulerName");
+    }
+    plans.push_back(std::move(plan).value());
+  }
+  for (const auto& plan : plans) CheckQueueSort(*plans.front(), *plan, errors);
+  if (Status status = std::move(errors).ToStatus(); !status.ok()) return status;
+  return plans;
+}
+
+void Profiles::ConfigureQueue(const Plans& plans) {
+  std::vector<const Plan*> all;
+  all.reserve(plans.size());
+  for (const auto& plan : plans) all.push_back(plan.get());
+  const auto host_interests = rejectors_.interests();
+  policy_.SetPlans(all, {host_interests.begin(), host_interests.end()});
+  order_.SetPlan(*all.front());
+}
+
+// Returns the schedulerNames.
+std::vector<Id> Profiles::Activate(Plans plans) {
+  std::vector<Id> names;
+  for (auto& plan : plans) {
+    plan->Begin();
+    changes_.AddPlan(*plan);
+    const Id name = names.emplace_back(parts_.interner.Intern(plan->scheduler_name()));
+    auto cycle =
+        std::make_unique<SchedulingCycle>(*plan, parts_, fields_, rejectors_, options_.seed);
+    active_.push_back(std::unique_ptr<Profile>(
+        new Profile{.plan = std::move(plan), .name = name, .cycle = std::move(cycle)}));
+  }
+  return names;
+}
+
+// Returns true if a plugin handles groups.
+bool Profiles::SetHandledFields(const PluginCatalog& catalog) {
+  std::set<std::string> fields = HandledPodFields(catalog);
+  const bool has_groups = fields.contains("/spec/schedulingGroup");
+  fields.insert(options_.ignored_pod_fields.begin(), options_.ignored_pod_fields.end());
+  fields_ = HandledFields(std::move(fields));
+  return has_groups;
+}
+
+std::vector<std::string> Profiles::WatchedKinds() const {
+  std::set<std::string> kinds;
+  for (const auto& profile : active_) {
+    for (const PlannedPlugin& plugin : profile->plan->plugins()) {
+      kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
+    }
+  }
+  kinds.erase(std::string(kNodeKind));
+  kinds.erase(std::string(kPodKind));
+  return {kinds.begin(), kinds.end()};
+}
+
+// --- look-up ------------------------------------------------------------------------------------
+
+Profiles::Profile* Profiles::Find(const Pod& pod) const {
+  const Id name = pod.view().scheduler_name;
+  const auto found = std::ranges::find(active_, name, [](const auto& p) { return p->name; });
+  return found != active_.end() ? found->get() : nullptr;
+}
+
+// --- retired profiles ---------------------------------------------------------------------------
+
+bool Profiles::IsRetired(const Plan& plan) const {
+  return std::ranges::any_of(retired_,
+                             [&plan](const auto& profile) { return profile->plan.get() == &plan; });
+}
+
+void Profiles::Release(std::unique_ptr<BindingCycle> ended) {
+  if (retired_.empty() || !IsRetired(ended->plan())) return;
+  const PodRef pod = ended->pod();
+  parts_.queue.Activate(pod->uid());  // The plugins that rejected it may exist no more.
+  ended.reset();
+  const PodRef requeued = parts_.queue.PodOf(pod->uid());
+  if (requeued != nullptr && Find(*requeued) == nullptr) parts_.router.GiveUp(requeued);
+  DropUnusedRetired();
+}
+
+void Profiles::DropUnusedRetired() {
+  std::erase_if(retired_, [this](const auto& profile) {
+    if (parts_.waiting_pods.Uses(*profile->plan)) return false;
+    Drop(*profile);
+    return true;
+  });
+  std::vector<Id> draining;
+  for (const auto& profile : retired_) draining.push_back(profile->name);
+  parts_.router.SetDraining(std::move(draining));
+}
+
+void Profiles::Drop(Profile& profile) {
+  changes_.RemovePlan(*profile.plan);
+  parts_.interner.Release(profile.name);
+}
+
+}  // namespace berth::host

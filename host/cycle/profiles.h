@@ -1,0 +1,99 @@
+// The profiles of a scheduler: built, installed, replaced, retired.
+#ifndef BERTH_HOST_CYCLE_PROFILES_H_
+#define BERTH_HOST_CYCLE_PROFILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/api/objects.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
+#include "host/cycle/handled_fields.h"
+#include "host/cycle/host_rejectors.h"
+#include "host/cycle/schedule_one.h"
+#include "host/cycle/scheduler_parts.h"
+#include "host/cycle/waiting_pods.h"
+#include "host/runtime/plan.h"
+#include "host/runtime/run_changes.h"
+#include "host/runtime/run_pre_enqueue.h"
+#include "host/runtime/run_queue_sort.h"
+
+namespace berth::host {
+
+// A profile that was replaced is retired: it stays until the last pod that its plugins are binding
+// has ended its binding cycle.
+//
+// Threading: the scheduling thread, between scheduling cycles.
+// Lifetime:  the arguments of the constructor must outlive it. Every binding cycle must have ended
+//            before it is destroyed.
+class Profiles {
+ public:
+  struct Profile {
+    std::unique_ptr<Plan> plan;
+    Id name;  // schedulerName.
+    std::unique_ptr<SchedulingCycle> cycle;
+  };
+  struct Options {
+    uint64_t seed = 0;  // See SchedulingCycle.
+    // Pod fields that count as handled although no installed plugin handles them.
+    std::set<std::string> ignored_pod_fields = {};
+  };
+
+  // `policy` and `order` are those of the queue; Load() gives them their plugins.
+  Profiles(const SchedulerParts& parts, HostServices& services, PluginQueuePolicy& policy,
+           PluginQueueOrder& order, Options options);
+  ~Profiles();
+  Profiles(const Profiles&) = delete;
+  Profiles& operator=(const Profiles&) = delete;
+
+  // Builds a plan for each profile and replaces all present profiles with them. Starts the watches
+  // of the kinds that their plugins use. Pods that are being bound go on with the plugins that they
+  // began with; all other pods are tried again.
+  // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
+  //         schedulerName, or with different QueueSort plugins. Then nothing has changed.
+  // REQUIRES: there is at least one profile.
+  Status Load(const PluginCatalog& catalog, std::span<const PlanSpec> specs);
+
+  // Returns the profile that the pod names in spec.schedulerName; null: there is none.
+  Profile* Find(const Pod& pod) const;
+  Profile& front() const { return *active_.front(); }
+
+  // Destroys a binding cycle that has ended. A pod of a retired profile that comes back to the
+  // queue is tried again at once, with the new plugins; if no profile has its schedulerName any
+  // more, it leaves the queue. Drops retired profiles that are no longer needed.
+  void Release(std::unique_ptr<BindingCycle> ended);
+  // The number of retired profiles.
+  size_t draining() const { return retired_.size(); }
+
+ private:
+  using Plans = std::vector<std::unique_ptr<Plan>>;
+
+  Result<Plans> Build(const PluginCatalog& catalog, std::span<const PlanSpec> specs);
+  void ConfigureQueue(const Plans& plans);
+  std::vector<Id> Activate(Plans plans);
+  bool SetHandledFields(const PluginCatalog& catalog);
+  std::vector<std::string> WatchedKinds() const;
+  bool IsRetired(const Plan& plan) const;
+  void DropUnusedRetired();
+  void Drop(Profile& profile);
+
+  const SchedulerParts& parts_;
+  HostServices& services_;
+  PluginQueuePolicy& policy_;
+  PluginQueueOrder& order_;
+  const Options options_;
+  const HostRejectors rejectors_;
+  HandledFields fields_;
+  ChangeHub changes_;
+  std::vector<std::unique_ptr<Profile>> active_;
+  std::vector<std::unique_ptr<Profile>> retired_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CYCLE_PROFILES_H_

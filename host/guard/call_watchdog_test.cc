@@ -1,0 +1,210 @@
+#include "host/guard/call_watchdog.h"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
+#include "host/guard/monitored_call.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kMs = 1'000'000;
+
+// ---- CallWatch ----------------------------------------------------------------------------------
+
+class CallWatchTest : public ::testing::Test {
+ protected:
+  CallWord Call(Point point, bool may_block = false) {
+    return CallMonitor::NextWord(slot_, 1, point, may_block);
+  }
+  // Returns the calls that are found late. `seen`: the innermost and outermost calls, by thread.
+  std::vector<CallWord> Poll(int64_t now_ms, std::vector<CallMonitor::ThreadCalls> seen) {
+    std::vector<CallWord> late;
+    for (const OverdueCall& call : watch_.Poll(now_ms * kMs, seen)) late.push_back(call.call);
+    return late;
+  }
+
+  CallSlot slot_;
+  CallWatch watch_{{.call_ns = 1000 * kMs, .post_filter_ns = 5000 * kMs}};
+};
+
+TEST_F(CallWatchTest, ReportsACallOnceAtItsDeadline) {
+  const CallWord call = Call(Point::kFilter);
+  EXPECT_THAT(Poll(100, {{call, call}}), IsEmpty());
+  EXPECT_THAT(Poll(1099, {{call, call}}), IsEmpty());
+  EXPECT_THAT(Poll(1100, {{call, call}}), ElementsAre(call));
+  EXPECT_THAT(Poll(1200, {{call, call}}), IsEmpty());
+  EXPECT_FALSE(watch_.stuck());
+}
+
+TEST_F(CallWatchTest, ReportsHowLongACallHasRun) {
+  const CallWord call = Call(Point::kFilter);
+  const std::vector<CallMonitor::ThreadCalls> seen = {{call, call}};
+  watch_.Poll(100 * kMs, seen);
+  const auto late = watch_.Poll(1300 * kMs, seen);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].slot, 0U);
+  EXPECT_EQ(late[0].running_ns, 1200 * kMs);
+  EXPECT_EQ(late[0].deadline_ns, 1000 * kMs);
+}
+
+TEST_F(CallWatchTest, ManyShortCallsAreNotOneLongCall) {
+  for (int64_t now = 0; now < 10'000; now += 100) {
+    const CallWord call = Call(Point::kFilter);
+    EXPECT_THAT(Poll(now, {{call, call}}), IsEmpty());
+  }
+}
+
+TEST_F(CallWatchTest, IsStuckFromTwiceTheDeadlineUntilTheCallEnds) {
+  const CallWord call = Call(Point::kFilter);
+  Poll(0, {{call, call}});
+  Poll(1000, {{call, call}});
+  EXPECT_FALSE(watch_.stuck());
+  Poll(1999, {{call, call}});
+  EXPECT_FALSE(watch_.stuck());
+  Poll(2000, {{call, call}});
+  EXPECT_TRUE(watch_.stuck());
+  const CallWord next = Call(Point::kFilter);
+  Poll(2100, {{next, next}});
+  EXPECT_FALSE(watch_.stuck());
+}
+
+TEST_F(CallWatchTest, PostFilterHasMoreTime) {
+  const CallWord call = Call(Point::kPostFilter);
+  Poll(0, {{call, call}});
+  EXPECT_THAT(Poll(4999, {{call, call}}), IsEmpty());
+  EXPECT_THAT(Poll(5000, {{call, call}}), ElementsAre(call));
+}
+
+TEST_F(CallWatchTest, AnOuterCallOfManyShortCallsIsLateByItsOwnDeadline) {
+  const CallWord outer = Call(Point::kPostFilter);
+  for (int64_t now = 0; now < 5000; now += 500) {
+    EXPECT_THAT(Poll(now, {{Call(Point::kFilter), outer}}), IsEmpty());
+  }
+  EXPECT_THAT(Poll(5000, {{Call(Point::kFilter), outer}}), ElementsAre(outer));
+}
+
+TEST_F(CallWatchTest, ALateInnerCallIsReportedAndRestartsTheTimeOfTheOuterCall) {
+  const CallWord outer = Call(Point::kPostFilter);
+  const CallWord inner = Call(Point::kFilter);
+  Poll(0, {{inner, outer}});
+  EXPECT_THAT(Poll(6000, {{inner, outer}}), ElementsAre(inner));
+  EXPECT_THAT(Poll(7000, {{outer, outer}}), IsEmpty());
+  EXPECT_THAT(Poll(10'999, {{outer, outer}}), IsEmpty());
+  EXPECT_THAT(Poll(11'000, {{outer, outer}}), ElementsAre(outer));
+}
+
+TEST_F(CallWatchTest, ACallThatMayBlockHasNoDeadline) {
+  const CallWord call = Call(Point::kBind, true);
+  Poll(0, {{call, call}});
+  EXPECT_THAT(Poll(1'000'000, {{call, call}}), IsEmpty());
+  EXPECT_FALSE(watch_.stuck());
+}
+
+TEST_F(CallWatchTest, EveryThreadIsWatchedSeparately) {
+  const CallWord a = Call(Point::kFilter);
+  Poll(0, {{a, a}});
+  const CallWord b = Call(Point::kFilter);
+  EXPECT_THAT(Poll(500, {{a, a}, {b, b}}), IsEmpty());
+  EXPECT_THAT(Poll(1000, {{a, a}, {b, b}}), ElementsAre(a));
+  EXPECT_THAT(Poll(1500, {{0, 0}, {b, b}}), ElementsAre(b));
+}
+
+TEST_F(CallWatchTest, AnIdleThreadIsNeverLate) {
+  Poll(0, {{0, 0}});
+  EXPECT_THAT(Poll(1'000'000, {{0, 0}}), IsEmpty());
+  EXPECT_FALSE(watch_.stuck());
+}
+
+// ---- CallWatchdog -------------------------------------------------------------------------------
+
+class CallWatchdogTest : public ::testing::Test {
+ protected:
+  CallWatchdogTest() {
+    callee_ = monitor_.Register({"test.A", "default", "/opt/test.A.so", account_});
+  }
+
+  TestObjects test_objects_;
+  TestClock clock_;
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+  PluginFaults faults_{{.quarantine = {},
+                        .log =
+                            [this](uint32_t, std::string_view plugin, std::string_view message) {
+                              const std::scoped_lock lock(mutex_);
+                              lines_.push_back(std::string(plugin) + ": " + std::string(message));
+                            },
+                        .clock = &clock_}};
+  CallMonitor monitor_{test_objects_.interner()};
+  std::shared_ptr<PluginFaults::Account> account_ = faults_.Open("test.A", "default");
+  CallMonitor::CalleeId callee_ = 0;
+  CallWatchdog watchdog_{monitor_, faults_, {}};
+};
+
+TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
+  uint32_t cancel = 0;
+  monitor_.BeginAttempt(&cancel, nullptr);
+  {
+    const MonitoredCall call(&monitor_, callee_, Point::kFilter, {});
+    watchdog_.Poll(0);
+    EXPECT_EQ(cancel, 0U);
+    watchdog_.Poll(1000 * kMs);
+    EXPECT_EQ(cancel, 1U);
+    EXPECT_FALSE(watchdog_.overdue());
+    watchdog_.Poll(1900 * kMs);
+    watchdog_.Poll(2000 * kMs);
+    EXPECT_TRUE(watchdog_.overdue());
+  }
+  EXPECT_EQ(cancel, 0U);
+  watchdog_.Poll(2100 * kMs);
+  EXPECT_FALSE(watchdog_.overdue());
+  monitor_.EndAttempt(&cancel);
+  EXPECT_THAT(lines_, ElementsAre("test.A: Filter: deadline: a call has run for 1s, its deadline "
+                                  "is 1s"));
+  ASSERT_EQ(faults_.Counts().size(), 1U);
+  EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
+  EXPECT_EQ(faults_.Counts()[0].count, 1U);
+}
+
+// An instance may be destroyed while the watchdog looks at its last call.
+TEST_F(CallWatchdogTest, ACallOfAnUnregisteredCalleeIsNotLate) {
+  std::optional<MonitoredCall> call;
+  call.emplace(&monitor_, callee_, Point::kFilter, CallTerms());
+  watchdog_.Poll(0);
+  call.reset();
+  monitor_.Unregister(callee_);
+  watchdog_.Poll(2000 * kMs);
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(CallWatchdogTest, TheThreadLooksPeriodically) {
+  uint32_t cancel = 0;
+  monitor_.BeginAttempt(&cancel, nullptr);
+  {
+    const WatchdogThread thread(watchdog_, clock_);
+    const MonitoredCall call(&monitor_, callee_, Point::kFilter, {});
+    while (__atomic_load_n(&cancel, __ATOMIC_RELAXED) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      clock_.Advance(100 * kMs);
+    }
+  }
+  monitor_.EndAttempt(&cancel);
+  ASSERT_EQ(faults_.Counts().size(), 1U);
+  EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,142 @@
+#include "host/guard/plugin_faults.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/test_clock.h"
+#include "host/base/time_units.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class PluginFaultsTest : public ::testing::Test {
+ protected:
+  PluginFaults Make(QuarantinePolicy policy) {
+    return PluginFaults(
+        {.quarantine = policy,
+         .log =
+             [this](uint32_t level, std::string_view plugin, std::string_view message) {
+               lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
+                                std::string(message));
+             },
+         .clock = &clock_});
+  }
+  static std::string ToText(const PluginFaults::Count& count) {
+    return count.profile + " " + count.plugin + " " + std::string(NameOf(count.point)) + " " +
+           std::string(FaultName(count.kind)) + " " + std::to_string(count.count);
+  }
+  static std::vector<std::string> Table(const PluginFaults& faults) {
+    std::vector<std::string> table;
+    for (const auto& count : faults.Counts()) table.push_back(ToText(count));
+    return table;
+  }
+
+  TestClock clock_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(PluginFaultsTest, CountsByProfilePluginPointAndKind) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto a = faults.Open("test.A", "default");
+  const auto b = faults.Open("test.A", "binpack");
+  faults.Note(*a, Point::kFilter, FaultKind::kBadVerdict, "x");
+  faults.Note(*a, Point::kFilter, FaultKind::kBadVerdict, "y");
+  faults.Note(*a, Point::kFilter, FaultKind::kDeadline, "x");
+  faults.Note(*a, Point::kScore, FaultKind::kBadScore, "x");
+  faults.Note(*b, Point::kPostFilter, FaultKind::kSlotLeak, "x");
+  EXPECT_THAT(
+      Table(faults),
+      ElementsAre("binpack test.A PostFilter slot leak 1", "default test.A Filter bad verdict 2",
+                  "default test.A Filter deadline 1", "default test.A Score bad score 1"));
+}
+
+TEST_F(PluginFaultsTest, CountsContinueWithTheNextInstance) {
+  PluginFaults faults = Make({.faults = 0});
+  faults.Note(*faults.Open("test.A", ""), Point::kBind, FaultKind::kBadCode, "x");
+  faults.Note(*faults.Open("test.A", ""), Point::kBind, FaultKind::kBadCode, "x");
+  EXPECT_THAT(Table(faults), ElementsAre(" test.A Bind bad code 2"));
+}
+
+TEST_F(PluginFaultsTest, LogsTheFirstFaultAndThenEachDoubling) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto account = faults.Open("test.A", "default");
+  for (int i = 1; i <= 9; ++i) {
+    faults.Note(*account, Point::kFilter, FaultKind::kException, "boom " + std::to_string(i));
+  }
+  faults.Note(*account, Point::kScore, FaultKind::kException, "bang");
+  EXPECT_THAT(lines_, ElementsAre("3 test.A: Filter: exception: boom 1",
+                                  "3 test.A: Filter: exception: boom 2 (2 times by now)",
+                                  "3 test.A: Filter: exception: boom 4 (4 times by now)",
+                                  "3 test.A: Filter: exception: boom 8 (8 times by now)",
+                                  "3 test.A: Score: exception: bang"));
+}
+
+TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
+  PluginFaults faults = Make({.faults = 3, .window_ns = 60 * kSecond});
+  const auto account = faults.Open("test.A", "default");
+  const auto note = [&] { faults.Note(*account, Point::kFilter, FaultKind::kException, "boom"); };
+  note();
+  clock_.Advance(1);
+  note();
+  clock_.Advance(60 * kSecond);
+  note();  // The first fault lies one nanosecond outside the window.
+  EXPECT_FALSE(account->quarantined());
+  EXPECT_THAT(faults.InQuarantine(), IsEmpty());
+  note();  // The second fault lies on the edge of the window.
+  EXPECT_TRUE(account->quarantined());
+  const std::string why =
+      "in quarantine: 3 faults within 1m0s, the last at Filter: exception: boom";
+  EXPECT_EQ(account->why(), why);
+  EXPECT_EQ(lines_.back(), "4 test.A: " + why);
+  ASSERT_EQ(faults.InQuarantine().size(), 1U);
+  EXPECT_EQ(faults.InQuarantine()[0].profile, "default");
+  EXPECT_EQ(faults.InQuarantine()[0].plugin, "test.A");
+  EXPECT_EQ(faults.InQuarantine()[0].why, why);
+}
+
+TEST_F(PluginFaultsTest, AQuarantineKeepsItsReason) {
+  PluginFaults faults = Make({.faults = 1});
+  const auto account = faults.Open("test.A", "");
+  faults.Note(*account, Point::kFilter, FaultKind::kException, "first");
+  const std::string_view why = account->why();
+  faults.Note(*account, Point::kFilter, FaultKind::kException, "second");
+  EXPECT_THAT(std::string(why), ::testing::EndsWith("first"));
+  EXPECT_EQ(account->why().data(), why.data());
+}
+
+TEST_F(PluginFaultsTest, AQuarantineBelongsToOneInstance) {
+  PluginFaults faults = Make({.faults = 1});
+  const auto a = faults.Open("test.A", "one");
+  const auto b = faults.Open("test.A", "two");
+  faults.Note(*a, Point::kFilter, FaultKind::kException, "x");
+  EXPECT_TRUE(a->quarantined());
+  EXPECT_FALSE(b->quarantined());
+  EXPECT_FALSE(faults.Open("test.A", "one")->quarantined());
+}
+
+TEST_F(PluginFaultsTest, TheDefaultIsTenFaultsWithinAMinute) {
+  PluginFaults faults = Make({});
+  const auto account = faults.Open("test.A", "");
+  for (int i = 1; i <= 10; ++i) {
+    EXPECT_FALSE(account->quarantined());
+    faults.Note(*account, Point::kFilter, FaultKind::kException, "x");
+    clock_.Advance(60 * kSecond / 9);
+  }
+  EXPECT_TRUE(account->quarantined());
+}
+
+TEST_F(PluginFaultsTest, ZeroFaultsNeverQuarantine) {
+  PluginFaults faults = Make({.faults = 0});
+  const auto account = faults.Open("test.A", "");
+  for (int i = 0; i < 1000; ++i) faults.Note(*account, Point::kBind, FaultKind::kBadCode, "x");
+  EXPECT_FALSE(account->quarantined());
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,57 @@
+#include "host/process/config_reloader.h"
+
+#include <chrono>
+#include <utility>
+
+#include "host/base/assert.h"
+
+namespace berth::host {
+namespace {
+
+// How often the files are checked. A change counts when the next check finds no further change.
+constexpr std::chrono::milliseconds kCheckEvery(250);
+
+}  // namespace
+
+Result<RunConfig> ConfigReloader::ReadFirst() {
+  Result<RunConfig> config = read_(files_);
+  if (config.ok()) running_ = config->host;
+  return config;
+}
+
+void ConfigReloader::StartWatching() {
+  watch_ = std::make_unique<FileWatch>(files_, kCheckEvery, [this] { Request(); });
+}
+
+void ConfigReloader::Request() {
+  requested_ = true;
+  waker_.Wake();
+}
+
+void ConfigReloader::ReloadIfRequested(
+    const Apply& apply, const std::function<void(const ReloadResult& result)>& report) {
+  if (!requested_.exchange(false)) return;
+  BERTH_ASSERT(watch_ != nullptr);
+  const ReloadResult result = Reload(apply);
+  watch_->Watch(files_);
+  ++(result.status.ok() ? reloaded_ : failed_);
+  report(result);
+}
+
+ReloadResult ConfigReloader::Reload(const Apply& apply) {
+  // After an error all files stay watched, those of the reading before too: the user may correct
+  // any of them.
+  for (auto& [path, stamp] : files_) stamp = StampOf(path);
+  FileStamps files;
+  const Result<RunConfig> config = read_(files);
+  for (const auto& [path, stamp] : files) files_[path] = stamp;
+  if (!config.ok()) return {.status = config.status()};
+  if (Status status = apply(config->set); !status.ok()) return {.status = std::move(status)};
+  files_ = std::move(files);
+  ReloadResult result;
+  for (const PlanSpec& spec : config->set.specs) result.profiles.push_back(spec.scheduler_name);
+  result.needs_restart = ChangesThatNeedRestart(running_, config->host);
+  return result;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,63 @@
+#include "host/process/run_config.h"
+
+#include <utility>
+
+#include "host/config/config_errors.h"
+
+namespace berth::host {
+namespace {
+
+std::vector<std::string> Values(const std::vector<Placed<std::string>>& texts) {
+  std::vector<std::string> values;
+  values.reserve(texts.size());
+  for (const Placed<std::string>& text : texts) values.push_back(text.value);
+  return values;
+}
+
+Result<HostConfig> ReadHostFile(const std::string& file) {
+  if (file.empty()) return HostConfig();
+  const Result<std::string> text = ReadConfigFile(file);
+  if (!text.ok()) return text.status().Annotate(file);
+  ConfigErrors errors;
+  HostConfig config = ReadHostConfig(*text, file, errors);
+  Status status = errors.ToStatus();
+  if (!status.ok()) return status;
+  return config;
+}
+
+}  // namespace
+
+Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
+                                const std::shared_ptr<LibraryStore>& libraries, FileStamps& files) {
+  const auto before_read = [&files](const std::string& path) { files[path] = StampOf(path); };
+  if (!sources.host_file.empty()) before_read(sources.host_file);
+  Result<HostConfig> host = ReadHostFile(sources.host_file);
+  if (!host.ok()) return std::move(host).status();
+  ProfileRequest request{sources.profiles, sources.plugin_directories, sources.executable,
+                         libraries, before_read};
+  if (request.profiles.empty()) request.profiles = Values(host->profiles);
+  if (request.plugin_directories.empty()) {
+    request.plugin_directories = Values(host->plugin_directories);
+  }
+  Result<ProfileSet> set = LoadProfiles(request);
+  if (!set.ok()) return std::move(set).status();
+  return RunConfig{.host = std::move(host).value(), .set = std::move(set).value()};
+}
+
+std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after) {
+  std::vector<std::string> keys;
+  const auto compare = [&keys](const char* key, const auto& was, const auto& is) {
+    if (was != is) keys.emplace_back(key);
+  };
+  compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
+  compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
+  compare("logLevel", before.log_level, after.log_level);
+  compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
+  compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
+  compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);
+  compare("quarantine.faults", before.quarantine_faults, after.quarantine_faults);
+  compare("quarantine.window", before.quarantine_window_ns, after.quarantine_window_ns);
+  return keys;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,151 @@
+#include "host/process/stream_driver.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::host {
+namespace {
+
+// In real time the scheduler has its turn after this many events.
+constexpr size_t kMaxEventsAtOnce = 1000;
+// About 95 years. Later times do not fit into a timestamp.
+constexpr int64_t kLongestRunNs = int64_t{3'000'000'000} * 1'000'000'000;
+
+}  // namespace
+
+Status StreamDriver::Run() {
+  last_due_ns_ = recorded_ns_ = parts_.reporter->start_ns();
+  stream_ended_ = parts_.feed == nullptr;
+  while (!IsDone()) {
+    if (StopRequested()) Stop();
+    if (!stopping_) StopOnError(ApplyDueEvents());
+    if (parts_.before_step && !stopping_) parts_.before_step();
+    const bool did = parts_.scheduler->Step();
+    parts_.reporter->ReportWaitingPods();
+    // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
+    const bool has_more = !stopping_ && (has_due_events_ || StopRequested());
+    if (!did && !has_more && !IsDone()) Wait();
+  }
+  StopOnError(Flush());
+  return error_;
+}
+
+void StreamDriver::StopOnError(Status status) {
+  if (status.ok()) return;
+  if (error_.ok()) error_ = std::move(status);
+  Stop();
+}
+
+void StreamDriver::Stop() {
+  if (std::exchange(stopping_, true)) return;
+  parts_.scheduler->loop().Stop();
+}
+
+// ---- The stream ---------------------------------------------------------------------------------
+
+Status StreamDriver::ApplyDueEvents() {
+  const int64_t now_ns = parts_.clock->NowNs();
+  has_due_events_ = false;
+  for (size_t count = 0; is_virtual() || count < kMaxEventsAtOnce; ++count) {
+    if (!next_.has_value()) {
+      if (Status status = FetchEvent(); !status.ok()) return status;
+    }
+    if (!next_.has_value() || next_->due_ns > now_ns || StopRequested()) return {};
+    if (Status status = ApplyNext(now_ns); !status.ok()) return status;
+  }
+  has_due_events_ = true;
+  return {};
+}
+
+// Virtual time must not pass before the next event is known, so this waits for it.
+Status StreamDriver::FetchEvent() {
+  PendingEvent next;
+  while (!stream_ended_) {
+    switch (parts_.feed->Take(next.text)) {
+      case EventFeed::Next::kObject: return ReadEvent(std::move(next));
+      case EventFeed::Next::kEnd: stream_ended_ = true; break;
+      case EventFeed::Next::kFailed: return parts_.feed->error();
+      case EventFeed::Next::kNothingYet:
+        if (!is_virtual()) return {};
+        if (Status status = Flush(); !status.ok()) return status;
+        if (StopRequested()) return {};
+        parts_.waker->Wait(INT64_MAX);
+        if (parts_.before_step && !StopRequested()) parts_.before_step();
+    }
+  }
+  return {};
+}
+
+Status StreamDriver::ReadEvent(PendingEvent next) {
+  Result<StreamEvent> event = ReadStreamEvent(next.text, parts_.scheduler->cluster().decoder());
+  if (!event.ok()) return parts_.feed->Locate(event.status());
+  next.event = std::move(event).value();
+  if (next.event.after_ns > parts_.reporter->start_ns() + kLongestRunNs - last_due_ns_) {
+    return parts_.feed->Locate(
+        {ErrorCode::kOutOfRange,
+         std::to_string(next.text.line) +
+             ": /after: expected a stream of at most 95 years, found a longer one"});
+  }
+  next.due_ns = last_due_ns_ + next.event.after_ns;
+  next_ = std::move(next);
+  return {};
+}
+
+Status StreamDriver::ApplyNext(int64_t now_ns) {
+  const PendingEvent next = std::move(*next_);
+  next_.reset();
+  // An event without `after` is applied when it comes; the next one is counted from that time.
+  last_due_ns_ = next.event.after_ns > 0 ? next.due_ns : std::max(next.due_ns, now_ns);
+  const StreamEvent& event = next.event;
+  if (event.type == StreamType::kBookmark || event.type == StreamType::kDecision) return {};
+  const Result<bool> changed = parts_.scheduler->cluster().Apply(event);
+  if (!changed.ok()) {
+    return parts_.feed->Locate(changed.status().Annotate(std::to_string(next.text.line)));
+  }
+  ++events_;
+  if (parts_.recording != nullptr) {
+    parts_.recording->AddEvent(event.type, now_ns - recorded_ns_, event.object_json);
+    recorded_ns_ = now_ns;
+  }
+  return {};
+}
+
+// ---- Time ---------------------------------------------------------------------------------------
+
+bool StreamDriver::IsDone() const {
+  if (stopping_) return parts_.scheduler->loop().in_flight() == 0;
+  return stream_ended_ && !next_.has_value() && parts_.scheduler->AtRest() && !HasRetries();
+}
+
+bool StreamDriver::HasRetries() const {
+  const SchedulingQueue& queue = parts_.scheduler->loop().queue();
+  if (queue.CountIn(QueuePlace::kErrorBackoff) == 0) return false;
+  bool found = false;
+  queue.ForEach([&found](const QueuedEntity& entity) {
+    found |= entity.place == QueuePlace::kErrorBackoff && entity.error_count < kMaxErrors;
+  });
+  return found;
+}
+
+Status StreamDriver::Flush() {
+  if (parts_.flush) parts_.flush();
+  return parts_.recording != nullptr ? parts_.recording->Flush() : Status();
+}
+
+void StreamDriver::Wait() {
+  const bool was_stopping = stopping_;
+  StopOnError(Flush());
+  if (!was_stopping && (stopping_ || StopRequested())) return;  // Run() checks for the stop.
+  if (is_virtual() && parts_.scheduler->WaitForThreads(*parts_.waker)) return;
+  std::optional<int64_t> until_ns = parts_.scheduler->NextStepNs();
+  if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);
+  if (!until_ns.has_value()) {
+    parts_.waker->Wait(INT64_MAX);
+  } else if (is_virtual()) {
+    parts_.virtual_clock->AdvanceTo(std::max(*until_ns, parts_.clock->NowNs()));
+  } else {
+    parts_.waker->Wait(*until_ns - parts_.clock->NowNs());
+  }
+}
+
+}  // namespace berth::host

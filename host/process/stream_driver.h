@@ -1,0 +1,108 @@
+// Drives a scheduler with a stream of watch events until both have ended.
+#ifndef BERTH_HOST_PROCESS_STREAM_DRIVER_H_
+#define BERTH_HOST_PROCESS_STREAM_DRIVER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "host/api/json_splitter.h"
+#include "host/base/clock.h"
+#include "host/base/status.h"
+#include "host/base/virtual_clock.h"
+#include "host/event/inbox.h"
+#include "host/process/decision_reporter.h"
+#include "host/process/embedded_scheduler.h"
+#include "host/process/event_feed.h"
+#include "host/process/recording.h"
+#include "host/process/stream_event.h"
+
+namespace berth::host {
+
+// An event is due `after` the event before it; without `after` it is due at once. All events that
+// are due are applied before the next pod is tried.
+//
+// Virtual time stands still while anything can be done, and until the next event of the stream has
+// been read. Then it jumps to the next event or to the time that the scheduler waits for, whichever
+// comes first. The result depends on the stream and the seed alone, however slowly the stream
+// comes; only plugins with threads of their own can make a difference.
+//
+// Threading: the scheduling thread.
+class StreamDriver {
+ public:
+  // A pod that failed with this many errors in a row does not keep the run from ending.
+  static constexpr uint32_t kMaxErrors = 5;
+
+  // Everything that is pointed to must outlive the driver.
+  struct Parts {
+    EmbeddedScheduler* scheduler;  // Created with EmbeddedScheduler::Stream::kFollowed.
+    const Clock* clock;            // The scheduler's.
+    VirtualClock* virtual_clock;   // The same clock if time is virtual, otherwise null.
+    ThreadWaker* waker;            // The scheduler's and the feed's.
+    DecisionReporter* reporter;
+    EventFeed* feed;               // Null: there is no stream.
+    Recording* recording;          // Null: nothing is recorded.
+    const std::atomic<int>* stop;  // The run stops when this is not 0.
+    // Called before each step of the scheduler, and while virtual time waits for an event. It may
+    // do what must not happen within a step, such as a reload. May be empty.
+    std::function<void()> before_step;
+    // Called when there is nothing else to do, to flush the output. It may set `stop`. May be
+    // empty.
+    std::function<void()> flush;
+  };
+
+  explicit StreamDriver(Parts parts) : parts_(std::move(parts)) {}
+
+  // Runs until the stream has ended and the scheduler is at rest: the remaining pods are parked,
+  // gated, or have failed with kMaxErrors errors in a row. A stop ends the run earlier: no further
+  // pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings that
+  // are under way.
+  // Errors: those of the feed, of ReadStreamEvent, of StreamCluster and of the recording. After an
+  //         error the run has stopped in the same way.
+  Status Run();
+
+  // How many events were applied.
+  size_t events() const { return events_; }
+
+ private:
+  struct PendingEvent {
+    JsonText text;
+    StreamEvent event;
+    int64_t due_ns = 0;
+  };
+
+  bool is_virtual() const { return parts_.virtual_clock != nullptr; }
+  bool StopRequested() const { return parts_.stop->load(std::memory_order_relaxed) != 0; }
+  void Stop();
+
+  Status ApplyDueEvents();
+  // Fetches the next event into next_, if there is one.
+  Status FetchEvent();
+  Status ReadEvent(PendingEvent next);
+  Status ApplyNext(int64_t now_ns);
+  // Keeps the first error and stops.
+  void StopOnError(Status status);
+  bool IsDone() const;
+  // Returns true if a pod that failed with an error will be tried again.
+  bool HasRetries() const;
+  void Wait();
+  // Flushes the output and the recording.
+  Status Flush();
+
+  const Parts parts_;
+  std::optional<PendingEvent> next_;
+  int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.
+  int64_t recorded_ns_ = 0;  // When the last recorded event was applied; at first, the start.
+  size_t events_ = 0;
+  bool stream_ended_ = false;
+  bool has_due_events_ = false;  // ApplyDueEvents() returned before it had applied all of them.
+  bool stopping_ = false;
+  Status error_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_STREAM_DRIVER_H_

@@ -1,0 +1,79 @@
+// Invoke(): the one way in which the host calls a function of a plugin.
+//
+//   PluginAnswer answer = Invoke(
+//       cycle, Point::kReserve, [&](auto& instance, auto* abi, berth_status* status) {
+//         return instance.reserve()->reserve(instance.self(), abi, &target, status);
+//       });
+//   if (!answer.ok()) return PointStatus(cycle.plugin(), Point::kReserve, std::move(answer));
+#ifndef BERTH_HOST_RUNTIME_INVOKE_H_
+#define BERTH_HOST_RUNTIME_INVOKE_H_
+
+#include <concepts>
+#include <string>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/base/status_sink.h"
+#include "host/base/text.h"
+#include "host/guard/point.h"
+#include "host/runtime/plan.h"
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/plugin_cycle.h"
+
+namespace berth::host {
+
+// The code that a function of a plugin returned, and the reasons that it added to its berth_status.
+struct PluginAnswer {
+  berth_code code = BERTH_SUCCESS;
+  std::vector<std::string> reasons = {};
+
+  bool ok() const { return code == BERTH_SUCCESS; }
+  // The reasons, joined with ", " as kube-scheduler's Status.Message() does.
+  std::string Message() const { return Join(reasons, ", "); }
+};
+
+// Calls `f(berth_status*)` and returns its answer. Allocates only for reasons.
+template <std::invocable<berth_status*> F>
+PluginAnswer CallWithStatus(F&& f) {
+  StatusSink sink;
+  const berth_code code = f(sink.raw());
+  return {code, {sink.reasons().begin(), sink.reasons().end()}};
+}
+
+// Calls `f()` inside a PluginCall and returns what it returns: for functions that belong to no
+// extension point, such as callbacks.
+template <std::invocable<> F>
+auto Invoke(InstanceHost& host, Point point, F&& f, CallTerms terms = {}) {
+  const PluginCall call(host, point, terms);
+  return f();
+}
+
+// Calls `f(instance)` inside a PluginCall and returns what it returns: for functions without a
+// berth_status.
+template <std::invocable<const PluginInstance&> F>
+auto Invoke(const PlannedPlugin& plugin, Point point, F&& f, CallTerms terms = {}) {
+  const PluginCall call(*plugin.host, point, terms);
+  return f(*plugin.instance);
+}
+
+// Calls `f(instance, status)` inside a PluginCall and returns its answer.
+template <std::invocable<const PluginInstance&, berth_status*> F>
+PluginAnswer Invoke(const PlannedPlugin& plugin, Point point, F&& f, CallTerms terms = {}) {
+  const PluginCall call(*plugin.host, point, terms);
+  return CallWithStatus([&](berth_status* status) { return f(*plugin.instance, status); });
+}
+
+// Calls `f(instance, cycle, status)` inside a PluginCall and returns its answer. `cycle` carries
+// the deadline of this call.
+template <std::invocable<const PluginInstance&, const berth_cycle*, berth_status*> F>
+PluginAnswer Invoke(PluginCycle& cycle, Point point, F&& f) {
+  const berth_cycle* abi = cycle.AbiFor(point);
+  return Invoke(cycle.plugin(), point, [&](const PluginInstance& instance, berth_status* status) {
+    return f(instance, abi, status);
+  });
+}
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_INVOKE_H_

@@ -1,0 +1,124 @@
+#include "host/runtime/plugin_error.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr PluginId kPluginId = 7;
+
+class PluginErrorTest : public ::testing::Test {
+ protected:
+  PluginErrorTest() { plugin_ = Plugin(&faults_); }
+
+  PlannedPlugin Plugin(PluginFaults* faults) {
+    services_.faults = faults;
+    PlannedPlugin plugin;
+    plugin.name = "test.A";
+    plugin.id = kPluginId;
+    plugin.host = std::make_shared<InstanceHost>(services_, "test.A", std::vector<std::string>(),
+                                                 "default", "/lib.so");
+    return plugin;
+  }
+  static std::string TextOf(const PluginStatus& status) {
+    EXPECT_EQ(status.plugin, kPluginId);
+    return std::string(CodeName(status.code)) + ": " + status.Message();
+  }
+
+  std::vector<std::string> lines_;
+  PluginFaults faults_{{.quarantine = {.faults = 3},
+                        .log = [this](uint32_t, std::string_view, std::string_view line) {
+                          lines_.emplace_back(line);
+                        }}};
+  Interner interner_;
+  ObjectStore objects_;
+  HostServices services_{.interner = interner_, .objects = objects_, .log = {}};
+  PlannedPlugin plugin_;
+};
+
+TEST_F(PluginErrorTest, ErrorsHaveTheWordsOfKubeScheduler) {
+  const auto text = [this](Point point, PointFunction function = PointFunction::kMain) {
+    return PluginError(plugin_, point, "why", function).Message();
+  };
+  EXPECT_EQ(text(Point::kPreEnqueue), "running PreEnqueue plugin \"test.A\": why");
+  EXPECT_EQ(text(Point::kPreFilter), "running PreFilter plugin \"test.A\": why");
+  EXPECT_EQ(text(Point::kPreFilter, PointFunction::kAddPod),
+            "running AddPod on PreFilter plugin \"test.A\": why");
+  EXPECT_EQ(text(Point::kPreFilter, PointFunction::kRemovePod),
+            "running RemovePod on PreFilter plugin \"test.A\": why");
+  EXPECT_EQ(text(Point::kFilter), "running \"test.A\" filter plugin: why");
+  EXPECT_EQ(text(Point::kPostFilter), "why");
+  EXPECT_EQ(text(Point::kScore), "running Score plugins: plugin \"test.A\" failed with: why");
+  EXPECT_EQ(text(Point::kScore, PointFunction::kNormalize),
+            "running Normalize on Score plugins: plugin \"test.A\" failed with: why");
+  EXPECT_EQ(text(Point::kPreBind, PointFunction::kPreFlight),
+            "running PreBindPreFlight \"test.A\": why");
+  EXPECT_EQ(text(Point::kBind), "running Bind plugin \"test.A\": why");
+}
+
+TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
+  services_.faults = &faults_;
+  PluginFaults faults({.quarantine = {.faults = 0},
+                       .log = [this](auto, auto, auto line) { lines_.emplace_back(line); }});
+  const PlannedPlugin plugin = Plugin(&faults);
+  NoteBadCode(plugin, Point::kFilter, BERTH_ERROR, "no fault");
+  NoteBadCode(plugin, Point::kFilter, BERTH_CANCELLED, "no fault");
+  NoteBadCode(plugin, Point::kFilter, BERTH_BUG, "");
+  NoteBadCode(plugin, Point::kFilter, BERTH_WAIT, "why");
+  NoteBadCode(plugin, Point::kScore, 99, "");
+  EXPECT_THAT(lines_, ElementsAre("Filter: exception: plugin answered Bug",
+                                  "Filter: bad code: answered Wait (4): why",
+                                  "Score: bad code: answered Unknown (99)"));
+}
+
+TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
+  EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_SKIP, {"a", "b"}})),
+            "Error: running Reserve plugin \"test.A\": a, b");
+  EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_ERROR})),
+            "Error: running Reserve plugin \"test.A\": plugin answered Error");
+  EXPECT_THAT(lines_, ElementsAre("Reserve: bad code: answered Skip (5): a, b"));
+}
+
+TEST_F(PluginErrorTest, PointStatusPassesOnTheCodesOfThePoint) {
+  const auto code = [this](Point point, berth_code answer) {
+    return PointStatus(plugin_, point, {answer}).code;
+  };
+  EXPECT_EQ(code(Point::kReserve, BERTH_UNSCHEDULABLE), BERTH_UNSCHEDULABLE);
+  EXPECT_EQ(code(Point::kPermit, BERTH_WAIT), BERTH_WAIT);
+  EXPECT_EQ(code(Point::kBind, BERTH_SKIP), BERTH_SKIP);
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(code(Point::kPermit, BERTH_SKIP), BERTH_ERROR);
+  EXPECT_EQ(lines_.size(), 1U);
+  EXPECT_EQ(code(Point::kBind, BERTH_NOT_FOUND), BERTH_ERROR);  // No fault: the binding failed.
+  EXPECT_EQ(lines_.size(), 1U);
+}
+
+TEST_F(PluginErrorTest, AQuarantineHasAReasonAndAnError) {
+  EXPECT_EQ(QuarantineReason(plugin_), std::nullopt);
+  EXPECT_EQ(QuarantineError(plugin_, Point::kFilter), std::nullopt);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(IsQuarantined(plugin_));
+    plugin_.host->NoteFault(Point::kFilter, FaultKind::kBadVerdict, "x");
+  }
+  EXPECT_TRUE(IsQuarantined(plugin_));
+  EXPECT_EQ(QuarantineReason(plugin_), faults_.InQuarantine()[0].why);
+  EXPECT_EQ(QuarantineError(plugin_, Point::kReserve)->Message(),
+            "running Reserve plugin \"test.A\": " + faults_.InQuarantine()[0].why);
+}
+
+TEST_F(PluginErrorTest, WithoutPluginFaultsNothingIsCounted) {
+  const PlannedPlugin plugin = Plugin(nullptr);
+  NoteBadCode(plugin, Point::kFilter, BERTH_BUG, "x");
+  EXPECT_FALSE(IsQuarantined(plugin));
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::host

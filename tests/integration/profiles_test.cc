@@ -1,0 +1,350 @@
+// Class Profiles: profiles are replaced while the scheduler runs.
+#include <malloc.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ProfilesTest : public ::testing::Test {
+ protected:
+  void Start(const TestProfile& profile) {
+    const Status status = harness_.Start(profile);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  Status Reload(const std::vector<PlanSpec>& specs) {
+    return harness_.loop().Reload(TestCatalog(), specs);
+  }
+  void ReloadWith(const TestProfile& profile) {
+    const Status status = Reload({profile.Spec()});
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  // Returns a profile that rejects every node. Its plugin is interested in new nodes.
+  static TestProfile Rejecting() {
+    return TestProfile().Use("test.A", {Point::kFilter}, R"({"filter":{"verdict":2}})");
+  }
+  static TestProfile Gang(const char* args = nullptr) {
+    return TestProfile().Use(
+        "acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
+        args);
+  }
+  static TestProfile Fit() {
+    return TestProfile().Use("NodeResourcesFit",
+                             {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions});
+  }
+  static PlanSpec Named(const TestProfile& profile, const std::string& scheduler_name) {
+    PlanSpec spec = profile.Spec();
+    spec.scheduler_name = scheduler_name;
+    return spec;
+  }
+  static TestPod Of(const std::string& name, const std::string& scheduler_name) {
+    return {.name = name, .spec = "\"schedulerName\":\"" + scheduler_name + '"'};
+  }
+  static TestPod Member(const std::string& name, int size) {
+    return {.name = name,
+            .requests = "\"cpu\":\"1\"",
+            .meta = R"("labels":{"gang":"g","gang-size":")" + std::to_string(size) + "\"}"};
+  }
+  std::string NodeOf(const std::string& pod) {
+    return std::string(harness_.cluster().FindPod("default", pod)->node_name());
+  }
+  const SchedulingQueue& queue() { return harness_.loop().queue(); }
+  // Returns "name label.." for each metric, followed by "value..: 1" for each of its series.
+  std::vector<std::string> Metrics() {
+    std::vector<std::string> lines;
+    for (const MetricStore::Family& family : harness_.loop().metrics().Read()) {
+      std::vector<std::string> words = family.family.label_names;
+      words.insert(words.begin(), family.family.name);
+      lines.push_back(Join(words, " "));
+      for (const MetricSeries& series : family.series) {
+        lines.push_back(Join(series.label_values, " ") + ": " +
+                        std::to_string(static_cast<int64_t>(series.value)));
+      }
+    }
+    return lines;
+  }
+
+  Harness harness_;
+};
+
+// --- waiting pods -------------------------------------------------------------------------------
+
+TEST_F(ProfilesTest, TriesParkedPodsWithTheNewPlugins) {
+  harness_.AddNodes({"n1"});
+  Start(Rejecting());
+  harness_.AddPod({.name = "p"});
+  harness_.Run();
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+  ReloadWith(TestProfile());
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+}
+
+TEST_F(ProfilesTest, AsksTheNewPreEnqueueAboutReadyPods) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  TestPod pod{.name = "p", .spec = R"("schedulingGates":[{"name":"later"}])"};
+  harness_.AddPod(pod);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kActive);
+  ReloadWith(TestProfile().Use("SchedulingGates", {Point::kPreEnqueue}));
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kGated);
+  ReloadWith(TestProfile());
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kActive);
+}
+
+TEST_F(ProfilesTest, OrdersWaitingPodsByTheNewQueueSort) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  harness_.AddPod({.name = "a", .spec = "\"priority\":9"});
+  harness_.AddPod({.name = "b"});
+  harness_.AddPod({.name = "c", .spec = "\"priority\":5"});
+  ReloadWith(TestProfile().Use("cpp.ByLess", {Point::kQueueSort}));
+  std::vector<std::string> order;
+  while (harness_.ready() > 0) order.emplace_back(harness_.Next().pod->name());
+  EXPECT_THAT(order, ElementsAre("c", "b", "a"));
+}
+
+TEST_F(ProfilesTest, KeepsTheProfilesAfterAnError) {
+  harness_.AddNodes({"n1"});
+  Start(Fit());
+  harness_.AddPod({.name = "p", .requests = "\"cpu\":\"100\""});
+  harness_.Run();
+  const Plan* plan = &harness_.loop().cycle().plan();
+  const TestProfile bad =
+      Fit().Use("test.Nobody", {Point::kFilter}).Use("acme.Gang", {Point::kPermit}, R"({"x":1})");
+  const Status status = Reload({bad.Spec(), Named(TestProfile(), "other")});
+  EXPECT_THAT(status.message(), HasSubstr("test.Nobody"));
+  EXPECT_THAT(status.message(), HasSubstr("acme.Gang"));
+  EXPECT_EQ(&harness_.loop().cycle().plan(), plan);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  harness_.AddNode({.name = "n2", .allocatable = R"("cpu":"200","pods":"10")"});
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("p"), "n2");
+}
+
+// --- pods that are being bound ------------------------------------------------------------------
+
+TEST_F(ProfilesTest, APodThatWaitsOnPermitKeepsItsPlugins) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ASSERT_EQ(harness_.loop().in_flight(), 1U);
+  ReloadWith(Fit());
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
+  // The new plugins do not make a pod wait.
+  harness_.AddPod(Member("b", 2));
+  harness_.Run();
+  EXPECT_EQ(NodeOf("b"), "n1");
+  EXPECT_EQ(NodeOf("a"), "");
+  harness_.Advance(60 * kSecond);  // It times out, and is tried with the new plugins.
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  harness_.Advance(2 * kSecond);
+  EXPECT_EQ(NodeOf("a"), "n1");
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(ProfilesTest, ANewInstanceOfThePluginMayAllowTheWaitingPods) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ReloadWith(Gang());
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  // Two new pods are enough for the new instance, which has no other members.
+  harness_.AddPod(Member("b", 2));
+  harness_.AddPod(Member("c", 2));
+  harness_.Run();
+  EXPECT_EQ(NodeOf("b"), "n1");
+  EXPECT_EQ(NodeOf("c"), "n1");
+  EXPECT_EQ(harness_.loop().in_flight(), 1U);
+  harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+// A new instance defines a metric differently. Both instances exist until the last pod of the old
+// one has ended.
+TEST_F(ProfilesTest, TheNewInstanceRedefinesAMetricAtOnce) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ASSERT_FALSE(
+      Reload({Gang(R"({"countByGang":true})").Use("test.Nobody", {Point::kFilter}).Spec()}).ok());
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total"));
+  ReloadWith(Gang(R"({"countByGang":true})"));
+  ASSERT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang"));
+  harness_.AddPod({.name = "w", .meta = R"("labels":{"gang":"h","gang-size":"2"})"});
+  harness_.Run();
+  ASSERT_EQ(harness_.loop().in_flight(), 2U);
+  harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
+  harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang", "h: 1"));
+}
+
+TEST_F(ProfilesTest, TheLoopCanBeDestroyedWhileRetiredProfilesExist) {
+  harness_.AddNodes({"n1"});
+  Start(Gang());
+  harness_.AddPod(Member("a", 2));
+  harness_.Run();
+  ReloadWith(Gang());
+  harness_.AddPod(Member("b", 3));
+  harness_.Run();
+  ReloadWith(Fit());
+  EXPECT_EQ(harness_.loop().draining(), 2U);
+  harness_.Stop();
+}
+
+// --- added and removed profiles -----------------------------------------------------------------
+
+TEST_F(ProfilesTest, ANewProfileTakesThePodsThatNameIt) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  harness_.AddPod(Of("a", "other"));
+  harness_.AddPod(Of("b", "another"));
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "other")}).ok());
+  harness_.Run();
+  EXPECT_EQ(NodeOf("a"), "n1");
+  EXPECT_EQ(NodeOf("b"), "");
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+}
+
+TEST_F(ProfilesTest, ThePodsOfARemovedProfileLeaveTheQueue) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Rejecting(), "other"),
+                            Named(Gang(), "third")};
+  ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+  harness_.AddPod(Of("a", "other"));
+  TestPod waiting = Member("w", 2);
+  waiting.spec = R"("schedulerName":"third")";
+  harness_.AddPod(waiting);
+  harness_.Run();
+  EXPECT_EQ(queue().size(), 2U);
+  ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+  EXPECT_EQ(queue().size(), 1U);  // The pod that waits on Permit.
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  harness_.Advance(61 * kSecond);
+  EXPECT_EQ(queue().size(), 0U);
+  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
+  harness_.Run();
+  EXPECT_EQ(NodeOf("w"), "n1");
+}
+
+// Events for a pod that is being bound by a removed profile are still handled.
+TEST_F(ProfilesTest, APodOfARetiredProfileMayBeDeletedOrBoundElsewhere) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Gang(), "third")};
+  for (const bool is_deleted : {true, false}) {
+    SCOPED_TRACE(is_deleted ? "it is deleted" : "another client binds it");
+    ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+    TestPod waiting = Member("w", 2);
+    waiting.spec = R"("schedulerName":"third")";
+    harness_.AddPod(waiting);
+    harness_.Run();
+    ASSERT_EQ(harness_.loop().in_flight(), 1U);
+    ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+    if (is_deleted) {
+      harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
+    } else {
+      harness_.cluster().Bind({"default", "w", ""}, "n1", nullptr);
+    }
+    harness_.Run();
+    EXPECT_EQ(harness_.loop().in_flight(), 0U);
+    EXPECT_EQ(harness_.loop().draining(), 0U);
+    EXPECT_EQ(harness_.loop().router().others_pending(), 0U);
+    EXPECT_EQ(queue().size(), 0U);
+    ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
+    harness_.Run();
+    EXPECT_EQ(queue().size(), 0U);
+    EXPECT_EQ(harness_.Column("req.cpu", "n1"), is_deleted ? 0 : 1000);
+    harness_.Stop();
+  }
+}
+
+TEST_F(ProfilesTest, IgnoresNewPodsOfARetiredProfile) {
+  harness_.AddNodes({"n1"});
+  const PlanSpec specs[] = {TestProfile().Spec(), Named(Gang(), "third")};
+  ASSERT_TRUE(harness_.Start(specs, TestCatalog(), 1).ok());
+  TestPod waiting = Member("w", 2);
+  waiting.spec = R"("schedulerName":"third")";
+  harness_.AddPod(waiting);
+  harness_.Run();
+  ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
+  harness_.AddPod(Of("late", "third"));
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 1U);
+  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness_.PlaceOf("late"), std::nullopt);
+}
+
+// --- many reloads -------------------------------------------------------------------------------
+
+TEST_F(ProfilesTest, AHundredReloadsLoseNoPodAndRetireEveryProfile) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
+  Start(Fit());
+  for (int i = 0; i < 100; ++i) {
+    harness_.AddPod({.name = "p" + std::to_string(i), .requests = "\"cpu\":\"1\""});
+    if (i % 2 == 0) harness_.AddPod(Member("g" + std::to_string(i), 1000));
+    ReloadWith(i % 3 == 0 ? Fit() : i % 3 == 1 ? Gang() : Rejecting());
+    harness_.Run();
+    harness_.loop().queue().CheckInvariants();
+  }
+  ReloadWith(Fit());
+  harness_.Advance(70 * kSecond);
+  EXPECT_EQ(queue().size(), 0U);
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 150'000);
+}
+
+// What remains of a destroyed instance is what one of its threads may still call.
+TEST_F(ProfilesTest, AThousandReloadsUseLittleMemory) {
+  constexpr int kReloads = 1000;
+  constexpr size_t kBytesPerInstance = 1000;
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
+  Start(Fit());
+  const auto reload = [this] {
+    harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
+    harness_.Run();
+    ASSERT_EQ(NodeOf("p"), "n1");
+    harness_.cluster().DeletePod({"default", "p", ""}, 0, nullptr);
+    harness_.Run();
+    ReloadWith(Fit());
+  };
+  for (int i = 0; i < 100; ++i) reload();
+  const size_t instances = harness_.loop().cycle().plan().plugins().size();
+  const size_t before = mallinfo2().uordblks;
+  if (before == 0) GTEST_SKIP() << "the allocator has no statistics";
+  for (int i = 0; i < kReloads; ++i) reload();
+  const int64_t kept =
+      static_cast<int64_t>(mallinfo2().uordblks) - static_cast<int64_t>(before);  // Or less.
+  EXPECT_LT(kept, static_cast<int64_t>(kReloads * instances * kBytesPerInstance));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,93 @@
+// Class SchedulingLoop: its memory while pods come and go, and the conditions that it writes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/time_units.h"
+#include "tests/integration/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+
+class SchedulingLoopTest : public ::testing::Test {
+ protected:
+  void Start(const TestProfile& profile = TestProfile()) {
+    const Status status = harness_.Start(profile);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+
+  Harness harness_;
+};
+
+// No pod is scheduled: the strings of pods on nodes are freed too.
+TEST_F(SchedulingLoopTest, FreesTheStringsOfFormerPods) {
+  constexpr int kPods = 100'000;
+  harness_.AddNode({.name = "n1"});
+  Start();
+  size_t most = 0;
+  for (int i = 0; i < kPods; ++i) {
+    harness_.AddPod(
+        {.name = "p", .node = "n1", .meta = R"("labels":{"number":")" + std::to_string(i) + "\"}"});
+    ASSERT_TRUE(harness_.cluster().Remove(kPodKind, "default", "p").ok());
+    harness_.Settle();
+    most = std::max(most, harness_.objects().interner().size());
+  }
+  EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
+  EXPECT_LT(most, 20'000U);
+}
+
+// The first pod that uses a host port adds a column for it.
+TEST_F(SchedulingLoopTest, DropsTheColumnsOfFormerPods) {
+  constexpr int kPorts = 2000;
+  for (int i = 0; i < 10; ++i) harness_.AddNode({.name = "n" + std::to_string(i)});
+  harness_.options().memory.idle_columns = 100;
+  Start(TestProfile().Use("NodePorts",
+                          {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions}));
+  const size_t before = harness_.loop().cache().table().column_count();
+  size_t most = 0;
+  for (int i = 0; i < kPorts; ++i) {
+    const std::string number = std::to_string(i + 1);
+    harness_.AddObject(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p)" + number +
+                       R"(","namespace":"default"},"spec":{"containers":[{"name":"c","ports":[)"
+                       R"({"containerPort":80,"hostPort":)" +
+                       number + "}]}]}}");
+    harness_.Run();
+    most = std::max(most, harness_.loop().cache().table().column_count());
+  }
+  EXPECT_EQ(harness_.loop().cache().pod_count(), size_t{kPorts});
+  EXPECT_GT(most, before + 90);
+  EXPECT_LE(most, before + 100);
+}
+
+// An equal condition is sent again for a new generation of the pod.
+TEST_F(SchedulingLoopTest, ConditionsHaveTheGenerationOfThePod) {
+  std::vector<std::string> conditions;
+  harness_.client().on_patch = [&](const PodName&, const PodStatusPatch& patch) {
+    const PodStatusPatch::Condition& condition = *patch.pod_scheduled;
+    EXPECT_EQ(condition.status, BERTH_CONDITION_FALSE);
+    conditions.push_back(std::string(condition.reason) + " " +
+                         std::to_string(condition.observed_generation) + ": " +
+                         std::string(condition.message));
+    return Status();
+  };
+  Start();
+  harness_.AddPod({.name = "p", .meta = R"("generation":3)"});
+  harness_.Run();
+  EXPECT_THAT(conditions, ElementsAre("Unschedulable 3: no nodes available to schedule pods"));
+  harness_.Advance(400 * kSecond);  // The periodic flush retries it.
+  EXPECT_EQ(conditions.size(), 1U);
+  conditions.clear();
+  ASSERT_TRUE(harness_.cluster()
+                  .Update(harness_.objects().Pod({.name = "p", .meta = R"("generation":4)"}))
+                  .ok());
+  harness_.Advance(400 * kSecond);
+  EXPECT_THAT(conditions, ElementsAre("Unschedulable 4: no nodes available to schedule pods"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,141 @@
+// Class WaitingPods, through the whole loop: which pods wait on Permit, as plugins see them.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "tests/integration/pod_lifecycle.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> NamesOfWaiting(const Puppet& puppet) {
+  std::vector<std::string> names;
+  puppet.waiting->each(
+      puppet.host,
+      [](void* to, const berth_pod* pod) -> int32_t {
+        static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->name));
+        return 1;
+      },
+      &names);
+  return names;
+}
+
+// Unreserve sees the pods that still wait, not the pod that is being undone.
+TEST(WaitingPodsTest, RemovesOnePodAfterTheOtherWhenTheLoopIsDestroyed) {
+  PodLifecycle pod;
+  pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
+  std::vector<std::vector<std::string>> seen;
+  pod.a().unreserve = [&](const berth_binding&) { seen.push_back(NamesOfWaiting(pod.a())); };
+  pod.Run();
+  pod.AddPod("q");
+  pod.AddPod("r");
+  pod.harness().Run();
+  ASSERT_EQ(pod.harness().loop().in_flight(), 3U);
+  pod.harness().Stop();
+  EXPECT_THAT(seen, ElementsAre(ElementsAre("q", "r"), ElementsAre("r"), IsEmpty()));
+}
+
+// The decision of a plugin is applied after the scheduling cycle, but it counts at once: a plugin
+// that asks in the same cycle must not count with a pod that has been rejected.
+TEST(WaitingPodsTest, ARejectedOrAllowedPodDoesNotWaitAnyMore) {
+  PodLifecycle pod;
+  const Puppet& a = pod.a();
+  std::vector<std::vector<std::string>> seen;
+  std::vector<berth_code> codes;
+  const auto allow = [&](const char* uid) {
+    codes.push_back(a.waiting->allow(a.host, AsStr(std::string_view(uid))));
+    seen.push_back(NamesOfWaiting(a));
+  };
+  const auto reject = [&](const char* uid) {
+    codes.push_back(
+        a.waiting->reject(a.host, AsStr(std::string_view(uid)), AsStr(std::string_view("no"))));
+    seen.push_back(NamesOfWaiting(a));
+  };
+  pod.a().permit = [&](const berth_cycle& cycle, const berth_target&, int64_t* timeout,
+                       berth_status*) -> berth_code {
+    *timeout = 60 * kSecond;
+    if (Text(cycle.pod->meta->name) != "last") return BERTH_WAIT;
+    reject("uid-p");
+    allow("uid-q");
+    // The first decision counts.
+    allow("uid-p");
+    reject("uid-q");
+    // The timeout of a plugin that has decided does not expire.
+    pod.harness().clock().Advance(60 * kSecond);
+    return BERTH_SUCCESS;
+  };
+  pod.Run();
+  pod.AddPod("q");
+  pod.harness().Run();
+  pod.AddPod("last");
+  pod.harness().Run();
+  EXPECT_THAT(seen, ElementsAre(ElementsAre("q"), IsEmpty(), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_SUCCESS, BERTH_NOT_FOUND, BERTH_NOT_FOUND));
+  EXPECT_EQ(pod.Outcome("q"), "Success");
+  EXPECT_NE(pod.harness().cluster().PodScheduledMessage("default", "p"), "");
+}
+
+TEST(WaitingPodsTest, APodThatWasPermittedAtOnceDoesNotWait) {
+  PodLifecycle pod;
+  std::vector<berth_code> codes;
+  std::vector<std::string> seen{"not called"};
+  pod.b().pre_flight = [&](const berth_binding&, berth_status*) -> berth_code {
+    Puppet& b = pod.b();
+    seen = NamesOfWaiting(b);
+    codes.push_back(
+        b.waiting->reject(b.host, AsStr(std::string_view("uid-p")), AsStr(std::string_view("no"))));
+    codes.push_back(b.waiting->allow(b.host, AsStr(std::string_view("uid-p"))));
+    return BERTH_SUCCESS;
+  };
+  pod.Run();
+  EXPECT_THAT(seen, IsEmpty());
+  EXPECT_THAT(codes, ElementsAre(BERTH_NOT_FOUND, BERTH_NOT_FOUND));
+  EXPECT_EQ(pod.Outcome(), "Success");
+}
+
+TEST(WaitingPodsTest, APodWaitsUntilEveryPluginHasAllowedIt) {
+  PodLifecycle pod;
+  std::vector<berth_code> codes;
+  std::vector<std::string> seen;
+  const auto permit = [&](Puppet& puppet, const char* allowing_pod) {
+    puppet.permit = [&, allowing_pod](const berth_cycle& cycle, const berth_target&,
+                                      int64_t* timeout, berth_status*) -> berth_code {
+      *timeout = kSecond;
+      if (Text(cycle.pod->meta->name) == "p") return BERTH_WAIT;
+      if (Text(cycle.pod->meta->name) != allowing_pod) return BERTH_SUCCESS;
+      const berth_str uid = AsStr(std::string_view("uid-p"));
+      codes.push_back(puppet.waiting->allow(puppet.host, uid));
+      seen = NamesOfWaiting(puppet);
+      codes.push_back(puppet.waiting->allow(puppet.host, uid));
+      return BERTH_SUCCESS;
+    };
+  };
+  permit(pod.a(), "first");
+  permit(pod.b(), "second");
+  pod.Run();
+  pod.AddPod("first");
+  pod.harness().Run();
+  EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_SUCCESS));
+  EXPECT_THAT(seen, ElementsAre("p"));
+  EXPECT_EQ(pod.Outcome(), "Wait");
+  codes.clear();
+  pod.AddPod("second");
+  pod.harness().Run();
+  EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_NOT_FOUND));
+  EXPECT_THAT(seen, IsEmpty());
+  EXPECT_EQ(pod.Outcome(), "Success");
+}
+
+}  // namespace
+}  // namespace berth::host
