@@ -44,7 +44,7 @@ class JsonSplitter {
   Status Finish() const;
 
  private:
-  // What the splitter expects next.
+  // The token that the splitter expects next.
   enum class State : uint8_t {
     kStart,         // Before the first byte.
     kBetween,       // An object or white space.

@@ -118,7 +118,7 @@ class BindingCycle {
     int64_t timeout_ns;
     TimerQueue::Id timer = 0;  // 0: not started.
   };
-  // What the plugins have decided about a waiting pod.
+  // The decision of the plugins about a waiting pod.
   struct PermitVerdict {
     std::optional<Failure> rejection;  // Empty: the pod is permitted.
   };

@@ -190,7 +190,7 @@ TEST_F(EventRouterTest, EachChangeOfAnAssignedPodIsAnEvent) {
                                              .requests = "\"cpu\":\"1\"",
                                              .meta = R"("labels":{"k":"v"})"}));
   EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodUpdate"));
-  // The same version again is no event.
+  // A repeated version of an object causes no event.
   Changed(same, same);
   EXPECT_THAT(policy_.Take(), IsEmpty());
 }

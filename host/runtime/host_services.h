@@ -1,4 +1,4 @@
-// What the host services of all plugin instances work on.
+// The objects that the services of all plugin instances use.
 #ifndef BERTH_HOST_RUNTIME_HOST_SERVICES_H_
 #define BERTH_HOST_RUNTIME_HOST_SERVICES_H_
 

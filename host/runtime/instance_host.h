@@ -135,7 +135,7 @@ class InstanceHost {
  private:
   friend class HostUse;
 
-  // What the services keep for the instance until it is retired.
+  // The objects of the services that live until the instance is retired.
   struct Work {
     Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
          const std::string& library);
