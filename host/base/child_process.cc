@@ -25,7 +25,7 @@ class ChildReader {
  public:
   ChildReader(int file, pid_t child) : file_(file), child_(child) {}
 
-  ChildEnd Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
+  ChildResult Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
     constexpr int kPollIntervalMs = 50;
     const int64_t begin_ns = steady_ns();
     for (;;) {
@@ -69,7 +69,7 @@ class ChildReader {
 
   int file_;
   const pid_t child_;
-  ChildEnd end_;
+  ChildResult end_;
   bool ended_ = false;
 };
 
@@ -99,8 +99,8 @@ void WriteToParent(int pipe, std::string_view text) {
   }
 }
 
-Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
-                            const std::function<int64_t()>& steady_ns) {
+Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
+                               const std::function<int64_t()>& steady_ns) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));

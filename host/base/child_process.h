@@ -16,7 +16,7 @@ namespace berth::host {
 void WriteToParent(int pipe, std::string_view text);
 
 // The result of a child process.
-struct ChildEnd {
+struct ChildResult {
   std::string text;      // The text that the process wrote to its pipe.
   int status = 0;        // The status that waitpid() reported.
   bool is_late = false;  // The process exceeded its time limit and was killed.
@@ -29,8 +29,8 @@ struct ChildEnd {
 // standard error.
 // Threading: no thread of the caller holds a lock that `body` takes.
 // Errors: Unavailable when the pipe or the process could not be created.
-Result<ChildEnd> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
-                            const std::function<int64_t()>& steady_ns);
+Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
+                               const std::function<int64_t()>& steady_ns);
 
 // Returns the name of a signal, such as "SIGSEGV"; "signal 99" for a number without a name.
 std::string SignalText(int signal);

@@ -23,7 +23,7 @@ int64_t SteadyNs() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-ChildEnd RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns = kMinute) {
+ChildResult RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns = kMinute) {
   auto end = RunInChild(body, limit_ns, SteadyNs);
   EXPECT_TRUE(end.ok());
   return *std::move(end);
@@ -31,19 +31,19 @@ ChildEnd RunInTestChild(const std::function<void(int)>& body, int64_t limit_ns =
 
 TEST(ChildProcessTest, ReturnsTheTextAndTheStatusOfTheChild) {
   const std::string large(1 << 20, 'x');
-  const ChildEnd succeeds = RunInTestChild([&](int pipe) { WriteToParent(pipe, large); });
+  const ChildResult succeeds = RunInTestChild([&](int pipe) { WriteToParent(pipe, large); });
   EXPECT_EQ(succeeds.text, large);
   EXPECT_FALSE(succeeds.is_late);
   EXPECT_EQ(succeeds.status, 0);
 
-  const ChildEnd exits = RunInTestChild([](int pipe) {
+  const ChildResult exits = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     ::_exit(3);
   });
   EXPECT_EQ(exits.text, "some");
   EXPECT_EQ(WEXITSTATUS(exits.status), 3);
 
-  const ChildEnd crashes = RunInTestChild([](int) { ::raise(SIGKILL); });
+  const ChildResult crashes = RunInTestChild([](int) { ::raise(SIGKILL); });
   EXPECT_EQ(crashes.text, "");
   EXPECT_EQ(SignalText(WTERMSIG(crashes.status)), "SIGKILL");
 }
@@ -51,7 +51,7 @@ TEST(ChildProcessTest, ReturnsTheTextAndTheStatusOfTheChild) {
 TEST(ChildProcessTest, KillsAChildThatExceedsTheLimit) {
   for (const int signal : {0, SIGSTOP}) {  // A stopped process handles no signal except SIGKILL.
     SCOPED_TRACE(signal);
-    const ChildEnd end = RunInTestChild(
+    const ChildResult end = RunInTestChild(
         [signal](int pipe) {
           WriteToParent(pipe, "begun");
           if (signal != 0) ::raise(signal);
@@ -66,7 +66,7 @@ TEST(ChildProcessTest, KillsAChildThatExceedsTheLimit) {
 
 TEST(ChildProcessTest, AnExceptionEndsTheChildWithStatus1AndIsReported) {
   ::testing::internal::CaptureStderr();
-  const ChildEnd error = RunInTestChild([](int pipe) {
+  const ChildResult error = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     throw std::runtime_error("out of paper");
   });
@@ -74,12 +74,12 @@ TEST(ChildProcessTest, AnExceptionEndsTheChildWithStatus1AndIsReported) {
   EXPECT_EQ(error.text, "some");
   EXPECT_EQ(error.status, 1 << 8) << "expected exit status 1";
 
-  const ChildEnd other = RunInTestChild([](int) { throw 3; });
+  const ChildResult other = RunInTestChild([](int) { throw 3; });
   EXPECT_EQ(other.status, 1 << 8) << "expected exit status 1";
 }
 
 TEST(ChildProcessTest, TheChildHasOnlyTheWriteEndOfThePipe) {
-  const ChildEnd end = RunInTestChild([](int pipe) {
+  const ChildResult end = RunInTestChild([](int pipe) {
     const auto folder = std::filesystem::path("/proc/self/fd");
     const auto own = std::filesystem::read_symlink(folder / std::to_string(pipe));
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -91,7 +91,7 @@ TEST(ChildProcessTest, TheChildHasOnlyTheWriteEndOfThePipe) {
 }
 
 TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
-  const ChildEnd slow = RunInTestChild([](int pipe) {
+  const ChildResult slow = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     ::close(pipe);
     ::usleep(100'000);
@@ -109,7 +109,7 @@ TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
       [](int) { ::execlp("sleep", "sleep", "3600", nullptr); },
   };
   for (const auto& body : hanging) {
-    const ChildEnd end = RunInTestChild(body, 100'000'000);
+    const ChildResult end = RunInTestChild(body, 100'000'000);
     EXPECT_TRUE(end.is_late);
     EXPECT_EQ(SignalText(WTERMSIG(end.status)), "SIGKILL");
   }
@@ -117,7 +117,7 @@ TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
 
 TEST(ChildProcessTest, ReturnsWhenSigchldIsIgnored) {
   ::signal(SIGCHLD, SIG_IGN);
-  const ChildEnd end = RunInTestChild([](int pipe) { WriteToParent(pipe, "done"); });
+  const ChildResult end = RunInTestChild([](int pipe) { WriteToParent(pipe, "done"); });
   ::signal(SIGCHLD, SIG_DFL);
   EXPECT_EQ(end.text, "done");
   EXPECT_FALSE(end.is_late);
@@ -126,7 +126,7 @@ TEST(ChildProcessTest, ReturnsWhenSigchldIsIgnored) {
 TEST(ChildProcessTest, DoesNotWaitForProcessesThatTheChildStarted) {
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);
-  const ChildEnd end = RunInTestChild([&hold](int pipe) {
+  const ChildResult end = RunInTestChild([&hold](int pipe) {
     if (::fork() == 0) {  // Keeps the pipe open until the test closes `hold`.
       ::close(hold[1]);
       char nothing = 0;

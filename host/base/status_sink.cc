@@ -39,7 +39,7 @@ std::string_view CodeName(berth_code code) {
 }
 
 std::string FailureText(berth_code code, std::string_view reasons) {
-  return reasons.empty() ? "plugin answered " + std::string(CodeName(code)) : std::string(reasons);
+  return reasons.empty() ? "plugin returned " + std::string(CodeName(code)) : std::string(reasons);
 }
 
 }  // namespace berth::host

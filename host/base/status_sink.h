@@ -61,7 +61,7 @@ class StatusSink {
 std::string_view CodeName(berth_code code);
 
 // Returns the error text for a `code` that means failure or that the plugin must not return: the
-// plugin's reasons, or a text such as "plugin answered Error" if it added none.
+// plugin's reasons, or a text such as "plugin returned Error" if it added none.
 std::string FailureText(berth_code code, std::string_view reasons);
 
 }  // namespace berth::host

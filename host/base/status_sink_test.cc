@@ -59,7 +59,7 @@ TEST(CodeName, SpellsCodesAsKubernetesDoes) {
 
 TEST(FailureText, NamesTheCodeWhenThereAreNoReasons) {
   EXPECT_EQ(FailureText(BERTH_ERROR, "no route to host"), "no route to host");
-  EXPECT_EQ(FailureText(BERTH_SKIP, ""), "plugin answered Skip");
+  EXPECT_EQ(FailureText(BERTH_SKIP, ""), "plugin returned Skip");
 }
 
 }  // namespace

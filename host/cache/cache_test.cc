@@ -180,12 +180,12 @@ TEST_F(CacheTest, APodBeforeItsNodeCreatesARowWithoutANode) {
   EXPECT_EQ(RowOfNode("late"), kNoRow);
   EXPECT_FALSE(cache_.table().IsLive(row));
   EXPECT_EQ(cache_.table().node_count(), 1U);
-  const uint64_t shape = cache_.table().shape();
+  const uint64_t generation = cache_.table().node_set_generation();
 
   cache_.SetNode(objects_.Node({.name = "late"}));
   EXPECT_EQ(RowOfNode("late"), row);
   EXPECT_EQ(cache_.table().node_count(), 2U);
-  EXPECT_GT(cache_.table().shape(), shape);
+  EXPECT_GT(cache_.table().node_set_generation(), generation);
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 

@@ -14,7 +14,7 @@ Row NodeTable::SetNode(NodeRef node) {
   const Row row = found != row_by_name_.end() ? found->second : NewRow(node->name());
   if (!IsLive(row)) {
     ++node_count_;
-    ++shape_;
+    ++node_set_generation_;
   }
   // The ids of the old object must outlive the columns that hold them, so release the object last.
   const NodeRef old = std::exchange(node_refs_[row], std::move(node));
@@ -28,7 +28,7 @@ Row NodeTable::RemoveNode(std::string_view name) {
   const Row row = FindNode(name);
   if (row == kNoRow) return kNoRow;
   --node_count_;
-  ++shape_;
+  ++node_set_generation_;
   nodes_[row] = nullptr;
   ClearNodeColumns(row);
   node_refs_[row].reset();

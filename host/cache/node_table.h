@@ -76,7 +76,7 @@ class NodeTable {
   uint64_t Generation(Row row) const { return generations_[row]; }
   uint64_t generation() const { return generation_; }
   // Returns a number that increases when the set of live rows changes.
-  uint64_t shape() const { return shape_; }
+  uint64_t node_set_generation() const { return node_set_generation_; }
 
   // --- arrays for blocks ---
   // Returns the node views by row; null where the row is not live.
@@ -143,7 +143,7 @@ class NodeTable {
   StringMap<ColumnIndex> column_by_name_;
   uint32_t node_count_ = 0;
   uint64_t generation_ = 0;
-  uint64_t shape_ = 0;
+  uint64_t node_set_generation_ = 0;
   uint64_t uses_ = 0;
   // Totals of the columns that are not pinned.
   size_t idle_bytes_ = 0;

@@ -129,20 +129,20 @@ TEST_F(NodeTableTest, AReusedRowHasANewGeneration) {
 
 TEST_F(NodeTableTest, ShapeChangesOnlyWithTheSetOfLiveRows) {
   const Row a = Set("a");
-  uint64_t shape = table_.shape();
+  uint64_t generation = table_.node_set_generation();
   Set("a", "8");
   const PodRef pod = Put(a, "p");
   table_.RowForPodsOf("ghost");
-  EXPECT_EQ(table_.shape(), shape);
+  EXPECT_EQ(table_.node_set_generation(), generation);
 
   Set("ghost");
-  EXPECT_GT(table_.shape(), shape);
-  shape = table_.shape();
+  EXPECT_GT(table_.node_set_generation(), generation);
+  generation = table_.node_set_generation();
   table_.RemoveNode("a");  // The row stays, without a node.
-  EXPECT_GT(table_.shape(), shape);
-  shape = table_.shape();
+  EXPECT_GT(table_.node_set_generation(), generation);
+  generation = table_.node_set_generation();
   table_.RemovePod(a, &pod->view());  // Releases the row.
-  EXPECT_EQ(table_.shape(), shape);
+  EXPECT_EQ(table_.node_set_generation(), generation);
 }
 
 // --- columns ------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ using ArgsByPlugin = std::map<std::string, std::string, std::less<>>;
 
 std::string NamesOf(const PluginNote& note) {
   std::string names;
-  for (const NotedPlugin& plugin : note.plugins) {
+  for (const PluginInNote& plugin : note.plugins) {
     names += (names.empty() ? "" : ", ") + plugin.name;
   }
   return names;
@@ -36,7 +36,7 @@ std::string NamesOf(const PluginNote& note) {
 // "{..}".
 Result<std::string> PluginOfArgs(std::string_view name, const PluginNote& note) {
   std::vector<std::string> known;
-  for (const NotedPlugin& plugin : note.plugins) known.push_back(plugin.name);
+  for (const PluginInNote& plugin : note.plugins) known.push_back(plugin.name);
   if (name.empty() && known.size() == 1) return known.front();
   if (name.empty()) {
     return Status::InvalidArgument("--args: the library has " + std::to_string(known.size()) +
@@ -109,7 +109,7 @@ Json PromisesOf(const ContractOutcome& outcome) {
   return list;
 }
 
-Json Described(const NotedPlugin& plugin) {
+Json Described(const PluginInNote& plugin) {
   Json points = Json::array();
   for (const std::string& id : plugin.points) {
     const PointInfo* point = FindPoint(id);
@@ -119,7 +119,7 @@ Json Described(const NotedPlugin& plugin) {
 }
 
 // Returns the report of a plugin that was not checked.
-Json UncheckedReport(const NotedPlugin& plugin) {
+Json UncheckedReport(const PluginInNote& plugin) {
   Json report = Described(plugin);
   report.update({{"kept", nullptr},
                  {"promises", Json::array()},
@@ -128,7 +128,7 @@ Json UncheckedReport(const NotedPlugin& plugin) {
   return report;
 }
 
-Json ReportOf(const NotedPlugin& plugin, const ContractOutcome& outcome) {
+Json ReportOf(const PluginInNote& plugin, const ContractOutcome& outcome) {
   Json asked;
   if (outcome.coverage.has_value()) {
     asked = {{"pods", outcome.coverage->pods},
@@ -244,7 +244,7 @@ class LibraryCheck {
 
   // Errors: a process could not be created.
   Status Run() {
-    for (const NotedPlugin& plugin : note().plugins) {
+    for (const PluginInNote& plugin : note().plugins) {
       if (!is_loaded_) {
         plugins_.push_back(UncheckedReport(plugin));
       } else if (Status status = Check(plugin); !status.ok()) {
@@ -269,7 +269,7 @@ class LibraryCheck {
  private:
   const PluginNote& note() const { return source_.checked.note; }
 
-  Status Check(const NotedPlugin& plugin) {
+  Status Check(const PluginInNote& plugin) {
     const auto args = args_.find(plugin.name);
     const auto outcome = CheckContractIsolated(
         source_,

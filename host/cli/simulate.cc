@@ -44,7 +44,7 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
       ++(pod.node.empty() ? outcome.refused : outcome.placed);
     }
   }
-  outcome.others = simulation.loop().router().others_pending();
+  outcome.others = simulation.loop().router().other_schedulers_pending();
   outcome.nodes = simulation.loop().cache().table().node_count();
   return outcome;
 }

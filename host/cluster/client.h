@@ -83,7 +83,7 @@ class WatchSink {
   //            it can be listed and watched again. The client retries by itself; the call serves
   //            the log and the readiness check.
   // Threading: as for OnEvents.
-  virtual void OnTrouble(const Status& status) { static_cast<void>(status); }
+  virtual void OnWatchError(const Status& status) { static_cast<void>(status); }
 };
 
 // A running watch. Its destruction ends the watch: when the destructor returns, no call to the sink
@@ -168,9 +168,9 @@ struct ApiRequest {
 
 // Callbacks that receive the result of a request. A callback may be empty if the caller does not
 // need the result.
-using Done = std::function<void(Status)>;
+using StatusCallback = std::function<void(Status)>;
 template <class T>
-using Answer = std::function<void(Result<T>)>;
+using ResultCallback = std::function<void(Result<T>)>;
 
 // ---- The client ---------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Client {
   // (kube-scheduler's informer has the field selector
   // status.phase!=Succeeded,status.phase!=Failed).
   // Returns: never null. If the server does not have the kind, the client retries; see
-  //          WatchSink::OnTrouble.
+  //          WatchSink::OnWatchError.
   [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
                                                           WatchSink& sink) = 0;
 
@@ -220,12 +220,13 @@ class Client {
   // If the server's response is lost, the client reads the pod until the outcome is known, and then
   // calls `done`. The caller keeps the pod assumed on the node until `done` is called, so that no
   // other pod gets the room while the outcome is unknown.
-  virtual void Bind(const PodName& pod, std::string_view node, Done done) = 0;
+  virtual void Bind(const PodName& pod, std::string_view node, StatusCallback done) = 0;
 
   // PATCH pods/<name>/status. A patch that changes nothing keeps the resourceVersion. The request
   // may safely be repeated.
   // Errors: kNotFound; kConflict (another uid).
-  virtual void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) = 0;
+  virtual void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                              StatusCallback done) = 0;
 
   // DELETE pods/<name>. A pod on a node first gets a deletionTimestamp, and is removed when its
   // containers have ended. A pod without a node, a pod in a final phase, and a pod with a grace
@@ -233,29 +234,31 @@ class Client {
   // The request may safely be repeated.
   // Returns: success: the pod was removed or is being deleted.
   // Errors: kNotFound; kConflict (another uid).
-  virtual void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) = 0;
+  virtual void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                         StatusCallback done) = 0;
 
   // Creates an event.
   // Returns: success means that the client has accepted the event, not that it was stored.
   // Lost:    events may be lost under load or while the server is unavailable. They inform users
   //          and never delay requests of other types. Repeated events may be counted in the first
   //          one (event series).
-  virtual void CreateEvent(Event event, Done done) = 0;
+  virtual void CreateEvent(Event event, StatusCallback done) = 0;
 
   // Requests for leases. The returned lease contains the resourceVersion that the next update must
   // have. These requests are sent before all others, so that a busy client does not lose its
   // leadership.
   // Errors: Get: kNotFound. Create: kAlreadyExists. Update: kNotFound; kConflict if
   //         `lease.resource_version` is not the current one; kInvalidArgument if it is empty.
-  virtual void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) = 0;
-  virtual void CreateLease(const Lease& lease, Answer<Lease> answer) = 0;
-  virtual void UpdateLease(const Lease& lease, Answer<Lease> answer) = 0;
+  virtual void GetLease(std::string_view ns, std::string_view name,
+                        ResultCallback<Lease> answer) = 0;
+  virtual void CreateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
+  virtual void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
 
   // Sends any other request with a JSON body and returns the JSON response. It serves plugins that
   // write their own objects.
   // Errors: the message is the server's response, a Status object (meta/v1) as JSON; or plain text
   //         if the error did not come from a server.
-  virtual void Request(ApiRequest request, Answer<std::string> answer) = 0;
+  virtual void Request(ApiRequest request, ResultCallback<std::string> answer) = 0;
 
   // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
   // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,

@@ -124,7 +124,7 @@ ContractFinding CrashOf(std::string_view text) {
           SignalText(signal) + " in " + std::string(text.substr(0, space)) + " ends the process"};
 }
 
-ContractFinding EndOf(const ChildEnd& end, bool is_loaded) {
+ContractFinding EndOf(const ChildResult& end, bool is_loaded) {
   if (end.is_late) {
     return {std::string(kDeadlinesPromise),
             "the check has not ended after " + std::to_string(kMaxCheckNs / kSecond) + " s"};
@@ -161,7 +161,7 @@ bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcom
   return true;
 }
 
-ContractOutcome OutcomeOf(const ChildEnd& end) {
+ContractOutcome OutcomeOf(const ChildResult& end) {
   ContractOutcome outcome;
   bool is_complete = false;
   for (std::string_view text = end.text; !text.empty();) {

@@ -39,7 +39,8 @@ void FailureHandler::PatchStatus(const PodRef& pod, const Failure& failure) {
   const int64_t generation = pod->meta().generation;
   PodStatusPatch patch;
   ForgetFailedPatches();
-  const bool sets_condition = queue_.NoteReported(pod->uid(), reason, failure.message, generation);
+  const bool sets_condition =
+      queue_.RecordReported(pod->uid(), reason, failure.message, generation);
   if (sets_condition) {
     patch.pod_scheduled = {.status = BERTH_CONDITION_FALSE,
                            .reason = reason,
@@ -54,7 +55,7 @@ void FailureHandler::PatchStatus(const PodRef& pod, const Failure& failure) {
   client_.PatchPodStatus(NameOf(*pod), patch, sets_condition ? RecordFailedPatch(*pod) : nullptr);
 }
 
-Done FailureHandler::RecordFailedPatch(const Pod& pod) const {
+StatusCallback FailureHandler::RecordFailedPatch(const Pod& pod) const {
   return [failed = failed_patches_, uid = std::string(pod.uid())](const Status& status) {
     if (status.ok() || status.code() == ErrorCode::kNotFound) return;
     const std::lock_guard lock(failed->mutex);
@@ -64,7 +65,7 @@ Done FailureHandler::RecordFailedPatch(const Pod& pod) const {
 
 void FailureHandler::ForgetFailedPatches() {
   const std::lock_guard lock(failed_patches_->mutex);
-  for (const std::string& uid : failed_patches_->uids) queue_.ForgetReported(uid);
+  for (const std::string& uid : failed_patches_->uids) queue_.ClearReported(uid);
   failed_patches_->uids.clear();
 }
 

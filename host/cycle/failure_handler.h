@@ -54,7 +54,7 @@ class FailureHandler {
 
   void Nominate(const PodRef& pod, const Failure& failure);
   void PatchStatus(const PodRef& pod, const Failure& failure);
-  Done RecordFailedPatch(const Pod& pod) const;
+  StatusCallback RecordFailedPatch(const Pod& pod) const;
   void ForgetFailedPatches();
 
   SchedulingQueue& queue_;

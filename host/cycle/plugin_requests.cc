@@ -65,14 +65,14 @@ struct PluginRequests::Victim {
   bool had_place;  // It was waiting or being bound when the eviction was requested.
 };
 
-void PluginRequests::Evict(const PodName& pod, std::string_view message, Done done) {
+void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {
   Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
                 std::string(message), waiting_pods_.Find(pod.uid) != nullptr};
   Defer([this, victim = std::move(victim), done = std::move(done)] { EvictNow(victim, done); });
 }
 
 // A pod that waits on Permit or is in PreBind goes back to the queue; any other pod is deleted.
-void PluginRequests::EvictNow(const Victim& victim, const Done& done) {
+void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) {
   BindingCycle* binding = waiting_pods_.Find(victim.uid);
   if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
   // Its binding has failed since: it has no place any more.

@@ -78,7 +78,7 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   parts_.router.SetProfiles(std::move(names));
   DropUnusedRetired();
   parts_.router.StartWatches(parts_.client, WatchedKinds());
-  parts_.queue.TryAllAgain();
+  parts_.queue.RequeueAll();
   return {};
 }
 
@@ -170,7 +170,7 @@ void Profiles::Release(std::unique_ptr<BindingCycle> ended) {
   parts_.queue.Activate(pod->uid());  // The plugins that rejected it may exist no more.
   ended.reset();
   const PodRef requeued = parts_.queue.PodOf(pod->uid());
-  if (requeued != nullptr && Find(*requeued) == nullptr) parts_.router.GiveUp(requeued);
+  if (requeued != nullptr && Find(*requeued) == nullptr) parts_.router.ReleasePod(requeued);
   DropUnusedRetired();
 }
 

@@ -34,7 +34,7 @@ bool Reservation::IsConfirmedHere() const {
 }
 
 void Reservation::ReleasePlace() {
-  if (Forget()) env_.router.OnPlaceFreed(placed_);
+  if (Forget()) env_.router.OnAssumedPodForgotten(placed_);
 }
 
 Reservation::~Reservation() {
@@ -51,7 +51,7 @@ void Reservation::Undo() {
   } else {
     env_.queue.Return(placed_->uid(), {});
   }
-  if (announces_release_ && !IsConfirmedHere()) env_.router.OnPlaceFreed(placed_);
+  if (announces_release_ && !IsConfirmedHere()) env_.router.OnAssumedPodForgotten(placed_);
 }
 
 }  // namespace berth::host

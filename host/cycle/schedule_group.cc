@@ -131,7 +131,7 @@ void GroupCycle::RollBack(Member& member) {
 
 void GroupCycle::Commit(const Member& member) {
   if (member.binding == nullptr) return;
-  parts_.queue.TakeFromGroup(member.result.pod->uid());
+  parts_.queue.SplitFromGroup(member.result.pod->uid());
   EndFormerNomination(parts_.queue, member.result);
   parts_.sink.OnAssumed(member.result.pod, member.result.node);
   member.binding->Start();

@@ -77,7 +77,7 @@ HostServices SchedulingLoop::MakeServices() {
 
 EventRouter::Options SchedulingLoop::RouterOptions() {
   return {.profiles = {},
-          .on_assumed_pod_going =
+          .on_assumed_pod_deleting =
               [this](std::string_view uid) {
                 if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->OnPodDeleted();
               },
@@ -85,7 +85,7 @@ EventRouter::Options SchedulingLoop::RouterOptions() {
               [this](std::string_view uid) {
                 if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->OnPodBound();
               },
-          .on_contradiction = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); }};
+          .on_inconsistency = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); }};
 }
 
 // --- the loop -----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ void SchedulingLoop::Schedule(const QueuedEntity& entity) {
   if (const Profiles::Profile* profile = profiles_.Find(*pod))
     return profile->cycle->ScheduleOne(pod);
   // Its profile was removed while it was in flight.
-  router_.GiveUp(pod);
+  router_.ReleasePod(pod);
   queue_.Done(pod->uid());
 }
 

@@ -48,10 +48,11 @@ class RecordingClient final : public Client {
   std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
     return unused_.StartWatch(kind, sink);
   }
-  void Bind(const PodName& pod, std::string_view node, Done done) override {
+  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override {
     unused_.Bind(pod, node, std::move(done));
   }
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override {
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                      StatusCallback done) override {
     std::string text(pod.name);
     if (patch.pod_scheduled.has_value()) Append(text, *patch.pod_scheduled);
     if (patch.disruption_target.has_value()) Append(text, *patch.disruption_target);
@@ -61,24 +62,24 @@ class RecordingClient final : public Client {
     patches.push_back(std::move(text));
     if (done) done(patch_answer);
   }
-  void DeletePod(const PodName& pod, std::optional<int64_t>, Done done) override {
+  void DeletePod(const PodName& pod, std::optional<int64_t>, StatusCallback done) override {
     deletions.emplace_back(pod.name);
     if (done) done(delete_answer);
   }
-  void CreateEvent(Event event, Done) override {
+  void CreateEvent(Event event, StatusCallback) override {
     events.push_back(event.type + " " + event.reason + " " + event.regarding.name + ": " +
                      event.note);
   }
-  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override {
+  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
     unused_.GetLease(ns, name, std::move(answer));
   }
-  void CreateLease(const Lease& lease, Answer<Lease> answer) override {
+  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     unused_.CreateLease(lease, std::move(answer));
   }
-  void UpdateLease(const Lease& lease, Answer<Lease> answer) override {
+  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     unused_.UpdateLease(lease, std::move(answer));
   }
-  void Request(ApiRequest request, Answer<std::string> answer) override {
+  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
     unused_.Request(std::move(request), std::move(answer));
   }
   void Stop() override {}

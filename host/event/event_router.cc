@@ -56,7 +56,8 @@ EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& qu
                          Options options)
     : cache_(cache), objects_(objects), queue_(queue), options_(std::move(options)) {
   SetDraining({});
-  BERTH_ASSERT(options_.on_assumed_pod_going && options_.on_pod_bound && options_.on_contradiction);
+  BERTH_ASSERT(options_.on_assumed_pod_deleting && options_.on_pod_bound &&
+               options_.on_inconsistency);
 }
 
 void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
@@ -160,7 +161,7 @@ void EventRouter::Apply(const PodStep& step) {
       if (const PodRef assigned = cache_.PodOf(step.pod->uid())) status = RemoveFromCache(assigned);
       break;
   }
-  if (!status.ok()) options_.on_contradiction(status.message());
+  if (!status.ok()) options_.on_inconsistency(status.message());
 }
 
 // Updates a pod in flight in the queue too, because the next attempt uses that version. A pod that
@@ -170,7 +171,7 @@ void EventRouter::UpdateInQueue(const PodStep& step) {
   const bool is_assumed = cache_.IsAssumed(uid);
   if (!is_assumed || queue_.Find(uid) != nullptr) queue_.Update(step.pod);
   const bool deletion_began = step.pod->terminating() && !step.old->terminating();
-  if (deletion_began && is_assumed) options_.on_assumed_pod_going(uid);
+  if (deletion_began && is_assumed) options_.on_assumed_pod_deleting(uid);
 }
 
 void EventRouter::RemoveBoundFromQueue(const PodRef& pod) {
@@ -180,7 +181,7 @@ void EventRouter::RemoveBoundFromQueue(const PodRef& pod) {
 
 void EventRouter::RemoveFromQueue(const PodRef& pod) {
   queue_.Remove(pod->uid());
-  if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_going(pod->uid());
+  if (cache_.IsAssumed(pod->uid())) options_.on_assumed_pod_deleting(pod->uid());
 }
 
 // The assumption may have been wrong: the pod may be on another node, or have smaller requests by
@@ -191,7 +192,7 @@ Status EventRouter::AddToCache(const PodRef& pod) {
   queue_.OnEvent(PodEvent(BERTH_ACTION_ADD, nullptr, pod));
   if (assumed == nullptr) return status;
   if (assumed->view().node_name != pod->view().node_name) {
-    OnPlaceFreed(assumed);
+    OnAssumedPodForgotten(assumed);
   } else if (const uint32_t change = PodChange(*assumed, *pod); change != BERTH_ACTION_UPDATE) {
     ForEachAction(change, [&](uint32_t action) { queue_.OnEvent(PodEvent(action, assumed, pod)); });
   }
@@ -211,7 +212,7 @@ Status EventRouter::RemoveFromCache(const PodRef& pod) {
   return status;
 }
 
-void EventRouter::OnPlaceFreed(const PodRef& pod) {
+void EventRouter::OnAssumedPodForgotten(const PodRef& pod) {
   const std::string_view uid = pod->uid();
   queue_.OnEvent(PodEvent(BERTH_ACTION_DELETE, pod, nullptr),
                  [uid](const QueuedEntity& entity) { return !entity.Has(uid); });
@@ -245,7 +246,7 @@ void EventRouter::SetDraining(std::vector<Id> draining) {
   routed_.insert(routed_.end(), options_.profiles.begin(), options_.profiles.end());
 }
 
-void EventRouter::GiveUp(const PodRef& pod) {
+void EventRouter::ReleasePod(const PodRef& pod) {
   queue_.Remove(pod->uid());
   others_pending_.insert_or_assign(std::string(pod->uid()), pod);
 }
@@ -263,7 +264,7 @@ void EventRouter::SetProfiles(std::vector<Id> profiles) {
       if (!IsOurs(*pod)) leaving.push_back(pod);
     });
   });
-  for (const PodRef& pod : leaving) GiveUp(pod);
+  for (const PodRef& pod : leaving) ReleasePod(pod);
   std::ranges::sort(joining, {}, [](const PodRef& pod) {
     return std::tuple(pod->meta().created_ns, pod->Key());
   });

@@ -36,12 +36,12 @@ class EventRouter {
     std::vector<Id> profiles;
     // Called when an assumed pod is being deleted, or was deleted: its reservation may be released,
     // because its binding will fail. Must be set.
-    std::function<void(std::string_view uid)> on_assumed_pod_going;
+    std::function<void(std::string_view uid)> on_assumed_pod_deleting;
     // Called when a pod of one of the profiles was bound, by this scheduler or another one. Must be
     // set.
     std::function<void(std::string_view uid)> on_pod_bound;
     // Called when an event contradicts the cache. Must be set.
-    std::function<void(std::string_view message)> on_contradiction;
+    std::function<void(std::string_view message)> on_inconsistency;
   };
 
   EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue, Options options);
@@ -53,14 +53,14 @@ class EventRouter {
   // that do not exist yet.
   void StartWatches(Client& client, std::span<const std::string> kinds);
   // Replaces the profiles. Waiting pods of a new profile enter the queue, and those of a removed
-  // profile leave it; for pods in flight, the caller calls GiveUp() when their attempt has ended.
-  // The caller must then call SetDraining().
+  // profile leave it. The caller must then call SetDraining(), and must call ReleasePod() for a pod
+  // in flight of a removed profile when the pod's attempt has ended.
   void SetProfiles(std::vector<Id> profiles);
   // Sets the removed profiles that may still have pods in flight. Changes of these pods are routed
   // as before.
   void SetDraining(std::vector<Id> draining);
   // Removes a pod without a node from the queue, because no profile is responsible for it any more.
-  void GiveUp(const PodRef& pod);
+  void ReleasePod(const PodRef& pod);
   // Stops all watches. No event is routed afterwards.
   void StopWatches() { watches_.clear(); }
 
@@ -70,12 +70,12 @@ class EventRouter {
 
   // Applies the deletion of an assigned pod as an event to all other pods, after an assumed pod was
   // forgotten.
-  void OnPlaceFreed(const PodRef& pod);
+  void OnAssumedPodForgotten(const PodRef& pod);
 
   // Returns whether every object that existed when the watches began was received.
   bool synced() const { return unsynced_ == 0; }
   // Returns the number of pods without a node that name another scheduler.
-  size_t others_pending() const { return others_pending_.size(); }
+  size_t other_schedulers_pending() const { return others_pending_.size(); }
 
  private:
   class Sink;

@@ -72,13 +72,13 @@ class EventRouterTest : public ::testing::Test {
       : cache_(objects_.interner()),
         queue_(policy_, order_, clock_, {}),
         profile_(objects_.interner().Intern("default-scheduler")),
-        router_(
-            cache_, store_, queue_,
-            {.profiles = {profile_},
-             .on_assumed_pod_going = [this](std::string_view uid) { deleting_.emplace_back(uid); },
-             .on_pod_bound = [this](std::string_view uid) { bound_.emplace_back(uid); },
-             .on_contradiction =
-                 [this](std::string_view text) { inconsistencies_.emplace_back(text); }}) {
+        router_(cache_, store_, queue_,
+                {.profiles = {profile_},
+                 .on_assumed_pod_deleting =
+                     [this](std::string_view uid) { deleting_.emplace_back(uid); },
+                 .on_pod_bound = [this](std::string_view uid) { bound_.emplace_back(uid); },
+                 .on_inconsistency =
+                     [this](std::string_view text) { inconsistencies_.emplace_back(text); }}) {
     queue_.Add(Pod({.name = "watcher"}));
     queue_.Pop();
     queue_.Return("uid-watcher", {.plugins = {kPlugin}, .pending = {}});
@@ -157,11 +157,11 @@ TEST_F(EventRouterTest, APodWithoutANodeIsQueuedAndIsNoEvent) {
 TEST_F(EventRouterTest, APodOfAnotherSchedulerIsIgnoredUntilItHasANode) {
   const PodRef pod = Added(Pod({.name = "a", .spec = R"("schedulerName":"other")"}));
   EXPECT_FALSE(Queued("uid-a"));
-  EXPECT_EQ(router_.others_pending(), 1U);
+  EXPECT_EQ(router_.other_schedulers_pending(), 1U);
   const PodRef bound =
       Changed(pod, Pod({.name = "a", .node = "n1", .spec = R"("schedulerName":"other")"}));
   EXPECT_TRUE(Cached("uid-a"));
-  EXPECT_EQ(router_.others_pending(), 0U);
+  EXPECT_EQ(router_.other_schedulers_pending(), 0U);
   EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
   Deleted(bound);
   EXPECT_FALSE(Cached("uid-a"));
@@ -303,9 +303,9 @@ TEST_F(EventRouterTest, AnOldEventDoesNotQueueABoundPodAgain) {
 
 TEST_F(EventRouterTest, OnPlaceFreedIsADeletionForAllOtherPods) {
   const PodRef watcher = Pod({.name = "watcher", .node = "n1"});
-  router_.OnPlaceFreed(watcher);
+  router_.OnAssumedPodForgotten(watcher);
   EXPECT_THAT(policy_.Take(), IsEmpty());
-  router_.OnPlaceFreed(Pod({.name = "a", .node = "n1"}));
+  router_.OnAssumedPodForgotten(Pod({.name = "a", .node = "n1"}));
   EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodDelete"));
 }
 

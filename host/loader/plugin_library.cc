@@ -305,7 +305,7 @@ std::string Join(const std::vector<std::string>& texts) {
   return joined + "]";
 }
 
-std::optional<LoadError> ComparePlugin(const NotedPlugin& noted, const PluginInfo& info,
+std::optional<LoadError> ComparePlugin(const PluginInNote& noted, const PluginInfo& info,
                                        uint64_t index) {
   const std::string field = "plugins[" + std::to_string(index) + "].";
   if (noted.name != info.name) return Differs(field + "name", noted.name, info.name);

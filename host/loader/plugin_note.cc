@@ -76,7 +76,7 @@ std::optional<LoadError> ReadPoints(dom::element value, const std::string& point
 }
 
 std::optional<LoadError> ReadPlugin(dom::element value, const std::string& pointer,
-                                    NotedPlugin* plugin) {
+                                    PluginInNote* plugin) {
   dom::object object;
   if (value.get(object) != simdjson::SUCCESS) return Bad(pointer, "an object", KindName(value));
   dom::element member;
@@ -111,9 +111,9 @@ std::optional<LoadError> ReadPlugins(dom::object object, PluginNote* note) {
   }
   for (dom::element element : plugins) {
     const std::string pointer = "/plugins/" + std::to_string(note->plugins.size());
-    NotedPlugin plugin;
+    PluginInNote plugin;
     if (auto error = ReadPlugin(element, pointer, &plugin)) return error;
-    for (const NotedPlugin& other : note->plugins) {
+    for (const PluginInNote& other : note->plugins) {
       if (other.name != plugin.name) continue;
       return Bad(pointer + "/name", "unique plugin names", "\"" + plugin.name + "\" twice");
     }

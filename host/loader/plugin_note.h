@@ -12,7 +12,7 @@
 
 namespace berth::host {
 
-struct NotedPlugin {
+struct PluginInNote {
   std::string name;
   std::string version;
   std::vector<std::string> points;  // "berth.filter/1", in the order of the note.
@@ -22,7 +22,7 @@ struct PluginNote {
   uint16_t abi_major = 0;
   uint16_t abi_minor = 0;
   uint16_t min_host_minor = 0;
-  std::vector<NotedPlugin> plugins;  // At least one; empty for another major version of the ABI.
+  std::vector<PluginInNote> plugins;  // At least one; empty for another major version of the ABI.
 };
 
 inline constexpr uint64_t kMaxNoteBytes = uint64_t{1} << 20;

@@ -185,7 +185,7 @@ RunSummary EmbeddedRun::Summary() const {
   RunSummary summary{.signal = stop_ > 0 ? stop_.load() : 0,
                      .bound = reporter_->bound(),
                      .pending = loop.queue().size(),
-                     .other_schedulers = loop.router().others_pending(),
+                     .other_schedulers = loop.router().other_schedulers_pending(),
                      .nodes = loop.cache().table().node_count(),
                      .events = events_,
                      .took_ns = clock_->NowNs() - reporter_->start_ns(),

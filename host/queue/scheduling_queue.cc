@@ -339,8 +339,8 @@ void SchedulingQueue::Activate(std::string_view uid) {
   }
 }
 
-bool SchedulingQueue::NoteReported(std::string_view uid, std::string_view reason,
-                                   std::string_view message, int64_t generation) {
+bool SchedulingQueue::RecordReported(std::string_view uid, std::string_view reason,
+                                     std::string_view message, int64_t generation) {
   QueueEntry* entry = Entry(uid);
   BERTH_ASSERT(entry != nullptr);
   std::string text = std::to_string(generation);
@@ -350,7 +350,7 @@ bool SchedulingQueue::NoteReported(std::string_view uid, std::string_view reason
   return std::exchange(ReportedOf(*entry, uid), hash) != hash;
 }
 
-void SchedulingQueue::ForgetReported(std::string_view uid) {
+void SchedulingQueue::ClearReported(std::string_view uid) {
   if (QueueEntry* entry = Entry(uid)) ReportedOf(*entry, uid) = 0;
 }
 
@@ -408,7 +408,7 @@ void SchedulingQueue::PolicyChanged() {
   parked_.Rebuild();
 }
 
-void SchedulingQueue::TryAllAgain() {
+void SchedulingQueue::RequeueAll() {
   std::vector<QueueEntry*> ready;
   for (const Entries* entries : {&entries_, &groups_}) {
     for (const auto& entry : *entries) {

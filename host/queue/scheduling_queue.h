@@ -124,7 +124,7 @@ class SchedulingQueue {
   void ReturnGroup(std::string_view name, Rejection rejection);
   // Splits a member that has a node off its group; the pod stays in flight on its own. A group
   // without members is erased. REQUIRES: the pod is a member of a group in flight.
-  void TakeFromGroup(std::string_view uid);
+  void SplitFromGroup(std::string_view uid);
   // Stops recording events for the pod, which from now on does not depend on any event. If the pod
   // is rejected all the same, it is tried again after its backoff, because it may have missed an
   // event.
@@ -141,11 +141,11 @@ class SchedulingQueue {
   void Nominate(const PodRef& pod, std::string_view node);
   // Records the condition that is reported for this generation of the pod. Returns false if it
   // equals the one recorded last. REQUIRES: the pod is in the queue.
-  bool NoteReported(std::string_view uid, std::string_view reason, std::string_view message,
-                    int64_t generation);
+  bool RecordReported(std::string_view uid, std::string_view reason, std::string_view message,
+                      int64_t generation);
   // Clears the recorded condition, because reporting it may have failed. The pod need not be in the
   // queue any more.
-  void ForgetReported(std::string_view uid);
+  void ClearReported(std::string_view uid);
 
   // ---- Time -------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class SchedulingQueue {
   void SetGroups(bool groups);
   // Runs PreEnqueue for all waiting pods. Pods that were rejected, and pods in flight that will be,
   // are tried again after their backoff.
-  void TryAllAgain();
+  void RequeueAll();
   Nominator& nominator() { return nominator_; }
   const Nominator& nominator() const { return nominator_; }
 
@@ -224,7 +224,7 @@ class SchedulingQueue {
                      Requeueing when_ready = Requeueing::kImmediately);
 
   // Moves the entry from its place to another. All changes of place go through this function,
-  // except that TakeFromGroup() creates an entry in flight.
+  // except that SplitFromGroup() creates an entry in flight.
   void Move(QueueEntry& entry, QueuePlace to);
   void Enter(QueueEntry& entry, QueuePlace to);
   void Leave(QueueEntry& entry);

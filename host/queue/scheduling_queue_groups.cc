@@ -164,7 +164,7 @@ void SchedulingQueue::RemoveFromGroup(QueueEntry& group, std::string_view uid) {
   Erase(group);
 }
 
-void SchedulingQueue::TakeFromGroup(std::string_view uid) {
+void SchedulingQueue::SplitFromGroup(std::string_view uid) {
   QueueEntry& group = EntryInFlight(uid);
   BERTH_ASSERT(group.entity.group != nullptr);
   Member member = DropMember(group, uid);

@@ -206,13 +206,13 @@ TEST(SchedulingQueueGroupsTest, RecordsReportedConditionsForEachMember) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join b g");
   SchedulingQueue& queue = *test.queue;
-  EXPECT_TRUE(queue.NoteReported("uid-a", "r", "m", 1));
-  EXPECT_TRUE(queue.NoteReported("uid-b", "r", "m", 1));
-  EXPECT_FALSE(queue.NoteReported("uid-a", "r", "m", 1));
-  queue.ForgetReported("uid-b");
+  EXPECT_TRUE(queue.RecordReported("uid-a", "r", "m", 1));
+  EXPECT_TRUE(queue.RecordReported("uid-b", "r", "m", 1));
+  EXPECT_FALSE(queue.RecordReported("uid-a", "r", "m", 1));
+  queue.ClearReported("uid-b");
   test.Run("pop g(a,b); take a; return a 1; return g 1");
-  EXPECT_FALSE(queue.NoteReported("uid-a", "r", "m", 1));
-  EXPECT_TRUE(queue.NoteReported("uid-b", "r", "m", 1));
+  EXPECT_FALSE(queue.RecordReported("uid-a", "r", "m", 1));
+  EXPECT_TRUE(queue.RecordReported("uid-b", "r", "m", 1));
 }
 
 TEST(SchedulingQueueGroupsTest, FindsAndCountsMembersAsPods) {
@@ -333,7 +333,7 @@ class RandomOperations {
       const QueuedEntity* now = test_.queue->Find("uid-" + member);
       const bool is_member = now != nullptr && now->group != nullptr && now->group->name == name;
       if (!is_member || (!takes_all && Below(2) == 0)) continue;
-      test_.queue->TakeFromGroup("uid-" + member);
+      test_.queue->SplitFromGroup("uid-" + member);
       in_flight_.push_back(member);
     }
     test_.queue->CheckInvariants();

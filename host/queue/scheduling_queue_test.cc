@@ -308,15 +308,15 @@ TEST(SchedulingQueueTest, ReturnReturnsFalseForARemovedPod) {
 TEST(SchedulingQueueTest, NoteReportedDetectsRepeatedConditions) {
   TestQueue test;
   test.Run("add a");
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
-  EXPECT_FALSE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerError", "no", 1));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "SchedulerErrorn", "o", 1));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 1));
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
-  test.queue->ForgetReported("uid-a");
-  EXPECT_TRUE(test.queue->NoteReported("uid-a", "Unschedulable", "no", 2));
-  test.queue->ForgetReported("unknown");
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_FALSE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "SchedulerError", "no", 1));
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "SchedulerErrorn", "o", 1));
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 1));
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 2));
+  test.queue->ClearReported("uid-a");
+  EXPECT_TRUE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 2));
+  test.queue->ClearReported("unknown");
 }
 
 TEST(SchedulingQueueTest, EndingAnAttemptRequiresAPodInFlight) {
@@ -364,7 +364,7 @@ TEST(SchedulingQueueTest, TryAllAgainRunsPreEnqueueAndRequeuesParkedPods) {
   EXPECT_EQ(test.Places(), "a=parked b=backoff c=errors d=flight e=active f=gated");
   for (const char* pod : {"b", "c", "d", "e"}) test.policy.gated_by[pod] = 4;
   test.policy.gated_by.erase("f");
-  test.queue->TryAllAgain();
+  test.queue->RequeueAll();
   test.queue->CheckInvariants();
   EXPECT_EQ(test.Places(), "a=backoff b=gated c=gated d=flight e=gated f=active");
   test.Run("release d; return d 5");

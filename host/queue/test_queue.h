@@ -321,7 +321,7 @@ class TestQueue {
     } else if (verb == "fail") {
       EndAttempt(name, {});
     } else if (verb == "take") {
-      queue->TakeFromGroup(uid);
+      queue->SplitFromGroup(uid);
     } else if (verb == "done") {
       queue->Done(uid);
     } else if (verb == "stop") {

@@ -87,9 +87,9 @@ std::vector<std::string> Attempt::SubsetPluginNames() const {
 }
 
 void Attempt::RefreshLiveRows() {
-  if (live_shape_ == table_.shape()) return;
+  if (live_generation_ == table_.node_set_generation()) return;
   live_rows_.AssignLive(table_);
-  live_shape_ = table_.shape();
+  live_generation_ = table_.node_set_generation();
 }
 
 }  // namespace berth::host

@@ -116,7 +116,7 @@ class Attempt {
   std::unique_ptr<CycleState> state_;  // Null between attempts and after TakeState().
   std::vector<std::unique_ptr<CycleState>> spare_states_;
   Selection live_rows_;
-  uint64_t live_shape_ = UINT64_MAX;
+  uint64_t live_generation_ = UINT64_MAX;
   CallMonitor* monitor_ = nullptr;  // Null: calls are not monitored.
   uint32_t cancel_ = 0;             // BERTH_CANCELED. Set by the monitor while a call is late.
 };

@@ -73,7 +73,7 @@ TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
   NoteBadCode(plugin, Point::kFilter, BERTH_BUG, "");
   NoteBadCode(plugin, Point::kFilter, BERTH_WAIT, "why");
   NoteBadCode(plugin, Point::kScore, 99, "");
-  EXPECT_THAT(lines_, ElementsAre("Filter: exception: plugin answered Bug",
+  EXPECT_THAT(lines_, ElementsAre("Filter: exception: plugin returned Bug",
                                   "Filter: bad code: answered Wait (4): why",
                                   "Score: bad code: answered Unknown (99)"));
 }
@@ -82,7 +82,7 @@ TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_SKIP, {"a", "b"}})),
             "Error: running Reserve plugin \"test.A\": a, b");
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_ERROR})),
-            "Error: running Reserve plugin \"test.A\": plugin answered Error");
+            "Error: running Reserve plugin \"test.A\": plugin returned Error");
   EXPECT_THAT(lines_, ElementsAre("Reserve: bad code: answered Skip (5): a, b"));
 }
 

@@ -32,7 +32,7 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
     return PluginError(plugin, Point::kFilter, what);
   }
   const std::string text = Join(cycle.ReasonTexts(reasons), ", ");
-  return PluginError(plugin, Point::kFilter, text.empty() ? "plugin answered Error" + on : text);
+  return PluginError(plugin, Point::kFilter, text.empty() ? "plugin returned Error" + on : text);
 }
 
 // Calls the plugin for a block, and returns an error if the call failed.

@@ -12,7 +12,7 @@ namespace berth::host {
 
 // Runs the PreScore plugins in order over the feasible nodes. Fills in skip_score.
 // Threading: [cycle].
-// Returns:   success; an error when a plugin answered anything but Success or Skip, which fails the
+// Returns:   success; an error when a plugin returned anything but Success or Skip, which fails the
 //            cycle: a pod is never unschedulable because of Score.
 PluginStatus RunPreScore(Attempt& attempt);
 

@@ -38,7 +38,7 @@ class SchedulerRequests {
 
   // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.
   // Errors: those of Client::DeletePod, except that a pod that does not exist is a success.
-  virtual void Evict(const PodName& pod, std::string_view message, Done done) = 0;
+  virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
 };
 
 }  // namespace berth::host

@@ -47,7 +47,7 @@ class FakeScheduler final : public SchedulerRequests {
                     std::string(reason));
     return Waits(uid);
   }
-  void Evict(const PodName& pod, std::string_view message, Done done) override {
+  void Evict(const PodName& pod, std::string_view message, StatusCallback done) override {
     asked.push_back("evict " + std::string(pod.ns) + "/" + std::string(pod.name) + " " +
                     std::string(pod.uid) + ": " + std::string(message));
     done(evicted);

@@ -29,7 +29,7 @@ void CheckNote(std::string_view json) {
     return;
   }
   BERTH_ASSERT(note->abi_major != BERTH_ABI_MAJOR || !note->plugins.empty());
-  for (const NotedPlugin& plugin : note->plugins) {
+  for (const PluginInNote& plugin : note->plugins) {
     BERTH_ASSERT(!plugin.name.empty() && !plugin.version.empty());
   }
 }

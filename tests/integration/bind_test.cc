@@ -77,7 +77,7 @@ TEST_F(BindTest, AFailureRemovesThePodFromTheCache) {
   constexpr BindCase kTable[] = {
       {R"({"bind":{"code":1,"reasons":["boom","bang"]}})",
        "Error: running Bind plugin \"test.A\": boom, bang"},
-      {R"({"bind":{"code":1}})", "Error: running Bind plugin \"test.A\": plugin answered Error"},
+      {R"({"bind":{"code":1}})", "Error: running Bind plugin \"test.A\": plugin returned Error"},
       {R"({"bind":{"code":37,"reasons":["a bug"]}})",
        "Error: running Bind plugin \"test.A\": a bug"},
       {R"({"bind":{"code":2,"reasons":["not there"]}})", "Unschedulable: not there"},

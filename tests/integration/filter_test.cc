@@ -52,7 +52,7 @@ TEST_F(FilterTest, AnswersOfPreFilter) {
       {R"({"preFilter":{"code":1,"reasons":["boom","bang"]}})",
        "Error: running PreFilter plugin \"test.A\": boom, bang"},
       {R"({"preFilter":{"code":1}})",
-       "Error: running PreFilter plugin \"test.A\": plugin answered Error"},
+       "Error: running PreFilter plugin \"test.A\": plugin returned Error"},
       {R"({"preFilter":{"code":6,"reasons":["later"]}})",  // Pending is no answer of PreFilter.
        "Error: running PreFilter plugin \"test.A\": later"},
       {R"({"preFilter":{"code":37,"reasons":["a bug"]}})",
@@ -168,7 +168,7 @@ TEST_F(FilterTest, Verdicts) {
       {R"({"filter":{"verdict":1,"bits":1,"onlyAt":"n2"},"reasons":["boom"]})",
        "Error: running \"test.A\" filter plugin: boom"},
       {R"({"filter":{"verdict":1,"onlyAt":"n2"}})",
-       "Error: running \"test.A\" filter plugin: plugin answered Error for node n2"},
+       "Error: running \"test.A\" filter plugin: plugin returned Error for node n2"},
       {R"({"filter":{"verdict":4,"onlyAt":"n3"}})",
        "Error: running \"test.A\" filter plugin: verdict 4 for node n3 is none that Filter may "
        "give"},
@@ -185,7 +185,7 @@ TEST_F(FilterTest, Verdicts) {
       {R"({"filter":{"code":2,"reasons":["not a verdict"]}})",
        "Error: running \"test.A\" filter plugin: not a verdict"},
       {R"({"filter":{"code":32}})",
-       "Error: running \"test.A\" filter plugin: plugin answered Cancelled"},
+       "Error: running \"test.A\" filter plugin: plugin returned Cancelled"},
   };
   for (const FilterCase& row : kTable) {
     SCOPED_TRACE(row.args);

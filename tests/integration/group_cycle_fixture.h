@@ -24,7 +24,7 @@ inline std::string_view NameOf(const berth_pod& pod) { return Text(pod.meta->nam
 // The answer of a plugin for one member at one point, and the message of the pod's condition.
 struct Refusal {
   const char* point;
-  ScriptedAnswer said;
+  ScriptedAnswer answer;
   std::string message;
 };
 
@@ -56,28 +56,28 @@ class GroupCycleTest : public ::testing::Test {
     b_.interests = a_.interests;
     a_.filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                        berth_status* status) {
-      const ScriptedAnswer said = AnswerAt("Filter", *cycle.pod);
+      const ScriptedAnswer answer = AnswerAt("Filter", *cycle.pod);
       const bool only_first = AnswerAt("Filter but n1", *cycle.pod).code != BERTH_SUCCESS;
       for (uint32_t i = 0; i < block.count; ++i) {
-        const bool errs = said.code == BERTH_ERROR;
-        out.codes[i] = static_cast<uint8_t>(errs ? BERTH_SUCCESS : said.code);
+        const bool errs = answer.code == BERTH_ERROR;
+        out.codes[i] = static_cast<uint8_t>(errs ? BERTH_SUCCESS : answer.code);
         out.reasons[i] = errs ? 0 : 1;
         if (only_first && Text(block.nodes[i]->meta->name) != "n1") {
           out.codes[i] = BERTH_UNSCHEDULABLE;
         }
       }
-      return said.code == BERTH_ERROR ? Report(said, status) : BERTH_SUCCESS;
+      return answer.code == BERTH_ERROR ? Report(answer, status) : BERTH_SUCCESS;
     };
     SetFunctions("A", a_);
     SetFunctions("B", b_);
   }
 
   // Sets the answer of a plugin for the pod at the point. The default is Success.
-  void SetAnswer(const std::string& point, const std::string& pod, const ScriptedAnswer& said) {
-    answers_[point + " " + pod] = said;
+  void SetAnswer(const std::string& point, const std::string& pod, const ScriptedAnswer& answer) {
+    answers_[point + " " + pod] = answer;
   }
-  void SetAnswerForAll(const std::string& point, const ScriptedAnswer& said) {
-    for (const char* pod : {"a", "b", "c"}) SetAnswer(point, pod, said);
+  void SetAnswerForAll(const std::string& point, const ScriptedAnswer& answer) {
+    for (const char* pod : {"a", "b", "c"}) SetAnswer(point, pod, answer);
   }
   void ClearAnswers() { answers_.clear(); }
 
@@ -105,7 +105,7 @@ class GroupCycleTest : public ::testing::Test {
         const std::string suffix = std::to_string(++round);
         ClearAnswers();
         calls_.clear();
-        SetAnswer(refusal.point, member + suffix, refusal.said);
+        SetAnswer(refusal.point, member + suffix, refusal.answer);
         for (const char* pod : {"a", "b", "c"}) {
           harness_.AddPod(Member(pod + suffix, "g" + suffix));
         }

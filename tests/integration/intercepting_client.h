@@ -44,37 +44,39 @@ class InterceptingClient final : public Client {
     if (kind == kPodKind) pods_ = &sink;
     return cluster_.StartWatch(kind, sink);
   }
-  void Bind(const PodName& pod, std::string_view node, Done done) override {
+  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override {
     if (on_bind && Refuses(on_bind(pod, node), done)) return;
     cluster_.Bind(pod, node, std::move(done));
   }
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override {
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                      StatusCallback done) override {
     if (on_patch && Refuses(on_patch(pod, patch), done)) return;
     cluster_.PatchPodStatus(pod, patch, std::move(done));
   }
-  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) override {
+  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                 StatusCallback done) override {
     if (on_delete && Refuses(on_delete(pod), done)) return;
     cluster_.DeletePod(pod, grace_seconds, std::move(done));
   }
-  void CreateEvent(Event event, Done done) override {
+  void CreateEvent(Event event, StatusCallback done) override {
     cluster_.CreateEvent(std::move(event), std::move(done));
   }
-  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override {
+  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
     cluster_.GetLease(ns, name, std::move(answer));
   }
-  void CreateLease(const Lease& lease, Answer<Lease> answer) override {
+  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     cluster_.CreateLease(lease, std::move(answer));
   }
-  void UpdateLease(const Lease& lease, Answer<Lease> answer) override {
+  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     cluster_.UpdateLease(lease, std::move(answer));
   }
-  void Request(ApiRequest request, Answer<std::string> answer) override {
+  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
     cluster_.Request(std::move(request), std::move(answer));
   }
   void Stop() override { cluster_.Stop(); }
 
  private:
-  bool Refuses(Status status, const Done& done) {
+  bool Refuses(Status status, const StatusCallback& done) {
     if (status.ok()) return false;
     if (done) answers_.emplace_back([done, status = std::move(status)] { done(status); });
     return true;

@@ -269,15 +269,15 @@ TEST_F(PlacementTest, CountsButDoesNotScheduleThePodsOfOtherSchedulers) {
   ASSERT_TRUE(harness.Start(TestProfile()).ok());
   harness.AddPod({.name = "a", .spec = "\"schedulerName\":\"other\""});
   harness.AddPod({.name = "b", .spec = "\"schedulerName\":\"other\""});
-  EXPECT_EQ(harness.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness.loop().router().other_schedulers_pending(), 2U);
   EXPECT_EQ(harness.ready(), 0U);
   harness.cluster().Bind({"default", "a", ""}, "n", nullptr);
   harness.cluster().Deliver();
-  EXPECT_EQ(harness.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness.loop().router().other_schedulers_pending(), 1U);
   EXPECT_EQ(harness.loop().cache().pod_count(), 1U);
   ASSERT_TRUE(harness.cluster().Update(harness.objects().Pod({.name = "b"})).ok());
   harness.cluster().Deliver();
-  EXPECT_EQ(harness.loop().router().others_pending(), 0U);
+  EXPECT_EQ(harness.loop().router().other_schedulers_pending(), 0U);
   EXPECT_EQ(harness.ready(), 1U);
 }
 

@@ -80,7 +80,7 @@ TEST(PluginRequestsTest, APodThatIsBoundMeanwhileIsDeleted) {
 
 // The call of PreBind is cancelled. Whatever the plugin answers, the pod is not bound.
 TEST(PluginRequestsTest, APodThatIsEvictedDuringPreBindGoesBackToTheQueue) {
-  for (const ScriptedAnswer& said : {ScriptedAnswer{}, ScriptedAnswer{BERTH_ERROR, {"boom"}}}) {
+  for (const ScriptedAnswer& answer : {ScriptedAnswer{}, ScriptedAnswer{BERTH_ERROR, {"boom"}}}) {
     PodLifecycle pod;
     Evicted evicted;
     pod.b().pre_bind = pod.AnswersLater();
@@ -88,7 +88,7 @@ TEST(PluginRequestsTest, APodThatIsEvictedDuringPreBindGoesBackToTheQueue) {
     EvictP(pod, "make room", evicted);
     pod.harness().Settle();
     EXPECT_EQ(evicted.code, BERTH_SUCCESS);
-    Stage::Complete(pod.done(), said);
+    Stage::Complete(pod.done(), answer);
     pod.harness().Settle();
     EXPECT_EQ(pod.Outcome(), "Error: make room");
     EXPECT_EQ(pod.harness().PlaceOf("p"), QueuePlace::kErrorBackoff);

@@ -24,12 +24,12 @@ class ProfileCliTest : public CliTest {
     const std::string file = File("a.toml", toml);
     const Outcome run = Run({"profile", "check", file});
     EXPECT_EQ(run.exit_status, run.err.empty() ? 0 : 2) << run.out;
-    std::string said = run.err;
-    for (size_t at = said.find(folder_ + "/"); at != std::string::npos;
-         at = said.find(folder_ + "/")) {
-      said.erase(at, folder_.size() + 1);
+    std::string output = run.err;
+    for (size_t at = output.find(folder_ + "/"); at != std::string::npos;
+         at = output.find(folder_ + "/")) {
+      output.erase(at, folder_.size() + 1);
     }
-    return said;
+    return output;
   }
 
   std::vector<std::string> At(const Json& profile, const char* point) {
@@ -382,8 +382,8 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
   };
   for (const Case& c : cases) {
     const std::string error = WithPluginDirectory(c.error);
-    const std::string said = Check(std::string("extends = \"default\"\n") + c.toml + "\n");
-    EXPECT_EQ(said.substr(0, error.ends_with('\n') ? said.size() : error.size()), error) << c.toml;
+    const std::string err = Check(std::string("extends = \"default\"\n") + c.toml + "\n");
+    EXPECT_EQ(err.substr(0, error.ends_with('\n') ? err.size() : error.size()), error) << c.toml;
   }
 }
 
@@ -426,11 +426,12 @@ TEST_F(ProfileCliTest, ProfilesMustHaveTheSameQueueSortArguments) {
   const std::string other = sorted("other", "args = {at = \"elsewhere\"}\n");
   const std::string none = sorted("none", "");
   EXPECT_EQ(Run({"profile", "check", one, same}).exit_status, 0);
-  const std::string said = "plugin \"test.Thrower\": args: expected those of " + one +
-                           ", for all profiles share a queue, found others\n";
+  const std::string args_error = "plugin \"test.Thrower\": args: expected those of " + one +
+                                 ", for all profiles share a queue, found others\n";
   const Outcome run = Run({"profile", "check", one, same, other, none});
   EXPECT_EQ(run.exit_status, 2);
-  EXPECT_EQ(run.err, "berth: " + other + ":10: " + said + "berth: " + none + ":6: " + said);
+  EXPECT_EQ(run.err,
+            "berth: " + other + ":10: " + args_error + "berth: " + none + ":6: " + args_error);
 }
 
 TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
@@ -449,14 +450,14 @@ TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
   const std::string last = File("last.toml", "schedulerName = \"last\"\nextends = \"default\"\n");
   const Outcome run = Run({"profile", "check", typo, weight, other, none, last});
   EXPECT_EQ(run.exit_status, 2);
-  std::string said = run.err;
-  for (size_t at = 0; (at = said.find(folder_ + "/")) != std::string::npos;) {
-    said.erase(at, folder_.size() + 1);
+  std::string output = run.err;
+  for (size_t at = 0; (at = output.find(folder_ + "/")) != std::string::npos;) {
+    output.erase(at, folder_.size() + 1);
   }
   const std::string expected_name =
       "name: expected a plugin of " BERTH_BINARY_DIR "/plugins, or a `library` that has it, ";
   EXPECT_EQ(
-      said,
+      output,
       "berth: typo.toml:1: schedulerName: expected the name of a scheduler, without spaces "
       "and control characters, found \"x y\"\n"
       "berth: typo.toml:6: plugin \"NodeNmae\": " +

@@ -225,12 +225,12 @@ TEST_F(ProfilesTest, ANewProfileTakesThePodsThatNameIt) {
   harness_.AddPod(Of("a", "other"));
   harness_.AddPod(Of("b", "another"));
   harness_.Run();
-  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 2U);
   ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "other")}).ok());
   harness_.Run();
   EXPECT_EQ(NodeOf("a"), "n1");
   EXPECT_EQ(NodeOf("b"), "");
-  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
 }
 
 TEST_F(ProfilesTest, ThePodsOfARemovedProfileLeaveTheQueue) {
@@ -246,10 +246,10 @@ TEST_F(ProfilesTest, ThePodsOfARemovedProfileLeaveTheQueue) {
   EXPECT_EQ(queue().size(), 2U);
   ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
   EXPECT_EQ(queue().size(), 1U);  // The pod that waits on Permit.
-  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
   harness_.Advance(61 * kSecond);
   EXPECT_EQ(queue().size(), 0U);
-  EXPECT_EQ(harness_.loop().router().others_pending(), 2U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 2U);
   EXPECT_EQ(harness_.loop().draining(), 0U);
   ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
   harness_.Run();
@@ -277,7 +277,7 @@ TEST_F(ProfilesTest, APodOfARetiredProfileMayBeDeletedOrBoundElsewhere) {
     harness_.Run();
     EXPECT_EQ(harness_.loop().in_flight(), 0U);
     EXPECT_EQ(harness_.loop().draining(), 0U);
-    EXPECT_EQ(harness_.loop().router().others_pending(), 0U);
+    EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 0U);
     EXPECT_EQ(queue().size(), 0U);
     ASSERT_TRUE(Reload({TestProfile().Spec(), Named(TestProfile(), "third")}).ok());
     harness_.Run();
@@ -299,7 +299,7 @@ TEST_F(ProfilesTest, IgnoresNewPodsOfARetiredProfile) {
   harness_.AddPod(Of("late", "third"));
   harness_.Run();
   EXPECT_EQ(harness_.loop().draining(), 1U);
-  EXPECT_EQ(harness_.loop().router().others_pending(), 1U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
   EXPECT_EQ(harness_.PlaceOf("late"), std::nullopt);
 }
 

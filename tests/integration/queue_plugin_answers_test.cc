@@ -224,12 +224,12 @@ TEST(QueuePluginAnswers, PostFilterSetsTheMessageAndTheNomination) {
 
 // A pod has no node in its scheduling cycle; from "assume" on it has.
 TEST_F(QueuePluginAnswersTest, PluginsSeeTheNodeOfAnAssumedPod) {
-  std::vector<std::string> said;
+  std::vector<std::string> calls;
   Puppet& a = Plugin({Point::kPreFilter, Point::kReserve, Point::kPreBind, Point::kBind,
                       Point::kChanges, Point::kPostBind, Point::kFilter});
   const auto say = [&](const std::string& where, const berth_pod& pod) {
     if (Text(pod.meta->name) == "p") {
-      said.push_back(where + (pod.node_name != BERTH_ID_NONE ? " node" : " none"));
+      calls.push_back(where + (pod.node_name != BERTH_ID_NONE ? " node" : " none"));
     }
   };
   a.pre_filter = [&](const berth_cycle& cycle, auto&&...) {
@@ -261,11 +261,11 @@ TEST_F(QueuePluginAnswersTest, PluginsSeeTheNodeOfAnAssumedPod) {
   };
   Start();
   AddPod("p");
-  EXPECT_THAT(said, ElementsAre("PreFilter none", "assumed node", "Reserve none", "PreBind none",
-                                "Bind none"));
-  said.clear();
+  EXPECT_THAT(calls, ElementsAre("PreFilter none", "assumed node", "Reserve none", "PreBind none",
+                                 "Bind none"));
+  calls.clear();
   AddPod("q");
-  EXPECT_THAT(said, ElementsAre("block node"));
+  EXPECT_THAT(calls, ElementsAre("block node"));
 }
 
 }  // namespace

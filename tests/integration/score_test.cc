@@ -49,11 +49,11 @@ TEST_F(ScoreTest, FailuresOfPreScoreAndScore) {
       {R"({"preScore":{"code":2,"reasons":["no"]}})",  // Score cannot reject a pod.
        "Error: running PreScore plugin \"test.A\": no"},
       {R"({"preScore":{"code":1}})",
-       "Error: running PreScore plugin \"test.A\": plugin answered Error"},
+       "Error: running PreScore plugin \"test.A\": plugin returned Error"},
       {R"({"score":{"code":1,"reasons":["boom"]}})",
        "Error: running Score plugins: plugin \"test.A\" failed with: boom"},
       {R"({"score":{"code":5}})",
-       "Error: running Score plugins: plugin \"test.A\" failed with: plugin answered Skip"},
+       "Error: running Score plugins: plugin \"test.A\" failed with: plugin returned Skip"},
       {R"({"normalize":{"mode":4,"code":1,"reasons":["boom"]}})",
        "Error: running Normalize on Score plugins: plugin \"test.A\" failed with: boom"},
       {R"({"normalize":{"mode":4,"to":101}})",

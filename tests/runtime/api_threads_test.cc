@@ -26,28 +26,30 @@ class OneThread final : public Client {
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
     return At().StartWatch(kind, sink);
   }
-  void Bind(const PodName& pod, std::string_view node, Done done) override {
+  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override {
     At().Bind(pod, node, std::move(done));
   }
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override {
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                      StatusCallback done) override {
     At().PatchPodStatus(pod, patch, std::move(done));
   }
-  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) override {
+  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                 StatusCallback done) override {
     At().DeletePod(pod, grace_seconds, std::move(done));
   }
-  void CreateEvent(Event event, Done done) override {
+  void CreateEvent(Event event, StatusCallback done) override {
     At().CreateEvent(std::move(event), std::move(done));
   }
-  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override {
+  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
     At().GetLease(ns, name, std::move(answer));
   }
-  void CreateLease(const Lease& lease, Answer<Lease> answer) override {
+  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     At().CreateLease(lease, std::move(answer));
   }
-  void UpdateLease(const Lease& lease, Answer<Lease> answer) override {
+  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     At().UpdateLease(lease, std::move(answer));
   }
-  void Request(ApiRequest request, Answer<std::string> answer) override {
+  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
     At().Request(std::move(request), std::move(answer));
   }
   void Stop() override { At().Stop(); }

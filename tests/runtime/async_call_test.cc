@@ -87,13 +87,13 @@ const std::vector<Case>& Answers() {
        "UnschedulableAndUnresolvable: no",
        nullptr},
       {"failed", {BERTH_ERROR, {"boom"}}, ":boom", nullptr},
-      {"failed without a reason", {BERTH_ERROR}, ":plugin answered Error", nullptr},
-      {"cancelled", {BERTH_CANCELLED}, ":plugin answered Cancelled", nullptr},
+      {"failed without a reason", {BERTH_ERROR}, ":plugin returned Error", nullptr},
+      {"cancelled", {BERTH_CANCELLED}, ":plugin returned Cancelled", nullptr},
       {"code of a service", {BERTH_CONFLICT, {"changed"}}, ":changed", nullptr},
-      {"unsupported", {BERTH_UNSUPPORTED}, ":plugin answered Unsupported", nullptr},
+      {"unsupported", {BERTH_UNSUPPORTED}, ":plugin returned Unsupported", nullptr},
       {"threw", {BERTH_BUG, {"a bug"}}, ":a bug", "exception"},
-      {"code of Permit", {BERTH_WAIT}, ":plugin answered Wait", "bad code"},
-      {"unknown code", {99}, ":plugin answered Unknown", "bad code"},
+      {"code of Permit", {BERTH_WAIT}, ":plugin returned Wait", "bad code"},
+      {"unknown code", {99}, ":plugin returned Unknown", "bad code"},
       {"negative code", {-5, {"?"}}, ":?", "bad code"},
   };
   return kTable;
@@ -281,7 +281,7 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
     scene.stage.AdvanceTime(60 * kSecond);
     EXPECT_THAT(scene.answers,
                 ElementsAre(code == BERTH_SUCCESS ? "Success"
-                                                  : scene.Running("plugin answered Cancelled")));
+                                                  : scene.Running("plugin returned Cancelled")));
     EXPECT_THAT(scene.stage.Faults(), IsEmpty());
   }
 }

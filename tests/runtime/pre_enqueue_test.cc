@@ -37,7 +37,7 @@ class PreEnqueueTest : public ::testing::Test {
   PluginId IdOf(std::string_view name) { return ids_.IdOf(stage_.plan().scheduler_name(), name); }
 
   // Returns the gate as "puppet.A Unschedulable: why", or "enters".
-  std::string Ask(std::optional<PluginId> first = std::nullopt) {
+  std::string PreEnqueue(std::optional<PluginId> first = std::nullopt) {
     return Describe(policy_.PreEnqueue(PodOf(stage_), first));
   }
   std::string Describe(const std::optional<Gate>& gate) const {
@@ -87,7 +87,7 @@ TEST_F(PreEnqueueTest, EveryAnswer) {
        ""},
       {"fails without a word",
        {BERTH_ERROR},
-       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin answered Error",
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin returned Error",
        ""},
       {"throws",
        {BERTH_BUG, {"thrown"}},
@@ -95,7 +95,7 @@ TEST_F(PreEnqueueTest, EveryAnswer) {
        "puppet.A PreEnqueue exception"},
       {"skips, which it cannot",
        {BERTH_SKIP},
-       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin answered Skip",
+       "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin returned Skip",
        "puppet.A PreEnqueue bad code"},
   };
   for (const PreEnqueueCase& c : kTable) {
@@ -125,7 +125,7 @@ TEST_F(PreEnqueueTest, CallsPluginsInProfileOrderUntilOneRejects) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.C", {BERTH_UNSCHEDULABLE, {"not asked"}});
   Build();
-  EXPECT_EQ(Ask(), "puppet.A Unschedulable: no");
+  EXPECT_EQ(PreEnqueue(), "puppet.A Unschedulable: no");
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p"));
 }
 
@@ -133,7 +133,7 @@ TEST_F(PreEnqueueTest, CallsTheGatingPluginFirst) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.B", {BERTH_UNSCHEDULABLE, {"still not"}});
   Build();
-  EXPECT_EQ(Ask(IdOf("puppet.B")), "puppet.B Unschedulable: still not");
+  EXPECT_EQ(PreEnqueue(IdOf("puppet.B")), "puppet.B Unschedulable: still not");
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p"));
 }
 
@@ -142,16 +142,16 @@ TEST_F(PreEnqueueTest, CallsTheGatingPluginOnce) {
   AddGatekeeper("puppet.B");
   AddGatekeeper("puppet.C");
   Build();
-  EXPECT_EQ(Ask(IdOf("puppet.B")), "enters");
+  EXPECT_EQ(PreEnqueue(IdOf("puppet.B")), "enters");
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p", "puppet.C p"));
 }
 
 TEST_F(PreEnqueueTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
   AddGatekeeper("puppet.A");
   Build();
-  EXPECT_EQ(Ask(IdOf("puppet.Gone")), "enters");
-  EXPECT_EQ(Ask(ids_.IdOf("another-profile", "puppet.A")), "enters");
-  EXPECT_EQ(Ask(PluginId{1000}), "enters");
+  EXPECT_EQ(PreEnqueue(IdOf("puppet.Gone")), "enters");
+  EXPECT_EQ(PreEnqueue(ids_.IdOf("another-profile", "puppet.A")), "enters");
+  EXPECT_EQ(PreEnqueue(PluginId{1000}), "enters");
   EXPECT_THAT(stage_.log, ElementsAre("puppet.A p", "puppet.A p", "puppet.A p"));
 }
 
@@ -168,7 +168,7 @@ TEST_F(PreEnqueueTest, AQuarantinedPluginGatesThePodWithoutACall) {
   AddGatekeeper("puppet.A");
   Build();
   stage_.Quarantine("puppet.A");
-  EXPECT_THAT(Ask(), ::testing::StartsWith("puppet.A UnschedulableAndUnresolvable: "));
+  EXPECT_THAT(PreEnqueue(), ::testing::StartsWith("puppet.A UnschedulableAndUnresolvable: "));
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 
@@ -180,10 +180,10 @@ TEST_F(PreEnqueueTest, EveryProfileHasItsOwnPlugins) {
   other.Add("puppet.A", {Point::kPreEnqueue});
   other.Build();
   policy_.SetPlans({&other.plan(), &stage_.plan()}, {});
-  EXPECT_EQ(Ask(), "puppet.A Unschedulable: no");
+  EXPECT_EQ(PreEnqueue(), "puppet.A Unschedulable: no");
   EXPECT_FALSE(policy_.PreEnqueue(PodOf(other), std::nullopt).has_value());
   policy_.SetPlans({&other.plan()}, {});
-  EXPECT_EQ(Ask(), "enters");
+  EXPECT_EQ(PreEnqueue(), "enters");
 }
 
 // --- interests -----------------------------------------------------------------------------------

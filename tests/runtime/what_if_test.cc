@@ -235,11 +235,11 @@ TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
   } kTable[] = {
       {"done", {BERTH_SUCCESS}, "", ""},
       {"it failed", {BERTH_ERROR, {"boom", "bang"}}, "boom, bang", ""},
-      {"it failed without a word", {BERTH_ERROR}, "plugin answered Error", ""},
+      {"it failed without a word", {BERTH_ERROR}, "plugin returned Error", ""},
       {"it threw", {BERTH_BUG, {"thrown"}}, "thrown", "puppet.A PreFilter exception"},
       {"it has no right to reject",
        {BERTH_UNSCHEDULABLE},
-       "plugin answered Unschedulable",
+       "plugin returned Unschedulable",
        "puppet.A PreFilter bad code"},
   };
   for (const auto& row : kTable) {

@@ -138,7 +138,7 @@ inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
   Of(host).binding_done = done;
   return BERTH_SUCCESS;
 }
-inline berth_code Ask(SmallHost& host, std::string request, berth_api_answer answer, void* to) {
+inline berth_code Send(SmallHost& host, std::string request, berth_api_answer answer, void* to) {
   if (host.api_code != BERTH_SUCCESS) return host.api_code;
   host.requests.push_back(std::move(request));
   host.answer = answer;
@@ -147,11 +147,11 @@ inline berth_code Ask(SmallHost& host, std::string request, berth_api_answer ans
 }
 inline berth_code Patch(const berth_host* host, const berth_pod* /*pod*/, berth_str patch,
                         berth_api_answer answer, void* to) noexcept {
-  return Ask(Of(host), "patch " + std::string(Str(patch)), answer, to);
+  return Send(Of(host), "patch " + std::string(Str(patch)), answer, to);
 }
 inline berth_code Evict(const berth_host* host, const berth_pod* /*pod*/, berth_str message,
                         berth_api_answer answer, void* to) noexcept {
-  return Ask(Of(host), "evict " + std::string(Str(message)), answer, to);
+  return Send(Of(host), "evict " + std::string(Str(message)), answer, to);
 }
 inline berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
                            const berth_tagged* related, berth_str type, berth_str reason,
@@ -164,10 +164,10 @@ inline berth_code PutEvent(const berth_host* host, const berth_tagged* regarding
 }
 inline berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
                           int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
-  return Ask(Of(host),
-             std::string(Str(verb)) + " " + std::string(Str(path)) + " " + std::string(Str(body)) +
-                 " " + std::to_string(timeout_ns),
-             answer, to);
+  return Send(Of(host),
+              std::string(Str(verb)) + " " + std::string(Str(path)) + " " + std::string(Str(body)) +
+                  " " + std::to_string(timeout_ns),
+              answer, to);
 }
 inline int64_t Now(const berth_host* /*host*/) noexcept { return 42; }
 inline int64_t WallNow(const berth_host* /*host*/) noexcept { return 43; }

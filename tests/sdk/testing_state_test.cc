@@ -41,7 +41,7 @@ TEST(WhatIf, ReportsAnAddPodThatDoesNothing) {
       parts, ThreeNodes(), [](PluginUnderTest& plugin) { plugin.Filter(SmallPod().Priority(1)); });
   EXPECT_THAT(findings,
               Contains(HasSubstr(
-                  "node \"a\": after AddPod of web-twin it returns Success, but in a cluster with "
+                  "node \"a\": after AddPod of web-copy it returns Success, but in a cluster with "
                   "this change it returns Unschedulable: \"no room\"")));
 }
 
@@ -189,7 +189,7 @@ TEST(Slots, ReportsAShallowClone) {
   EXPECT_THAT(
       findings,
       Contains(AllOf(
-          HasSubstr("AddPod of web-twin on cloned slots changes the verdict of the original slots"),
+          HasSubstr("AddPod of web-copy on cloned slots changes the verdict of the original slots"),
           HasSubstr("kSlots"))));
 }
 

@@ -97,7 +97,7 @@ class FaultyClient::WatchStream final : public WatchSink {
   void EndGap() {
     in_gap_ = false;
     client_.trace_.Line("client: relist ", kind_);
-    sink_.OnTrouble(Status::Ok());
+    sink_.OnWatchError(Status::Ok());
     const bool deletions_first = client_.random_.OneIn(2);
     if (deletions_first) SendDeletions();
     for (const auto& [key, object] : cluster_objects_) SendDifference(key, object);
@@ -140,7 +140,7 @@ class FaultyClient::WatchStream final : public WatchSink {
   void BeginGap() {
     in_gap_ = true;
     client_.trace_.Line("client: the watch of ", kind_, " is lost");
-    sink_.OnTrouble(Status::Unavailable("the watch was lost"));
+    sink_.OnWatchError(Status::Unavailable("the watch was lost"));
     FaultyClient& client = client_;
     const uint64_t number = number_;
     client_.Schedule(client_.clock_.NowNs() + client_.random_.Delay(client_.faults_.max_gap_ns),
@@ -316,35 +316,37 @@ void FaultyClient::Complete(const PodRequestRef& request) {
     trace_.Line("client: answer to bind ", request->name, ": ", request->outcome->ToString());
     observer_.OnBindCompleted(request->pod(), *request->outcome);
   }
-  const Done done = std::move(request->done);
+  const StatusCallback done = std::move(request->done);
   if (done) done(*request->outcome);
 }
 
-void FaultyClient::Bind(const PodName& pod, std::string_view node, Done done) {
+void FaultyClient::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
   trace_.Line("scheduler: bind ", pod.name, " to ", node);
   observer_.OnBindRequested(pod, node);
   auto request = std::make_shared<PodRequest>();
   request->node = node;
-  request->send = [this, to = request->node](const PodName& name, Done answer) {
+  request->send = [this, to = request->node](const PodName& name, StatusCallback answer) {
     cluster_.Bind(name, to, std::move(answer));
   };
   request->done = std::move(done);
   StartRequest(pod, std::move(request));
 }
 
-void FaultyClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) {
+void FaultyClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                                  StatusCallback done) {
   auto request = std::make_shared<PodRequest>();
-  request->send = [this, kept = OwnedPatch(patch)](const PodName& name, Done answer) {
+  request->send = [this, kept = OwnedPatch(patch)](const PodName& name, StatusCallback answer) {
     cluster_.PatchPodStatus(name, kept.View(), std::move(answer));
   };
   request->done = std::move(done);
   StartRequest(pod, std::move(request));
 }
 
-void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) {
+void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                             StatusCallback done) {
   trace_.Line("scheduler: delete ", pod.name);
   auto request = std::make_shared<PodRequest>();
-  request->send = [this, grace_seconds](const PodName& name, Done answer) {
+  request->send = [this, grace_seconds](const PodName& name, StatusCallback answer) {
     cluster_.DeletePod(name, grace_seconds, std::move(answer));
   };
   request->done = std::move(done);
@@ -353,23 +355,24 @@ void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_se
 
 // ---- Other requests -----------------------------------------------------------------------------
 
-void FaultyClient::CreateEvent(Event event, Done done) {
+void FaultyClient::CreateEvent(Event event, StatusCallback done) {
   cluster_.CreateEvent(std::move(event), std::move(done));
 }
 
-void FaultyClient::GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) {
+void FaultyClient::GetLease(std::string_view ns, std::string_view name,
+                            ResultCallback<Lease> answer) {
   cluster_.GetLease(ns, name, std::move(answer));
 }
 
-void FaultyClient::CreateLease(const Lease& lease, Answer<Lease> answer) {
+void FaultyClient::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
   cluster_.CreateLease(lease, std::move(answer));
 }
 
-void FaultyClient::UpdateLease(const Lease& lease, Answer<Lease> answer) {
+void FaultyClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
   cluster_.UpdateLease(lease, std::move(answer));
 }
 
-void FaultyClient::Request(ApiRequest request, Answer<std::string> answer) {
+void FaultyClient::Request(ApiRequest request, ResultCallback<std::string> answer) {
   cluster_.Request(std::move(request), std::move(answer));
 }
 

@@ -79,14 +79,16 @@ class FaultyClient final : public Client {
   // ---- Client -----------------------------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
-  void Bind(const PodName& pod, std::string_view node, Done done) override;
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override;
-  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) override;
-  void CreateEvent(Event event, Done done) override;
-  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override;
-  void CreateLease(const Lease& lease, Answer<Lease> answer) override;
-  void UpdateLease(const Lease& lease, Answer<Lease> answer) override;
-  void Request(ApiRequest request, Answer<std::string> answer) override;
+  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                      StatusCallback done) override;
+  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                 StatusCallback done) override;
+  void CreateEvent(Event event, StatusCallback done) override;
+  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
+  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
+  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
+  void Request(ApiRequest request, ResultCallback<std::string> answer) override;
   // Simulates the end of the process. Some requests in flight still reach the cluster.
   void Stop() override;
 
@@ -98,9 +100,9 @@ class FaultyClient final : public Client {
   struct PodRequest {
     uint64_t number = 0;
     std::string ns, name, uid;
-    std::string node;                                         // Empty if it is no bind request.
-    std::function<void(const PodName& pod, Done done)> send;  // Calls the cluster.
-    Done done;
+    std::string node;  // Empty if it is no bind request.
+    std::function<void(const PodName& pod, StatusCallback done)> send;  // Calls the cluster.
+    StatusCallback done;
     bool reaches_cluster = true;
     bool has_answer = true;  // False if the answer of the cluster is lost.
     Status failure = Status::Unavailable("the connection was lost");  // If !reaches_cluster.

@@ -152,14 +152,16 @@ class EmbeddedCluster final : public Client {
   // ---- Client -----------------------------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
-  void Bind(const PodName& pod, std::string_view node, Done done) override;
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) override;
-  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds, Done done) override;
-  void CreateEvent(Event event, Done done) override;
-  void GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) override;
-  void CreateLease(const Lease& lease, Answer<Lease> answer) override;
-  void UpdateLease(const Lease& lease, Answer<Lease> answer) override;
-  void Request(ApiRequest request, Answer<std::string> answer) override;
+  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
+  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                      StatusCallback done) override;
+  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                 StatusCallback done) override;
+  void CreateEvent(Event event, StatusCallback done) override;
+  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
+  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
+  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
+  void Request(ApiRequest request, ResultCallback<std::string> answer) override;
   // Delivers the waiting callbacks within the call.
   void Stop() override;
 

@@ -70,7 +70,7 @@ void EmbeddedCluster::Reply(std::function<void(R)> answer, R result) {
 
 // ---- Pods ---------------------------------------------------------------------------------------
 
-void EmbeddedCluster::Bind(const PodName& pod, std::string_view node, Done done) {
+void EmbeddedCluster::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
   Reply(std::move(done), stopped_ ? StoppedError() : BindNow(pod, node));
 }
 
@@ -108,7 +108,8 @@ Status EmbeddedCluster::BindNow(const PodName& name, std::string_view node) {
   return Status::Ok();
 }
 
-void EmbeddedCluster::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch, Done done) {
+void EmbeddedCluster::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                                     StatusCallback done) {
   Reply(std::move(done), stopped_ ? StoppedError() : PatchNow(pod, patch));
 }
 
@@ -130,7 +131,7 @@ Status EmbeddedCluster::PatchNow(const PodName& name, const PodStatusPatch& patc
 }
 
 void EmbeddedCluster::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
-                                Done done) {
+                                StatusCallback done) {
   Reply(std::move(done), stopped_ ? StoppedError() : DeleteNow(pod, grace_seconds));
 }
 
@@ -177,7 +178,7 @@ Status EmbeddedCluster::DeleteNow(const PodName& name, std::optional<int64_t> gr
 
 // ---- Events -------------------------------------------------------------------------------------
 
-void EmbeddedCluster::CreateEvent(Event event, Done done) {
+void EmbeddedCluster::CreateEvent(Event event, StatusCallback done) {
   Reply(std::move(done), stopped_ ? StoppedError() : RecordNow(std::move(event)));
 }
 
@@ -192,7 +193,8 @@ Status EmbeddedCluster::RecordNow(Event event) {
 
 // ---- Leases -------------------------------------------------------------------------------------
 
-void EmbeddedCluster::GetLease(std::string_view ns, std::string_view name, Answer<Lease> answer) {
+void EmbeddedCluster::GetLease(std::string_view ns, std::string_view name,
+                               ResultCallback<Lease> answer) {
   Reply<Result<Lease>>(std::move(answer), stopped_ ? StoppedError() : GetLeaseNow(ns, name));
 }
 
@@ -202,7 +204,7 @@ Result<Lease> EmbeddedCluster::GetLeaseNow(std::string_view ns, std::string_view
   return found->second;
 }
 
-void EmbeddedCluster::CreateLease(const Lease& lease, Answer<Lease> answer) {
+void EmbeddedCluster::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
   Reply<Result<Lease>>(std::move(answer), stopped_ ? StoppedError() : CreateLeaseNow(lease));
 }
 
@@ -214,7 +216,7 @@ Result<Lease> EmbeddedCluster::CreateLeaseNow(Lease lease) {
   return place->second;
 }
 
-void EmbeddedCluster::UpdateLease(const Lease& lease, Answer<Lease> answer) {
+void EmbeddedCluster::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
   Reply<Result<Lease>>(std::move(answer), stopped_ ? StoppedError() : UpdateLeaseNow(lease));
 }
 
@@ -235,7 +237,7 @@ Result<Lease> EmbeddedCluster::UpdateLeaseNow(Lease lease) {
 
 // ---- Other requests -----------------------------------------------------------------------------
 
-void EmbeddedCluster::Request(ApiRequest request, Answer<std::string> answer) {
+void EmbeddedCluster::Request(ApiRequest request, ResultCallback<std::string> answer) {
   if (stopped_) return Reply<Result<std::string>>(std::move(answer), StoppedError());
   if (options_.serve) return Reply(std::move(answer), options_.serve(request));
   Reply<Result<std::string>>(

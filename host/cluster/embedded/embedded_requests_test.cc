@@ -306,7 +306,7 @@ TEST_F(EmbeddedRequests, RejectsEventsThatAnApiServerRejects) {
 
 TEST_F(EmbeddedRequests, PassesALeaseFromOneHolderToTheNext) {
   std::vector<Result<Lease>> answers;
-  const Answer<Lease> note = [&answers](Result<Lease> lease) { answers.push_back(lease); };
+  const ResultCallback<Lease> note = [&answers](Result<Lease> lease) { answers.push_back(lease); };
   Lease lease;
   lease.ns = "kube-system";
   lease.name = "berth";
@@ -337,7 +337,7 @@ TEST_F(EmbeddedRequests, PassesALeaseFromOneHolderToTheNext) {
 
 TEST_F(EmbeddedRequests, RejectsALeaseUpdateWithoutAVersionOrALease) {
   std::vector<ErrorCode> codes;
-  const Answer<Lease> note = [&codes](Result<Lease> lease) {
+  const ResultCallback<Lease> note = [&codes](Result<Lease> lease) {
     codes.push_back(lease.status().code());
   };
   Lease lease;
@@ -354,7 +354,7 @@ TEST_F(EmbeddedRequests, RejectsALeaseUpdateWithoutAVersionOrALease) {
 
 TEST_F(EmbeddedRequests, PassesOtherRequestsToTheServeOption) {
   std::vector<std::string> answers;
-  const Answer<std::string> note = [&answers](Result<std::string> body) {
+  const ResultCallback<std::string> note = [&answers](Result<std::string> body) {
     answers.push_back(body.ok() ? *body : body.status().ToString());
   };
   cluster_.Request({"GET", "/version", "", 0}, note);

@@ -72,7 +72,7 @@ class EmbeddedTest : public ::testing::Test {
   }
 
   // Returns a callback that records the result of a request.
-  Done Note() {
+  StatusCallback Note() {
     return [this](Status status) { answers_.push_back(status.ToString()); };
   }
   // Delivers everything and returns the results since the last call.

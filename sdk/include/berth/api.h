@@ -40,14 +40,14 @@ class Api {
   // Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON.
   template <class F>
   Status PatchStatus(const berth_pod& pod, std::string_view patch, F answer) const {
-    return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
+    return Send(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->patch_status(services_->host, &pod, Str(patch), call, to);
     });
   }
   // Evicts a pod, as preemption does: see berth_api.evict.
   template <class F>
   Status Evict(const berth_pod& pod, std::string_view message, F answer) const {
-    return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
+    return Send(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->evict(services_->host, &pod, Str(message), call, to);
     });
   }
@@ -76,7 +76,7 @@ class Api {
   template <class F>
   Status Request(std::string_view verb, std::string_view path, std::string_view body,
                  std::chrono::nanoseconds timeout, F answer) const {
-    return Ask(std::move(answer), [&](berth_api_answer call, void* to) {
+    return Send(std::move(answer), [&](berth_api_answer call, void* to) {
       return services_->api->request(services_->host, Str(verb), Str(path), Str(body),
                                      timeout.count(), call, to);
     });
@@ -90,7 +90,7 @@ class Api {
                                         Str(text.reason), Str(text.action), Str(text.note)));
   }
   template <class F, class Call>
-  Status Ask(F answer, Call&& call) const {
+  Status Send(F answer, Call&& call) const {
     using Answer = internal::AnswerCall<F>;
     auto kept = std::make_unique<Answer>(*services_, std::move(answer));
     const Status status(call(&Answer::Answer, kept.get()));

@@ -43,7 +43,7 @@ std::string MeasureToJson(const std::function<Result<Measurement>()>& measure) {
   }
 }
 
-std::string DescribeEnd(const host::ChildEnd& end) {
+std::string DescribeEnd(const host::ChildResult& end) {
   if (end.is_late) return "did not finish within an hour";
   if (WIFSIGNALED(end.status)) return "was ended by " + host::SignalText(WTERMSIG(end.status));
   return "ended with exit status " + std::to_string(WEXITSTATUS(end.status));

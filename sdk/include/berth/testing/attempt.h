@@ -116,12 +116,12 @@ inline std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_
 }
 
 // Returns a copy of `pod` that runs on `node`.
-inline PodSpec Twin(const PodSpec& pod, const std::string& node,
-                    const std::string& suffix = "twin") {
-  PodSpec twin = pod;
-  twin.name += "-" + suffix;
-  twin.uid += "-" + suffix;
-  return twin.NodeName(node).Phase(BERTH_PHASE_RUNNING);
+inline PodSpec CopyOf(const PodSpec& pod, const std::string& node,
+                      const std::string& suffix = "copy") {
+  PodSpec copy = pod;
+  copy.name += "-" + suffix;
+  copy.uid += "-" + suffix;
+  return copy.NodeName(node).Phase(BERTH_PHASE_RUNNING);
 }
 
 }  // namespace berth::testing

@@ -49,7 +49,7 @@ class DependenceChecker {
   // Returns the signature of an attempt's pod, or std::nullopt if the plugin returned none.
   static std::optional<uint64_t> Sign(const Attempt& attempt, const berth_dependence& declared) {
     uint64_t signature = 0;
-    const Answer answer = attempt.cycle->Ask("sign", kCycle, [&](berth_status*) {
+    const Answer answer = attempt.cycle->Invoke("sign", kCycle, [&](berth_status*) {
       return declared.sign(attempt.instance->self(), attempt.cycle->abi(), &signature);
     });
     if (!answer.ok()) return std::nullopt;
@@ -86,9 +86,9 @@ class DependenceChecker {
     const std::string& node = table_.rows[row].node.name();
     const auto compare = [&](const Row& other) { return !own_pods || other.node.name() != node; };
     const std::string what = own_pods ? "the pods on other nodes" : "the pods on nodes";
-    std::vector<PodSpec> guests = {Twin(pod_.spec(), node), ConflictingPod(node)};
+    std::vector<PodSpec> guests = {CopyOf(pod_.spec(), node), ConflictingPod(node)};
     for (const PodSpec& other : others_.first(std::min<size_t>(others_.size(), 2))) {
-      guests.push_back(Twin(other, node, "guest"));
+      guests.push_back(CopyOf(other, node, "guest"));
     }
     for (const PodSpec& guest : guests) {
       Table changed = table_;
@@ -109,10 +109,10 @@ class DependenceChecker {
     Table without = table_;
     without.rows.erase(without.rows.begin() + static_cast<std::ptrdiff_t>(row));
     if (Compare(without, "other nodes", others, "without node \"" + node + "\"")) return;
-    NodeSpec twin = table_.rows[row].node.spec();
-    twin.name += "-twin";
+    NodeSpec copy = table_.rows[row].node.spec();
+    copy.name += "-copy";
     Table with = table_;
-    with.Add(twin);
+    with.Add(copy);
     Compare(
         with, "other nodes", [](const Row&) { return true; },
         "with another node like \"" + node + "\"");

@@ -16,11 +16,12 @@ namespace berth::testing {
 class HintChecker {
  public:
   // `others` are pods whose parts are copied to this pod.
-  HintChecker(HintAsker& asker, std::span<const PodSpec> others) : asker_(asker), others_(others) {}
+  HintChecker(HintCaller& hint_caller, std::span<const PodSpec> others)
+      : hint_caller_(hint_caller), others_(others) {}
 
   // `answer` is the result of interest `i` for the pod.
   void Run(const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer) {
-    const uint64_t declared = asker_.interest(i).pod_parts;
+    const uint64_t declared = hint_caller_.interest(i).pod_parts;
     if (declared == 0 || event.resource == BERTH_RESOURCE_TARGET_POD) return;
     for (int part = 0; part < BERTH_PART_COUNT; ++part) {
       if ((declared >> part & 1) == 0) CheckPart(part, pod, event, i, answer);
@@ -32,11 +33,11 @@ class HintChecker {
                  uint32_t answer) {
     const PartHashes before = HashParts(pod);
     for (const Mutation& mutation : MutatePart(part, pod, others_)) {
-      if (DifferIn(asker_.interest(i).pod_parts, before, HashParts(mutation.pod))) continue;
+      if (DifferIn(hint_caller_.interest(i).pod_parts, before, HashParts(mutation.pod))) continue;
       if (event.pod() != nullptr && event.pod()->uid == mutation.pod.uid) continue;
-      const uint32_t now = asker_.Ask(mutation.pod, event, i);
+      const uint32_t now = hint_caller_.Invoke(mutation.pod, event, i);
       if (now == answer) continue;
-      asker_.reporter().Fail(
+      hint_caller_.reporter().Fail(
           Check::kHints, "the hint of interest " + std::to_string(i) + " for pod " + pod.ns + "/" +
                              pod.name + " depends on the pod's " + std::string(PartName(part)) +
                              ", which pod_parts does not name: " + Name(answer) + ", then " +
@@ -47,7 +48,7 @@ class HintChecker {
 
   static std::string Name(uint32_t hint) { return hint == BERTH_HINT_SKIP ? "Skip" : "Queue"; }
 
-  HintAsker& asker_;
+  HintCaller& hint_caller_;
   const std::span<const PodSpec> others_;
 };
 

@@ -34,9 +34,9 @@ class WhatIfChecker {
 
  private:
   std::vector<PodSpec> Guests(const std::string& node) const {
-    std::vector<PodSpec> guests = {Twin(pod_.spec(), node)};
+    std::vector<PodSpec> guests = {CopyOf(pod_.spec(), node)};
     for (const PodSpec& other : others_.first(std::min<size_t>(others_.size(), 2))) {
-      guests.push_back(Twin(other, node, "guest"));
+      guests.push_back(CopyOf(other, node, "guest"));
     }
     return guests;
   }
@@ -102,7 +102,7 @@ class WhatIfChecker {
     if (change == nullptr) return true;
     const Block block(table, clone.columns(), {what.row}, nullptr, {});
     const char* name = add ? "AddPod" : "RemovePod";
-    const Answer answer = clone.Ask(name, kCycle, [&](berth_status* status) {
+    const Answer answer = clone.Invoke(name, kCycle, [&](berth_status* status) {
       return change(base_.instance->self(), clone.abi(), what.pod.get(), &block.view(), 0, status);
     });
     if (answer.ok()) return true;

@@ -90,7 +90,7 @@ class Cycle {
     if (!point || point->pre_filter == nullptr) return {};
     Nodes all(*table_, binder_, AllRows(), block_size_);
     PreFilterOut out(this);
-    const Answer answer = Ask("PreFilter", kCycle, [&](berth_status* status) {
+    const Answer answer = Invoke("PreFilter", kCycle, [&](berth_status* status) {
       return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
     });
     Expect("PreFilter", answer,
@@ -107,7 +107,7 @@ class Cycle {
     if (!point || point->pre_score == nullptr) return {};
     Nodes all(*table_, binder_, AllRows(), block_size_);
     Nodes feasible(*table_, binder_, AllowedRows(), block_size_);
-    const Answer answer = Ask("PreScore", kCycle, [&](berth_status* status) {
+    const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
       return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), status);
     });
     Expect("PreScore", answer,
@@ -118,7 +118,7 @@ class Cycle {
 
   // Calls the plugin: `call` receives a status and returns a code.
   template <class Call>
-  Answer Ask(const char* point, Word word, Call call) const {
+  Answer Invoke(const char* point, Word word, Call call) const {
     Status status;
     const CallScope scope(&instance_->reporter(), point, word);
     const berth_code code = call(status.abi());

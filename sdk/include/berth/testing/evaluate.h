@@ -88,7 +88,7 @@ class BlockCall {
     GuardedArray<uint64_t> reasons(block_.count(), block_.poison());
     berth_filter_out out{sizeof out, 0, codes.data(), reasons.data()};
     BlockAnswer result;
-    result.call = cycle_.Ask("Filter", kBlock, [&](berth_status* status) {
+    result.call = cycle_.Invoke("Filter", kBlock, [&](berth_status* status) {
       return point.filter(cycle_.instance().self(), cycle_.abi(), &block_.view(), &out, status);
     });
     ExpectInside("codes", codes);
@@ -109,7 +109,7 @@ class BlockCall {
     const berth_score& point = *cycle_.instance().score;
     GuardedArray<int64_t> scores(block_.count(), block_.poison());
     BlockAnswer result;
-    result.call = cycle_.Ask("Score", kBlock, [&](berth_status* status) {
+    result.call = cycle_.Invoke("Score", kBlock, [&](berth_status* status) {
       return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), scores.data(),
                          status);
     });

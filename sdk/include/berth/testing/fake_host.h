@@ -104,7 +104,7 @@ class PluginUnderTest {
   Answer PreEnqueue(const PodSpec& pod) {
     Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
     const PodHandle view(pod, *world_.ids);
-    const Answer answer = Ask("PreEnqueue", kQueue, [&](berth_status* status) {
+    const Answer answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
       return instance_->pre_enqueue->pre_enqueue(instance_->self(), view.get(), status);
     });
     return Flushed(answer);
@@ -142,15 +142,16 @@ class PluginUnderTest {
   // the event without a hint, and BERTH_HINT_SKIP if it did not register for it.
   uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
     Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
-    HintAsker asker(instance_.get(), world_.ids.get());
-    const EventSpec seen = HintAsker::SeenFrom(pod, event);
+    HintCaller hint_caller(instance_.get(), world_.ids.get());
+    const EventSpec seen = HintCaller::SeenFrom(pod, event);
     uint32_t hint = BERTH_HINT_SKIP;
-    for (uint32_t i = 0; i < asker.count(); ++i) {
-      if (!asker.IsFor(seen, i)) continue;
+    for (uint32_t i = 0; i < hint_caller.count(); ++i) {
+      if (!hint_caller.IsFor(seen, i)) continue;
       uint32_t answer = BERTH_HINT_QUEUE;
-      if (asker.interest(i).has_hint != 0) {
-        answer = asker.Ask(pod, seen, i);
-        if (reporter_.Wants(Check::kHints)) HintChecker(asker, known_).Run(pod, seen, i, answer);
+      if (hint_caller.interest(i).has_hint != 0) {
+        answer = hint_caller.Invoke(pod, seen, i);
+        if (reporter_.Wants(Check::kHints))
+          HintChecker(hint_caller, known_).Run(pod, seen, i, answer);
       }
       hint = std::max(hint, answer);
     }
@@ -311,7 +312,7 @@ class PluginUnderTest {
   }
 
   template <class Call>
-  Answer Ask(const char* point, Word word, Call call) {
+  Answer Invoke(const char* point, Word word, Call call) {
     Status status;
     const CallScope scope(&reporter_, point, word);
     const berth_code code = call(status.abi());

@@ -46,7 +46,7 @@ inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
   for (const uint32_t row : rows) numbers.push_back(cycle.table().rows[row].number);
   berth_scores view{sizeof view, static_cast<uint32_t>(rows.size()), numbers.data(),
                     scores->data()};
-  return cycle.Ask("normalize", kCycle, [&](berth_status* status) {
+  return cycle.Invoke("normalize", kCycle, [&](berth_status* status) {
     return cycle.instance().score->normalize(cycle.instance().self(), cycle.abi(), &view, status);
   });
 }
@@ -117,7 +117,7 @@ class Placement {
       self->mode = BERTH_NOMINATE_OVERRIDE;
       *static_cast<std::string*>(self->impl) = FromAbi(node);
     };
-    result.answer = cycle_->Ask("PostFilter", kCycle, [&](berth_status* status) {
+    result.answer = cycle_->Invoke("PostFilter", kCycle, [&](berth_status* status) {
       return instance_.post_filter->post_filter(instance_.self(), cycle_->abi(), all.abi(), &abi,
                                                 &out, status);
     });
@@ -230,7 +230,7 @@ class Placement {
 
   template <class Call>
   Answer Checked(const char* point, Word word, Call call) {
-    const Answer answer = cycle_->Ask(point, word, call);
+    const Answer answer = cycle_->Invoke(point, word, call);
     // Pending from a [bind] call is not a rejection: the call completes later.
     const bool completes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
     if (!completes_later) {

@@ -59,10 +59,10 @@ void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
 }
 
 // Calls the hints of one instance, as the queue does for a pod that the plugin rejected.
-class HintAsker {
+class HintCaller {
  public:
   // REQUIRES: the plugin has EnqueueExtensions.
-  HintAsker(Instance* instance, Ids* ids) : instance_(*instance), ids_(*ids) {}
+  HintCaller(Instance* instance, Ids* ids) : instance_(*instance), ids_(*ids) {}
 
   // Returns the event with the exact resource for `pod`: the event's own pod is a TARGET_POD.
   static EventSpec SeenFrom(const PodSpec& pod, EventSpec event) {
@@ -97,7 +97,7 @@ class HintAsker {
   }
 
   // REQUIRES: interest `i` has a hint.
-  uint32_t Ask(const PodSpec& pod, const EventSpec& spec, uint32_t i) {
+  uint32_t Invoke(const PodSpec& pod, const EventSpec& spec, uint32_t i) {
     berth_event event{};
     event.struct_size = sizeof event;
     event.resource = spec.resource;

@@ -104,7 +104,7 @@ static void Fired(void* to) {
   self->waiting->each(self->host, AllowOne, self);
 }
 
-static void Ask(guest* self, const berth_pod* pod) {
+static void SendRequests(guest* self, const berth_pod* pod) {
   for (uint64_t i = 0; i < self->n_requests; ++i) {
     const request* r = &self->requests[i];
     const berth_code code = self->api->request(self->host, Str(r->text[0]), Str(r->text[1]),
@@ -124,7 +124,7 @@ static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target*
   (void)target;
   (void)status;
   self->timer->start(self->host, 1000000000, Fired, self, &timer);
-  Ask(self, cycle->pod);
+  SendRequests(self, cycle->pod);
   *timeout_ns = 60 * (int64_t)1000000000;
   return BERTH_WAIT;
 }
