@@ -74,7 +74,8 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
   Decoder& operator=(Decoder&&) = delete;
 
-  // Both decode the JSON text of one object, whose fields `kind` and `apiVersion` may be absent.
+  // DecodePod and DecodeNode decode the JSON text of one object, whose fields `kind` and
+  // `apiVersion` may be absent.
   Result<PodRef> DecodePod(std::string_view json);
   Result<NodeRef> DecodeNode(std::string_view json);
   // Decodes an object of any other kind: its metadata, and the whole object as a tree.

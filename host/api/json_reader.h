@@ -165,7 +165,7 @@ class Reader {
   bool ReadTime(JsonValue& value, int64_t* nanoseconds);
   // Reads the name of one of `values` and sets `*number` to its number; the empty string is 0.
   bool ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
-  // Both read a JSON array of strings.
+  // ReadIds and ReadStrings read a JSON array of strings.
   bool ReadIds(JsonValue& value, berth_array* ids);
   bool ReadStrings(JsonValue& value, berth_array* texts);
 

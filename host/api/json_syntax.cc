@@ -74,8 +74,8 @@ class Scanner {
     return Fail("a JSON value");
   }
 
-  // Scans the text after a value: closing brackets, up to a comma or the end of the outermost
-  // value.
+  // Scans the text after a value: closing brackets, then a comma or the end of the outermost value.
+  // In an object, also scans the key after the comma.
   bool ScanEnd() {
     while (!open_.empty()) {
       SkipSpaces();

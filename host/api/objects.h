@@ -124,8 +124,9 @@ class Pod final : public ObjectBase {
   Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
 
   const berth_pod& view() const { return view_; }
-  // Both return a field, spec.nodeName or status.nominatedNodeName; empty if it is not set.
+  // Returns spec.nodeName; empty if it is not set.
   std::string_view node_name() const { return Name(view_.node_name); }
+  // Returns status.nominatedNodeName; empty if it is not set.
   std::string_view nominated_node() const { return Name(view_.nominated_node); }
   std::string_view scheduler_name() const { return Name(view_.scheduler_name); }
   bool terminating() const { return meta_.deleted_ns != 0; }

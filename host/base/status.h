@@ -130,8 +130,9 @@ class [[nodiscard]] Status {
 // Must not: be read with value(), * or -> when it holds an error; an assertion fails.
 template <class T>
 class [[nodiscard]] Result {
-  static_assert(!std::is_same_v<std::remove_cvref_t<T>, Status>, "return the Status itself");
-  static_assert(!std::is_reference_v<T>, "borrow with a pointer or a span");
+  static_assert(!std::is_same_v<std::remove_cvref_t<T>, Status>,
+                "T is Status: return the Status itself");
+  static_assert(!std::is_reference_v<T>, "T is a reference: return a pointer or a span");
 
  public:
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}

@@ -37,7 +37,7 @@ class StatusSink {
   // Lifetime: that of this object.
   berth_status* raw() { return &raw_; }
 
-  // Both return the texts in the order in which the plugin added them.
+  // reasons() and argument_errors() return the texts in the order in which the plugin added them.
   std::span<const std::string> reasons() const { return reasons_; }
   std::span<const ArgumentError> argument_errors() const { return argument_errors_; }
 

@@ -21,7 +21,7 @@ constexpr berth_str AsStr(std::string_view text) { return {text.data(), text.siz
 
 // ---- Characters ---------------------------------------------------------------------------------
 
-// These functions know ASCII only and do not depend on the locale.
+// These functions handle only ASCII characters and do not depend on the locale.
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }

@@ -70,7 +70,8 @@ Status Cache::AddPod(PodRef pod) {
 Status Cache::UpdatePod(PodRef pod) {
   const auto cached = pods_.find(pod->uid());
   if (cached == pods_.end() || cached->second.assumed) {
-    return Status::NotFound("pod " + pod->Key() + " is not added to the cache, so it can't change");
+    return Status::NotFound("pod " + pod->Key() +
+                            " is not added to the cache, so it can't be updated");
   }
   if (pod->view().node_name != cached->second.pod->view().node_name) {
     return Status::Conflict("pod " + pod->Key() + " moved from node " +

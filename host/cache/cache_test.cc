@@ -111,7 +111,7 @@ TEST_F(CacheTest, ErrorsNameThePod) {
             "pod default/p was confirmed by the cluster, so it can't be forgotten");
   EXPECT_EQ(cache_.RemovePod("uid-q").message(), "pod uid-q is not in the cache");
   EXPECT_EQ(cache_.UpdatePod(OnNode("q", "n1")).message(),
-            "pod default/q is not added to the cache, so it can't change");
+            "pod default/q is not added to the cache, so it can't be updated");
 }
 
 TEST_F(CacheTest, AddPodRequiresANode) {

@@ -35,7 +35,7 @@ using ColumnIndex = uint32_t;
 // The rows, the columns, and the pods on each row.
 //
 // A row may have no node object: pods name a node that has not been added yet, or that was deleted
-// while pods remain. Such a row is not live: cycles do not see it.
+// while pods remain. Such a row is not live: cycles ignore it.
 //
 // Threading: the scheduling thread. While workers filter or score blocks, they read the table and
 // no thread writes to it.

@@ -88,10 +88,9 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
                   "Files with nodes, pods and other objects; - is standard input")
       ->type_name("FILE");
   command
-      .add_option(
-          "--profile", flags.profiles,
-          "The profiles that decide: files *.toml, or names of profiles that come with Berth "
-          "[default]; each profile needs its own schedulerName")
+      .add_option("--profile", flags.profiles,
+                  "The profiles to use: files *.toml, or names of profiles that come with Berth "
+                  "[default]; each profile needs its own schedulerName")
       ->type_name("FILE|NAME");
   AddPluginDirectories(command, flags.plugin_directories);
   command
@@ -146,7 +145,7 @@ void AddSimulate(CLI::App& app, SimulateFlags& flags) {
 
 CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
   CLI::App* command =
-      app.add_subcommand("explain", "Show for one pod how every plugin judges every node");
+      app.add_subcommand("explain", "Show the result of every plugin on every node for one pod");
   AddSimulation(*command, flags);
   command->get_option("--cluster")->required();
   command->add_option("-p,--pod", flags.pod, "The pending pod [NAMESPACE default]")

@@ -91,7 +91,7 @@ Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env);
 
-// Returns the log level that --verbose asks for; none: --verbose was not given.
+// Returns the log level that --verbose selects; none if --verbose was not given.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
 // Prints a log line: "berth: warning: acme.RackPower: message".
 void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,

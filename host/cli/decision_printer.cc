@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {
@@ -48,7 +49,7 @@ void DecisionPrinter::Print(const DecisionLine& line) {
   switch (options_.format) {
     case OutputFormat::kTable: AppendRow(line, text); break;
     case OutputFormat::kJson:
-      text = ToJson(line).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+      text = DumpJson(ToJson(line));
       text += '\n';
       break;
     case OutputFormat::kYaml:

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/json_text.h"
+
 namespace berth::host {
 namespace {
 
@@ -37,9 +39,9 @@ std::string WhyThisNode(const Json& report) {
   }
   if (feasible == 1) return "of " + Nodes(all) + ", it is the only one that fits";
   const std::string fitting = "the " + std::to_string(feasible) + " that fit, of " + Nodes(all);
-  const std::string draw = "; seed " + report["seed"].dump() + " selected it among them";
+  const std::string draw = "; seed " + DumpJson(report["seed"]) + " selected it among them";
   if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
-  const std::string total = report["scores"][TextOf(report["chosen"])]["total"].dump();
+  const std::string total = DumpJson(report["scores"][TextOf(report["chosen"])]["total"]);
   if (selected == 1) return "its total, " + total + ", is the highest of " + fitting;
   return "it is one of " + std::to_string(selected) + " with the highest total, " + total +
          ", of " + fitting + draw;
@@ -94,8 +96,8 @@ std::vector<FittingNode> FittingNodes(const Json& report) {
 
 // "1200 -> 55 x 2"
 std::string Score(const FittingNode& node, const std::string& plugin, const Json& weight) {
-  return (*node.raw)[plugin].dump() + " -> " + (*node.score)["plugins"][plugin].dump() + " x " +
-         weight.dump();
+  return DumpJson((*node.raw)[plugin]) + " -> " + DumpJson((*node.score)["plugins"][plugin]) +
+         " x " + DumpJson(weight);
 }
 
 // Returns a table with one column for each plugin, or if `narrow`, with one column that can be

@@ -32,7 +32,7 @@ inline constexpr std::string_view kExamples = R"(Examples:
 inline constexpr std::string_view kRunExamples = R"(Examples:
   Schedule the pods of a file and print each decision:
     berth run --embedded --cluster cluster.yaml
-  Follow the pods of a real cluster and decide beside its own scheduler:
+  Follow the pods of a real cluster, and decide in parallel with its own scheduler:
     kubectl get nodes -o json > nodes.json
     kubectl get pods -A -o json --watch --output-watch-events |
       berth run --embedded --cluster nodes.json --events -
@@ -174,8 +174,9 @@ in a test cluster with the columns that the plugin reads. It varies the size of 
 number of threads, fills outputs with garbage before each call, changes and adds pods and nodes that
 the plugin declares not to depend on, and creates and destroys the plugin a thousand times. A plugin
 whose calls take long is called less often; the report shows how often. The library is loaded in a
-process of its own, so that a crash, or a call that does not return, is a finding. Test in your own
-unit tests what depends on annotations or objects that only your plugin uses.
+process of its own, so that a crash, or a call that does not return, is a finding. If the behaviour
+of your plugin depends on annotations or objects that only your plugin uses, test this behaviour in
+your own unit tests.
 
 Exit status: 0 it keeps the contract, 1 it breaks the contract, 2 it could not be checked.)";
 

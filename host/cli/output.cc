@@ -9,6 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "host/base/assert.h"
+#include "host/base/json_text.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -54,7 +55,7 @@ void Emit(YAML::Emitter& emitter, const nlohmann::ordered_json& value) {
   } else if (value.is_string()) {
     EmitText(emitter, value.get_ref<const std::string&>());
   } else {
-    emitter << value.dump();
+    emitter << DumpJson(value);
   }
 }
 
@@ -63,7 +64,7 @@ void Emit(YAML::Emitter& emitter, const nlohmann::ordered_json& value) {
 void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format, std::string& out) {
   BERTH_ASSERT(format != OutputFormat::kTable);
   if (format == OutputFormat::kJson) {
-    out += document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    out += DumpJson(document, 2);
   } else {
     YAML::Emitter emitter;
     Emit(emitter, document);

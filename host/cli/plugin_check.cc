@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/contract/contract_check.h"
@@ -58,13 +59,13 @@ Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const Plug
     const auto name = PluginOfArgs(is_named ? text.substr(0, name_end) : "", note);
     if (!name.ok()) return name.status();
     const std::string_view value = is_named ? text.substr(name_end + 1) : text;
-    const Json args = Json::parse(value, nullptr, /*allow_exceptions=*/false);
+    const Json args = ParseOrderedJson(value);
     if (!args.is_object()) {
       return Status::InvalidArgument(
           "--args: expected a JSON object such as {\"cpuMilli\": 200}, found " +
           std::string(value));
     }
-    if (!all.emplace(*name, args.dump()).second) {
+    if (!all.emplace(*name, DumpJson(args)).second) {
       return Status::InvalidArgument(
           "--args: expected arguments once for each plugin, found them " +
           std::string("twice for ") + *name);

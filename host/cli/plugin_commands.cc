@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
@@ -89,7 +90,7 @@ Json Described(const PluginInfo& info) {
   for (const std::string& id : info.services) {
     services.push_back({{"id", id}, {"served", ServesService(id)}});
   }
-  Json schema = Json::parse(info.args_schema, nullptr, /*allow_exceptions=*/false);
+  Json schema = ParseOrderedJson(info.args_schema);
   if (schema.is_discarded()) schema = info.args_schema;
   return {{"name", info.name},
           {"version", info.version},

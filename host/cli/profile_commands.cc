@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/json_text.h"
 #include "host/cli/commands.h"
 #include "host/cli/progress.h"
 #include "host/config/args_schema.h"
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
   const auto found = catalog.plugins().find(plugin.name.value);
   if (found == catalog.plugins().end()) return plugin.args.value;
-  const auto schema = nlohmann::json::parse(found->second.info->args_schema, nullptr, false);
+  const nlohmann::json schema = ParseJson(found->second.info->args_schema);
   return WithDefaults(schema, plugin.args.value);
 }
 
@@ -71,7 +72,7 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
     for (const Json& use : uses) {
       if (!plugins.empty()) plugins += ", ";
       plugins += use["name"];
-      if (use.contains("weight")) plugins += " (weight " + use["weight"].dump() + ")";
+      if (use.contains("weight")) plugins += " (weight " + DumpJson(use["weight"]) + ")";
     }
     points.AddRow({name, std::move(plugins)});
   }
@@ -82,7 +83,7 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
     if (!plugin["enabled"]) {
       disabled += (disabled.empty() ? "" : ", ") + plugin["name"].get<std::string>();
     } else if (plugin.contains("args")) {
-      arguments.AddRow({plugin["name"], plugin["args"].dump()});
+      arguments.AddRow({plugin["name"], DumpJson(plugin["args"])});
     }
   }
   if (arguments.row_count() > 0) arguments.Append(width, out += '\n');

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/config/config_errors.h"
@@ -210,8 +211,8 @@ std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFil
   return specs;
 }
 
-// Lets the plugins that were found check their arguments.
-// Errors: everything that they refuse, one a line.
+// Creates the plugins that were found, so that they check their arguments.
+// Errors: all errors of the plugins and of their arguments, one per line.
 Status CheckPlugins(const KubeSchedulerConfig& config,
                     const std::vector<ConvertedProfile>& profiles,
                     const std::vector<OutputFile>& files,
@@ -241,7 +242,7 @@ KnownPlugins KnownPluginsOf(const PluginCatalog& catalog) {
       if (point == nullptr || std::ranges::find(points, point->name) == points.end()) continue;
       entry.points.emplace_back(point->name);
     }
-    entry.args_schema = nlohmann::json::parse(plugin.info->args_schema, nullptr, false);
+    entry.args_schema = ParseJson(plugin.info->args_schema);
   }
   return known;
 }

@@ -29,7 +29,7 @@ CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags);
 
 int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
 
-// Returns what the conversion needs to know about the plugins of `catalog`.
+// Returns the data about the plugins of `catalog` that the conversion uses.
 KnownPlugins KnownPluginsOf(const PluginCatalog& catalog);
 
 }  // namespace berth::host

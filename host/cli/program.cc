@@ -42,7 +42,7 @@ std::string Executable(const char* argv0) {
   return error ? std::string(argv0) : path.string();
 }
 
-// Returns true for a terminal, a pipe and the like, whose reader wants each line at once.
+// Returns true for a terminal, a pipe and other files whose reader needs each line at once.
 bool IsLive(int descriptor) {
   struct stat facts {};
   return fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode);

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "host/base/json_text.h"
+
 namespace berth::host {
 namespace {
 
@@ -19,7 +21,7 @@ const Json* Find(const Json& schema, const char* key) {
 // Returns a string unchanged, any other value as JSON.
 std::string Shown(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(value);
 }
 
 std::string ShownAt(const Json& schema, const char* key) {

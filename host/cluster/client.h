@@ -65,14 +65,16 @@ class WatchSink {
  public:
   virtual ~WatchSink() = default;
 
-  // Called:    first with a kAdded event for each existing object, by namespace and name; then with
-  //            kSynced, once; then with every change of an object of the kind, once and in order.
+  // Called:    first with a kAdded event for each existing object, in the order of namespace and
+  //            name; then with kSynced, once; then with every change of an object of the kind, once
+  //            and in order.
   //            After a gap (the server discarded changes that the client had not read yet) the
   //            differences are delivered as ordinary changes, deletions with
   //            `final_state_unknown`. The changes of one call belong together: the receiver applies
   //            all of them before the next scheduling decision.
-  // Threading: a thread of the client, one call at a time per watch. The order between watches is
-  //            not defined: a pod may be delivered before its node.
+  // Threading: one call at a time per watch, on a thread that the implementation of Client names.
+  //            SchedulingLoop requires the scheduling thread. The order between watches is not
+  //            defined: a pod may be delivered before its node.
   // Lost:      an intermediate state of an object that changed several times during a gap. The last
   //            state is never lost.
   // Must not:  block; wait for a thread that may be destroying this watch.
@@ -178,8 +180,7 @@ using ResultCallback = std::function<void(Result<T>)>;
 // called exactly once, later, and never from within the call.
 //
 // Threading: methods may be called from any thread, unless an implementation restricts this.
-//            Callbacks are called on a thread of the client and must not block; host/event/ passes
-//            them on to the scheduling thread.
+//            Callbacks are called on a thread that the implementation names, and must not block.
 // Order:     requests may be executed in any order, except that requests for one pod are executed
 //            and answered in the order of the calls. The order between a callback and the watch
 //            event that the request causes is not defined.

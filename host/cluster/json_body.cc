@@ -1,6 +1,7 @@
 #include "host/cluster/json_body.h"
 
 #include "host/api/json_syntax.h"
+#include "host/base/json_text.h"
 
 namespace berth::host {
 namespace {
@@ -18,13 +19,11 @@ Result<Json> ParseBody(std::string_view text) {
     return Status::InvalidArgument("the body has more than " + std::to_string(kMaxBodyDepth) +
                                    " levels of nested arrays and objects");
   }
-  Json json = Json::parse(text, nullptr, false);
+  Json json = ParseOrderedJson(text);
   if (!json.is_object()) return Status::InvalidArgument("the body is not a JSON object");
   return json;
 }
 
-std::string DumpBody(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string DumpBody(const Json& json) { return DumpJson(json); }
 
 }  // namespace berth::host

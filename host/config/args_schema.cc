@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/config_value.h"
@@ -29,7 +30,7 @@ const Json* FindTable(const Json& schema, const char* key) {
 std::string Describe(const Json& value) {
   if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
   if (value.is_array()) return "an array of " + std::to_string(value.size());
-  return value.is_object() ? "a table" : value.dump();
+  return value.is_object() ? "a table" : DumpJson(value);
 }
 
 std::string TypeName(const std::string& type) {
@@ -100,9 +101,9 @@ class Checker {
     const Json* max = Find(schema, max_key);
     const bool has_min = min != nullptr && min->is_number();
     const bool has_max = max != nullptr && max->is_number();
-    if (has_min && has_max) return " from " + min->dump() + " to " + max->dump();
-    if (has_min) return " of at least " + min->dump();
-    return has_max ? " of at most " + max->dump() : "";
+    if (has_min && has_max) return " from " + DumpJson(*min) + " to " + DumpJson(*max);
+    if (has_min) return " of at least " + DumpJson(*min);
+    return has_max ? " of at most " + DumpJson(*max) : "";
   }
 
   static bool IsWithin(const Json& schema, const char* min_key, const char* max_key,

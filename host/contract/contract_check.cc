@@ -27,14 +27,14 @@ constexpr ContractPromise kPromises[] = {
     {"shape", "The data that create() returns is consistent."},
     {"threads", "The plugin calls services only where abi.h allows it."},
     {"outputs", "The plugin answers for every selected node, and for no other."},
-    {"codes", "Answers are allowed at the extension point, and a refusal has a reason."},
+    {"codes", "Answers are allowed at the extension point, and a rejection has a reason."},
     {"blocks", "Answers do not depend on how nodes are divided into blocks or selected."},
     {"concurrency", "Answers do not depend on blocks that are processed at the same time."},
     {"repeat", "Answers do not change when the same call is repeated."},
-    {"whatif", "AddPod and RemovePod have the same effect as a cluster with or without the pod."},
+    {"whatif", "After AddPod or RemovePod, answers are as in a cluster with or without the pod."},
     {"dependence", "Answers depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
-    {"slots", "The plugin writes cycle state only within its size, and not in blocks."},
+    {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
     {"leaks", "No memory is leaked by a cycle or by destroy()."},
     {"instances", "No instance leaves an open file or a thread after destroy()."},
     {"faults", "The plugin throws no exception."},
@@ -226,7 +226,8 @@ class ContractChecker {
     }
   }
 
-  // The test kit creates some hundred instances for each pod.
+  // Checks pods until the time budget is spent, but at least kMinPods. The test kit creates several
+  // hundred instances for each pod.
   void CheckCycles() {
     const int64_t begin_ns = subject_.steady_ns();
     coverage_.pods_of = static_cast<int>(world_.pods.size());

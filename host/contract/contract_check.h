@@ -71,7 +71,7 @@ struct ContractCoverage {
   int instances = 0;  // The instances that were created and destroyed in a row.
 };
 
-// Calls the plugin some thousand times, and calls `sink` on this thread for each violation.
+// Calls the plugin several thousand times, and calls `sink` on this thread for each violation.
 // `observer` is called before and after each call. The plugin may crash or end the process: use
 // CheckContractIsolated() to run this in a process of its own. Returns none if the plugin could not
 // be created.
@@ -80,7 +80,7 @@ std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
                                               const ContractSink& sink);
 
 // Calls `count` until it returns at most `most` or no longer decreases, and returns the lowest
-// count. (The kernel lists a thread for a moment after it was joined.) `wait` waits some
+// count. (The kernel lists a thread for a moment after it was joined.) `wait` waits a few
 // milliseconds.
 size_t SettledCount(size_t most, const std::function<size_t()>& count,
                     const std::function<void()>& wait);

@@ -47,15 +47,15 @@ constexpr struct {
      "the deadline of the check is 10.0 s"},
 };
 
-// Returns what the observer reports about a call that takes this long.
+// Returns the texts that the observer reports about a call that takes `took_ns`.
 std::vector<std::string> Reports(const char* function, Word word, int64_t took_ns) {
   std::atomic<int64_t> now_ns = 0;
   std::mutex mutex;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   DeadlineObserver observer([&now_ns] { return now_ns.load(); },
                             [&](const std::string& text) {
                               const std::lock_guard lock(mutex);
-                              told.push_back(text);
+                              reported.push_back(text);
                             });
   Reporter reporter("acme.Slow");
   reporter.set_observer(&observer);
@@ -64,7 +64,7 @@ std::vector<std::string> Reports(const char* function, Word word, int64_t took_n
     now_ns += took_ns;
   }
   const std::lock_guard lock(mutex);
-  return told;
+  return reported;
 }
 
 TEST(DeadlineObserverTest, HasTheDeadlinesOfTheHost) {
@@ -80,14 +80,14 @@ TEST(DeadlineObserverTest, HasTheDeadlinesOfTheHost) {
 
 TEST(DeadlineObserverTest, ReportsACallThatDoesNotReturn) {
   std::atomic<int64_t> now_ns = 0;
-  std::promise<std::string> told;
+  std::promise<std::string> reported;
   DeadlineObserver observer([&now_ns] { return now_ns.load(); },
-                            [&told](const std::string& text) { told.set_value(text); });
+                            [&reported](const std::string& text) { reported.set_value(text); });
   Reporter reporter("acme.Slow");
   reporter.set_observer(&observer);
   const CallScope call(&reporter, "Score", testing::kBlock);
   now_ns += CallDeadlines().call_ns + DeadlineObserver::kHangingAfterNs;
-  auto text = told.get_future();
+  auto text = reported.get_future();
   ASSERT_EQ(text.wait_for(std::chrono::seconds(60)), std::future_status::ready);
   EXPECT_EQ(text.get(), "Score has not returned after 3.0 s; the deadline of the host is 1.0 s");
 }

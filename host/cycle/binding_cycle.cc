@@ -147,7 +147,7 @@ void BindingCycle::FailWith(const PluginStatus& status) {
 }
 
 void BindingCycle::Fail(Failure failure) {
-  reservation_->Fail(std::move(failure));
+  reservation_->SetFailure(std::move(failure));
   Finish();
 }
 

@@ -3,7 +3,7 @@
 //   PreBindPreFlight -> wait on Permit -> PreBind -> Bind -> PostBind
 //
 // It is a state machine, not a thread: an answer of a plugin, a timer or a decision of a Permit
-// plugin moves it on.
+// plugin advances it.
 //
 // kube-scheduler: pkg/scheduler/schedule_one.go, bindingCycle; runtime/waiting_pods_map.go
 #ifndef BERTH_HOST_CYCLE_BINDING_CYCLE_H_
@@ -101,7 +101,7 @@ class BindingCycle {
   // The scheduler stops: ends the cycle of a pod that waits on Permit, so that the pod goes back to
   // the queue. A pod that is being bound is not affected.
   void Stop();
-  // Tells plugins that are called for this pod that their answers are no longer needed. No other
+  // Cancels the plugin calls for this pod: BERTH_CANCELED becomes true for them. Has no other
   // effect.
   void Cancel() { reservation_->binding().Cancel(); }
 

@@ -14,12 +14,13 @@ namespace berth::host {
 
 // Why a scheduling cycle or a binding cycle ended without a bound pod.
 struct Failure {
-  // BERTH_ERROR: something failed; the pod backs off and is tried again. Any other code: plugins
-  // rejected the pod.
+  // Decides the reason that is reported: SchedulerError for BERTH_ERROR, Unschedulable for any
+  // other code; BERTH_SKIP is a pod that is being deleted. Whether the pod is parked or backs off
+  // depends on `rejection` alone.
   berth_code code = BERTH_ERROR;
   // The text of the event and of the pod's condition, as kube-scheduler words it.
   std::string message = {};
-  // The plugins that rejected the pod; only their events bring it back. Empty for errors.
+  // The plugins that rejected the pod; it is parked for their events. Empty: the pod backs off.
   Rejection rejection = {};
   // False: the pod keeps its nomination. True: the pod is nominated to `nominated_node`, or to no
   // node if that is empty.

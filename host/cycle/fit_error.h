@@ -20,14 +20,14 @@ namespace berth::host {
 // (kube-scheduler: pkg/scheduler/framework/types.go, FitError.Error)
 std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter);
 
-// Returns the same message for one node: the node for which Reserve or Permit refused the pod.
+// Returns the same message for one node: the node for which Reserve or Permit rejected the pod.
 std::string OneNodeFitError(std::span<const std::string> reasons);
 
 // Returns the reason for nodes that are outside the subset which PreFilter plugins named.
 std::string AbsentReason(const Attempt& attempt);
 
-// Returns the plugins that made the pod unschedulable; only events that they registered for bring
-// the pod back. Rejection::plugins holds the plugins that rejected a node, the plugin that rejected
+// Returns the plugins that made the pod unschedulable; only events that they registered for requeue
+// the pod. Rejection::plugins holds the plugins that rejected a node, the plugin that rejected
 // the pod in PreFilter, and the plugins that restricted the pod to a subset of the nodes.
 // Rejection::pending holds the plugins that answered Pending for a node. A plugin may be in both.
 // (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)

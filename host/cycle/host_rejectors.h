@@ -10,10 +10,10 @@
 
 namespace berth::host {
 
-// Rejects a pod that uses a field which no plugin handles. An update of the pod brings it back.
+// Rejects a pod that uses a field which no plugin handles. An update of the pod requeues it.
 inline constexpr std::string_view kUnhandledField = "berth.UnhandledField";
-// Rejects every pod while the cluster has no node. A new node brings the pods back. (kube-scheduler
-// retries such a pod after a backoff, again and again.)
+// Rejects every pod while the cluster has no node. A new node requeues the pods. (kube-scheduler
+// instead retries such a pod after every backoff.)
 inline constexpr std::string_view kNoNodes = "berth.NoNodes";
 
 // The ids of these rejectors. They belong to no profile.
@@ -21,7 +21,7 @@ struct HostRejectors {
   explicit HostRejectors(PluginIds& ids)
       : unhandled_field(ids.IdOf("", kUnhandledField)), no_nodes(ids.IdOf("", kNoNodes)) {}
 
-  // Returns the events that bring back the pods which these rejectors have rejected.
+  // Returns the events that requeue the pods which these rejectors have rejected.
   std::array<Interest, 2> interests() const {
     return {
         Interest{.plugin = no_nodes, .resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD},

@@ -1,4 +1,4 @@
-// Frees what pods of the past have left behind.
+// Frees columns and interned strings that pods no longer use.
 #ifndef BERTH_HOST_CYCLE_MEMORY_SWEEPER_H_
 #define BERTH_HOST_CYCLE_MEMORY_SWEEPER_H_
 

@@ -75,7 +75,7 @@ void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusC
 void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) {
   BindingCycle* binding = waiting_pods_.Find(victim.uid);
   if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
-  // Its binding has failed since: it has no place any more.
+  // The binding has failed since the eviction was requested, so the pod has no place any more.
   const bool lost_place =
       binding == nullptr && victim.had_place && queue_.PodOf(victim.uid) != nullptr;
   if (lost_place) return done(Status());

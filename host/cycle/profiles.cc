@@ -14,7 +14,7 @@ const std::string& QueueSortOf(const Plan& plan) {
   return plan.plugins()[plan.At(Point::kQueueSort).front().plugin].name;
 }
 
-// Error texts, one a line.
+// Error texts, one per line.
 class Errors {
  public:
   void Add(std::string_view message) {
@@ -40,7 +40,7 @@ void CheckQueueSort(const Plan& first, const Plan& plan, Errors& errors) {
                  .append(expected)
                  .append("\", as in profile ")
                  .append(first.scheduler_name())
-                 .append(", for all profiles share one queue; found \"")
+                 .append(", because all profiles share one queue, found \"")
                  .append(found)
                  .append("\""));
 }

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Reservation>> Reservation::Create(const Env& env, Row row
 Reservation::Reservation(const Env& env, PodRef placed, std::unique_ptr<Binding> binding)
     : env_(env), placed_(std::move(placed)), binding_(std::move(binding)) {}
 
-void Reservation::Fail(Failure failure) {
+void Reservation::SetFailure(Failure failure) {
   if (!failure_.has_value()) failure_ = std::move(failure);
 }
 

@@ -30,7 +30,8 @@ namespace berth::host {
 // the same, because such a pod backs off in any case.
 //
 // Threading: the scheduling thread.
-// Lifetime:  that of one binding cycle. Everything in Env must outlive it.
+// Lifetime:  from the stage "assume" to the end of the binding cycle. Everything in Env must
+//            outlive it.
 class Reservation {
  public:
   struct Env {
@@ -51,7 +52,7 @@ class Reservation {
 
   // Sets why the pod does not get the node; the first reason counts. Without a reason (the
   // scheduler stops), the pod goes back to the queue and nothing is reported.
-  void Fail(Failure failure);
+  void SetFailure(Failure failure);
   // Makes the destructor send the event for other pods. To be called when the pod's scheduling
   // cycle ends: from then on other pods may be rejected because of this pod's place.
   void AnnounceRelease() { announces_release_ = true; }

@@ -54,7 +54,7 @@ std::optional<Failure> GroupCycle::CheckProfile(const std::vector<PodRef>& pods)
   return Failure{.message = "no profile has the schedulerName " + Quoted(first) + " any more"};
 }
 
-// After a rejection the next member is tried all the same: the Permit plugins decide how many
+// After a rejection the next member is tried nevertheless: the Permit plugins decide how many
 // members are enough. After an error the other members are not tried.
 GroupCycle::Members GroupCycle::ScheduleMembers(const Profiles::Profile& profile,
                                                 const std::vector<PodRef>& pods) {
@@ -71,7 +71,8 @@ GroupCycle::Members GroupCycle::ScheduleMembers(const Profiles::Profile& profile
       member.permit_plugins.push_back(profile.plan->plugins()[wait.plugin].id);
     }
     if (!result.failure.has_value()) {
-      // At once, because the Permit plugins of the next member may ask which pods wait.
+      // The binding is added at once, because the Permit plugins of the next member may list the
+      // waiting pods.
       member.binding = &parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
       continue;
     }

@@ -25,8 +25,8 @@ class GroupCycle {
 
   // Runs the scheduling cycle of each member in turn; a member counts with the members before it.
   // If at least one member is permitted, and none failed with an error or waits for a preemption,
-  // the members that have a node go to their binding cycles. Otherwise all reservations are undone,
-  // silently: the queue and other pods see nothing of the attempt. The members without a node go
+  // the members that have a node go to their binding cycles. Otherwise all reservations are undone
+  // without any effect on the queue and on other pods. The members without a node go
   // back to the queue as the group.
   // REQUIRES: the group is in flight.
   void ScheduleGroup(const QueuedGroup& group);

@@ -20,8 +20,8 @@ namespace {
 // A plugin failed, or the host could not do what the stage is for: the pod backs off.
 Failure ErrorFailure(const PluginStatus& status) { return {.message = status.Message()}; }
 
-// The answer of Reserve or Permit, which is about the selected node alone. A refusal parks the pod
-// until an event that the plugin registered for.
+// The failure for a result of Reserve or Permit, which is about the selected node alone. A
+// rejection parks the pod until an event that the plugin registered for.
 Failure OneNodeFailure(const PluginStatus& status) {
   if (!status.rejected()) return ErrorFailure(status);
   Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
@@ -47,17 +47,21 @@ SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
 void SchedulingCycle::ScheduleOne(const PodRef& pod) {
   CycleResult result = Run(pod);
   if (result.code() == BERTH_SKIP) return parts_.failures.Skip(pod, result.failure->message);
-  if (result.reservation == nullptr) {  // No node: back to the queue, with event and condition.
-    return parts_.failures.Handle(pod->uid(), "", *result.failure);
+  if (result.reservation == nullptr) {  // There is nothing to undo.
+    return parts_.failures.Handle(pod->uid(), /*node=*/"", *result.failure);
   }
   EndFormerNomination(parts_.queue, result);
-  if (result.failure.has_value()) {  // Reserve or Permit: undo everything, then as above.
-    result.reservation->Fail(*std::move(result.failure));
+  if (result.failure.has_value()) {
+    // Reserve or Permit rejected the node, or failed. On return, the destructor of the reservation
+    // undoes everything and passes the failure to FailureHandler::Handle().
+    result.reservation->SetFailure(*std::move(result.failure));
     return;
   }
   parts_.sink.OnAssumed(pod, result.node);
-  BindingCycle& binding = parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
-  binding.Start();  // Waits on Permit, if a plugin asked for that; then PreBind, Bind, PostBind.
+  BindingCycle& binding_cycle =
+      parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
+  // PreBindPreFlight, wait on Permit if a plugin returned Wait, PreBind, Bind, PostBind.
+  binding_cycle.Start();
 }
 
 // The stages of the scheduling cycle, in order. A stage that returns false ends the cycle and has
@@ -69,14 +73,16 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //            its own (host_rejectors.h).
 //   error    The failure has no rejection: the pod backs off and is tried again.
 //
-// From "assume" on, the destructor of result.reservation undoes what was done (reservation.h).
+// From "assume" on, the destructor of result.reservation undoes Reserve and the assumption
+// (reservation.h).
 CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
   CycleResult result{.pod = pod};
   if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
   attempt_.Begin(pod, ++attempts_);
   if (!CheckNodes(result)) return result;  // The cluster has no node: parked until it has one.
-  if (!PreFilter(result)) return result;   // A plugin failed: error.
-  if (!Filter(result)) return result;      // A plugin failed: error.
+  // If PreFilter rejects the pod, no node is feasible.
+  if (!PreFilter(result)) return result;  // A plugin failed: error.
+  if (!Filter(result)) return result;     // A plugin failed: error.
   if (attempt_.feasible.size() == 0) {
     PostFilter(result);  // No node fits: parked. A plugin may nominate a node for the pod.
     return result;
@@ -86,8 +92,8 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
   Select(result);
   if (last == LastStage::kSelect) return result;
   if (!Assume(result)) return result;   // The cache has the pod already: error.
-  if (!Reserve(result)) return result;  // A plugin refused: parked. A plugin failed: error.
-  if (!Permit(result)) return result;   // The same.
+  if (!Reserve(result)) return result;  // Rejected by a plugin: parked. A plugin failed: error.
+  if (!Permit(result)) return result;   // Rejected by a plugin: parked. A plugin failed: error.
   return result;
 }
 
@@ -105,8 +111,10 @@ void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
   const bool has_moved =
       !result.former_nomination.empty() && result.former_nomination != result.node;
   if (!has_moved) return;
+  // The stage "assume" removed the nomination without an event. It is recorded again, so that
+  // Nominate() finds it and requeues the pods that wait for the room.
   queue.nominator().Add(result.pod, result.former_nomination);
-  queue.Nominate(result.pod, "");
+  queue.Nominate(result.pod, /*node=*/"");
 }
 
 // --- checks of the host -------------------------------------------------------------------------
@@ -142,7 +150,7 @@ bool SchedulingCycle::PreFilter(CycleResult& result) {
 }
 
 bool SchedulingCycle::Filter(CycleResult& result) {
-  if (attempt_.pre_filter_rejection.has_value()) return true;  // It rejects all nodes at once.
+  if (attempt_.pre_filter_rejection.has_value()) return true;  // PreFilter rejected all nodes.
   if (TryNominatedNode()) return true;
   if (attempt_.subset.has_value()) {
     attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);
@@ -156,9 +164,8 @@ bool SchedulingCycle::Filter(CycleResult& result) {
 }
 
 // Returns true if the node that the pod is nominated to fits; then no other node is considered. If
-// a plugin fails here, it fails again in the full pass, which reports the failure. A node that
-// PreFilter excluded does not count. (kube-scheduler runs only the filters here, and relies on them
-// to reject such a node once more.)
+// a plugin fails here, the pass over all nodes decides. A node that PreFilter excluded is not
+// tried. (kube-scheduler tries it, and relies on the filters to reject it.)
 bool SchedulingCycle::TryNominatedNode() {
   const std::string_view nominated = attempt_.pod->nominated_node();
   if (nominated.empty()) return false;
@@ -174,8 +181,8 @@ bool SchedulingCycle::TryNominatedNode() {
   return attempt_.nominated_only;
 }
 
-// The reasons of PostFilter become part of the message; whatever PostFilter answers, the pod is
-// unschedulable now.
+// The pod is unschedulable now, whatever PostFilter returns. The reasons of PostFilter become part
+// of the message.
 void SchedulingCycle::PostFilter(CycleResult& result) {
   Failure failure{.code = BERTH_UNSCHEDULABLE, .rejection = RejectedBy(attempt_)};
   std::string reasons;
@@ -209,19 +216,8 @@ bool SchedulingCycle::Score(CycleResult& result) {
   return status.ok();
 }
 
-std::vector<Row> SchedulingCycle::BestRows() const {
-  std::vector<Row> rows;
-  const uint32_t count = attempt_.feasible.size();
-  const auto& totals = attempt_.totals;
-  const int64_t best = attempt_.scored ? *std::ranges::max_element(totals) : 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!attempt_.scored || totals[i] == best) rows.push_back(attempt_.feasible.At(i));
-  }
-  return rows;
-}
-
-// Takes the k-th of the best nodes in row order: neither the size of blocks nor the number of
-// threads can change the result.
+// Selects a random one of the best nodes. The nodes are counted in row order, so that the same seed
+// selects the same node however the rows are split into blocks.
 void SchedulingCycle::Select(CycleResult& result) {
   const Selection& feasible = attempt_.feasible;
   const uint32_t count = feasible.size();
@@ -241,6 +237,17 @@ void SchedulingCycle::Select(CycleResult& result) {
   result.row = feasible.At(i);
 }
 
+std::vector<Row> SchedulingCycle::BestRows() const {
+  std::vector<Row> rows;
+  const uint32_t count = attempt_.feasible.size();
+  const auto& totals = attempt_.totals;
+  const int64_t best = attempt_.scored ? *std::ranges::max_element(totals) : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!attempt_.scored || totals[i] == best) rows.push_back(attempt_.feasible.At(i));
+  }
+  return rows;
+}
+
 // --- the place on the node ----------------------------------------------------------------------
 
 // From here on the cache counts the pod on its node: the next cycle may begin before the pod is
@@ -258,6 +265,7 @@ bool SchedulingCycle::Assume(CycleResult& result) {
   }
   result.reservation = std::move(reservation).value();
   result.node = result.reservation->node_name();
+  // The reservation does not restore the nomination: the failure decides about it.
   result.former_nomination = parts_.queue.nominator().NodeOf(pod->uid());
   parts_.queue.nominator().Remove(pod->uid());
   return true;
@@ -272,9 +280,9 @@ bool SchedulingCycle::Reserve(CycleResult& result) {
 bool SchedulingCycle::Permit(CycleResult& result) {
   PermitResult permit = RunPermit(attempt_, result.row);
   result.waits = std::move(permit.waits);
-  const bool is_refused = !permit.status.ok() && permit.status.code != BERTH_WAIT;
-  if (is_refused) result.failure = OneNodeFailure(permit.status);
-  return !is_refused;
+  if (permit.status.ok() || permit.status.code == BERTH_WAIT) return true;
+  result.failure = OneNodeFailure(permit.status);
+  return false;
 }
 
 }  // namespace berth::host

@@ -65,7 +65,8 @@ class SchedulingCycle {
   // its binding cycle; any other pod goes back to the queue or leaves it.
   void ScheduleOne(const PodRef& pod);
 
-  // Runs all stages for the pod and leaves the result to the caller. For groups.
+  // Runs all stages for the pod and leaves the result to the caller: ScheduleOne() and the group
+  // cycle.
   CycleResult Run(const PodRef& pod);
 
   // Runs the stages up to "select" only: reserves nothing. Changes nothing except the state of the
@@ -77,7 +78,7 @@ class SchedulingCycle {
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
   // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the
-  // stage "select" chose from.
+  // stage "select" chose from. For the report of `berth explain`.
   std::vector<Row> BestRows() const;
 
  private:

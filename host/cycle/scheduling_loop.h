@@ -1,5 +1,5 @@
-// The scheduling loop: takes in cluster events, schedules one pod or group after the other, and
-// moves bindings on.
+// The scheduling loop: applies cluster events, schedules one pod or group after the other, and
+// advances the binding cycles.
 //
 //   event -> queue -> scheduling cycle (schedule_one.h) -> binding cycle (binding_cycle.h)
 //                 \-> group cycle (schedule_group.h) ---/
@@ -123,8 +123,8 @@ class SchedulingLoop {
   Status Reload(const PluginCatalog& catalog, std::span<const PlanSpec> profiles);
   // The number of profiles that were replaced and whose plugins are still binding pods.
   size_t draining() const { return profiles_.draining(); }
-  // Tells plugins that are called for bindings that their answers are no longer needed, because the
-  // loop is about to be destroyed.
+  // Cancels the plugin calls of all binding cycles: BERTH_CANCELED becomes true for them.
+  // Called: before the loop is destroyed.
   void CancelBindings() { waiting_pods_.Cancel(); }
   // The number of pods that wait on Permit or are being bound.
   size_t in_flight() const { return waiting_pods_.all().size(); }

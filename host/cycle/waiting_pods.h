@@ -1,4 +1,4 @@
-// The pods between their scheduling cycle and their node.
+// The pods whose scheduling cycle found a node and that are not bound yet.
 #ifndef BERTH_HOST_CYCLE_WAITING_PODS_H_
 #define BERTH_HOST_CYCLE_WAITING_PODS_H_
 
@@ -26,7 +26,7 @@ class WaitingPods {
  public:
   using Map = std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>>;
 
-  // As BindingCycle::Env.
+  // The parts of the scheduler that all binding cycles use. See BindingCycle::Env.
   struct Env {
     SchedulingQueue& queue;
     Client& client;
@@ -50,7 +50,7 @@ class WaitingPods {
 
   // Returns null if the pod is not here.
   BindingCycle* Find(std::string_view uid) const;
-  // By uid.
+  // Returns the binding cycles by the uid of the pod.
   const Map& all() const { return bindings_; }
   // Calls each(pod) for every pod that waits on Permit, by uid, until it returns false.
   void EachWaiting(const std::function<bool(const Pod& pod)>& each) const;
@@ -64,7 +64,7 @@ class WaitingPods {
 
   // The scheduler stops: pods that wait on Permit go back to the queue. See BindingCycle::Stop().
   void Stop();
-  // Tells plugins that are called for bindings that their answers are no longer needed.
+  // Cancels the plugin calls of all binding cycles: BERTH_CANCELED becomes true for them.
   void Cancel();
   // Removes all binding cycles, one after the other, by uid.
   void Clear();

@@ -21,7 +21,7 @@ namespace berth::host {
 // scheduler's profiles; the cache holds all pods that have a node, whichever scheduler bound them.
 enum class PodAction : uint8_t {
   kAddToQueue,
-  // Also for a pod that is assumed, in flight or waiting, which the caller must handle.
+  // The pod may also be assumed, in flight or waiting, which the caller must handle.
   kUpdateInQueue,
   kRemoveFromQueue,
   // The pod was bound, by this scheduler or another one: it leaves the queue, but no room became

@@ -251,7 +251,8 @@ void EventRouter::ReleasePod(const PodRef& pod) {
   others_pending_.insert_or_assign(std::string(pod->uid()), pod);
 }
 
-// Adds the pods in the order of their creation, in which their events would have come.
+// Adds the pods of new profiles in the order of their creation, because their events would have
+// arrived in that order.
 void EventRouter::SetProfiles(std::vector<Id> profiles) {
   options_.profiles = std::move(profiles);
   std::vector<PodRef> joining, leaving;

@@ -129,8 +129,8 @@ TEST(BindPool, IsDestroyedWithoutWaitingForATaskThatHangs) {
   while (held.use_count() > 1) std::this_thread::yield();
 }
 
-// Tasks that hang again and again do not get an unlimited number of threads.
-TEST(BindPool, ReplacesAtMostSoManyThreads) {
+// The pool replaces at most kMaxAbandoned threads of hanging tasks.
+TEST(BindPool, ReplacesALimitedNumberOfThreads) {
   const auto may_end = std::make_shared<Signal>();
   const auto inside = std::make_shared<std::atomic<size_t>>(0);
   BindPool pool(1, std::chrono::milliseconds(10));

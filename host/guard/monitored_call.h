@@ -22,8 +22,8 @@ struct CallTerms {
   uint32_t* cancel = nullptr;
 };
 
-// Records the call from construction to destruction: a crash report names it, and the watchdog sees
-// how long it takes. Costs a few relaxed stores.
+// Records the call from construction to destruction: a crash report names it, and the watchdog
+// measures how long it takes. Costs a few relaxed stores.
 // Threading: the thread that calls the plugin. Calls may be nested (a plugin that asks what-if).
 // Lifetime:  the monitor must outlive it.
 class MonitoredCall {

@@ -11,7 +11,7 @@
 
 namespace berth::host {
 
-// In the order in which they run for a pod.
+// The extension points, in the order in which they run for a pod.
 enum class Point : uint8_t {
   kPreEnqueue,
   kEnqueueExtensions,
@@ -76,7 +76,7 @@ constexpr std::string_view NameOf(Point point) {
   return point == kNoCall ? "nowhere" : InfoOf(point).name;
 }
 
-// Returns the point with this id at the boundary; null for an id that this host does not know.
+// Returns the point with this id at the boundary; null for an id that does not exist in this host.
 const PointInfo* FindPoint(std::string_view id);
 
 }  // namespace berth::host

@@ -93,7 +93,7 @@ LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string fo
 // Must not: call value(), * or -> on an error, or error() on a value; both fail an assertion.
 template <class T>
 class [[nodiscard]] LoadResult {
-  static_assert(!std::is_reference_v<T>, "borrow with a pointer or a span");
+  static_assert(!std::is_reference_v<T>, "T is a reference: return a pointer or a span");
 
  public:
   LoadResult(T value) : state_(std::in_place_index<1>, std::move(value)) {}

@@ -31,7 +31,7 @@ struct ReloadResult {
 // Threading: Request() any thread; all other methods one thread, the scheduling thread.
 class ConfigReloader {
  public:
-  // As ReadRunConfig.
+  // Reads the configuration, as ReadRunConfig() does.
   using Read = std::function<Result<RunConfig>(FileStamps& files)>;
   // Replaces the running profiles and plugins. After an error the running ones are kept.
   using Apply = std::function<Status(const ProfileSet& set)>;

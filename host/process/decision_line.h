@@ -27,7 +27,7 @@ struct DecisionLine {
   DecisionType type = DecisionType::kBound;
   std::string pod;      // "default/web-0"
   std::string node;     // Empty: none.
-  std::string message;  // Why the pod is not bound; empty if the type says it all.
+  std::string message;  // Why the pod is not bound; empty if the type is enough.
   // True if the last line about the pod had the same type, node and message: a later attempt had
   // the same result.
   bool is_repeated = false;

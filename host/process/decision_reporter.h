@@ -35,7 +35,7 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
 
   // Starts to watch the pods of `client`, to report gated pods. `client` and `loop` must outlive
   // the watch.
-  // Called: after the loop has started its own watch of pods, so that the loop sees each pod first.
+  // Called: after the loop has started its own watch of pods, so that the loop gets each pod first.
   void StartWatch(Client& client, const SchedulingLoop& loop);
   void StopWatch() { watch_.reset(); }
 

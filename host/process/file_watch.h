@@ -58,7 +58,7 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // As FileChanges::Watch. Threading: any.
+  // Replaces the watched files, as FileChanges::Watch() does. Threading: any.
   void Watch(FileStamps files);
 
  private:

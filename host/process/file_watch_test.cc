@@ -101,16 +101,16 @@ TEST_F(FileWatchTest, WatchReplacesTheFiles) {
 }
 
 TEST_F(FileWatchTest, TheThreadReportsChangesUntilTheWatchIsDestroyed) {
-  std::atomic<int> told = 0;
+  std::atomic<int> reports = 0;
   {
-    FileWatch watch(Now({"a"}), std::chrono::milliseconds(1), [&told] { ++told; });
+    FileWatch watch(Now({"a"}), std::chrono::milliseconds(1), [&reports] { ++reports; });
     Write("a", "1");
-    while (told == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     watch.Watch(Now({"b"}));
     Write("b", "1");
-    while (told < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (reports < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(reports, 2);
 }
 
 }  // namespace

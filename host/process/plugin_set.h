@@ -44,7 +44,7 @@ class PluginSet {
   PluginCatalog& catalog() { return catalog_; }
   const PluginCatalog& catalog() const { return catalog_; }
   std::span<const LoadError> broken() const { return broken_; }
-  // Returns all errors in broken(), one a line, or success if there are none.
+  // Returns all errors in broken(), one per line, or success if there are none.
   Status CheckAllLoaded() const;
 
  private:

@@ -55,13 +55,13 @@ Status AddPluginDirectories(std::span<const std::string> directories, const Befo
 // Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
 // expands the profiles into plan specifications. Creates no plugin.
 // Errors: those of FindPluginDirectory and AddPluginDirectories (without a plugin that cannot be
-//         loaded, decisions would silently differ); otherwise all errors in the profiles, one a
+//         loaded, decisions would silently differ); otherwise all errors in the profiles, one per
 //         line.
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
 
 // Creates the plugins of these profiles against an empty cluster and destroys them again, because
 // plugins check their arguments when they are created.
-// Errors: those of SchedulerHost::Start, one a line.
+// Errors: those of SchedulerHost::Start, one per line.
 Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs);
 
 }  // namespace berth::host

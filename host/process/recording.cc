@@ -9,6 +9,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/duration.h"
+#include "host/base/json_text.h"
 #include "host/process/cluster_files.h"
 
 namespace berth::host {
@@ -43,9 +44,7 @@ void Recording::AddEvent(StreamType type, int64_t after_ns, std::string_view obj
 }
 
 void Recording::AddDecision(const DecisionLine& line) {
-  file_ << R"({"type":"DECISION","object":)"
-        << ToJson(line).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-        << "}\n";
+  file_ << R"({"type":"DECISION","object":)" << DumpJson(ToJson(line)) << "}\n";
 }
 
 Status Recording::Flush() {

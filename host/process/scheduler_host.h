@@ -50,7 +50,8 @@ struct SchedulerOptions {
 // plugin reads as JSON.
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins);
 
-// Construct it, call Start(), then drive loop() as SchedulingLoop describes.
+// Assembles a scheduler over a Client. Construct a SchedulerHost, call Start(), then drive loop()
+// as SchedulingLoop describes.
 //
 // Threading: one thread, the scheduling thread.
 class SchedulerHost {

@@ -18,7 +18,7 @@ namespace berth::host {
 // Accepts a stream as a watch sends it: a change may come twice, ADDED may name an object that
 // exists, MODIFIED one that does not, DELETED one that has been deleted already. What this
 // scheduler decided is kept (see EmbeddedCluster::Put), because the source of the stream does not
-// know of it.
+// have it.
 //
 // An object in a resourceVersion that was seen before, or in an older one, changes nothing.
 // Versions are compared as numbers if they are numbers (those of Kubernetes are, and they grow); an

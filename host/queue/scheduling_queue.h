@@ -218,8 +218,8 @@ class SchedulingQueue {
   void AddMember(QueueEntry& group, QueuedGroup::Member member);
   QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
   void OnMemberNominationRemoved(const PodRef& pod);
-  // Calls `change`, which adds or removes members, and requeues the group. `when_ready` says how to
-  // requeue a group that is active.
+  // Calls `change`, which adds or removes members, and requeues the group. `when_ready` selects how
+  // a group that is active is requeued.
   void ChangeMembers(QueueEntry& group, const std::function<void()>& change,
                      Requeueing when_ready = Requeueing::kImmediately);
 

@@ -64,8 +64,8 @@ std::function<void(Result<std::string>)> ApiCalls::AnswerCallback(CallId call) {
     // DropAll() waits for this lock before the host and its services go.
     std::unique_lock lock(calls->mutex_);
     if (calls->closed_) return;
-    // Always through the inbox, also on the scheduling thread: the plugin may still be inside the
-    // request.
+    // The answer goes through the inbox even on the scheduling thread, because the plugin may still
+    // be inside the request.
     if (Inbox* inbox = calls->host_.services().inbox) return inbox->Push(answer);
     lock.unlock();
     answer();

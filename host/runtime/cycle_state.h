@@ -33,7 +33,7 @@ class SlotSet {
   // Leaves the slots alone for good, because a plugin still uses them.
   void Abandon() { plugin_ = nullptr; }
 
-  // In the order of berth_plugin.slots.
+  // Returns the slots in the order of berth_plugin.slots.
   void* const* data() const { return slots_.data(); }
 
  private:

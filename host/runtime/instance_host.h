@@ -29,7 +29,7 @@
 
 namespace berth::host {
 
-// The thread words of <berth/abi.h>, as bits.
+// One bit for each word with which <berth/abi.h> states where a function is called, such as [load].
 enum ThreadWord : uint32_t {
   kLoadWord = 1,
   kEventWord = 2,
@@ -81,9 +81,9 @@ class InstanceHost {
   const std::string& profile() const { return work_->profile; }
   // Identifies the plugin of this profile to the queue.
   PluginId id() const { return id_; }
-  // Its id in the call monitor; 0: none.
+  // Returns the id of the instance in the call monitor; 0 if it has none.
   CallMonitor::CalleeId callee() const { return callee_; }
-  // Null: faults are not counted.
+  // Returns the account that counts the instance's faults; null if faults are not counted.
   PluginFaults::Account* faults() const { return faults_.get(); }
   // The promises of the instance. The first call, which creates the table, must be on the
   // scheduling thread.

@@ -17,7 +17,7 @@ class InstanceHost;
 // Threading: the thread that calls the plugin. Calls may be nested (a plugin that asks what-if).
 class PluginCall {
  public:
-  // A call at kLoad has no deadline, whatever `terms` say.
+  // A call at kLoad has no deadline, whatever `terms` contains.
   PluginCall(InstanceHost& host, Point point, CallTerms terms = {});
   ~PluginCall();
   PluginCall(const PluginCall&) = delete;

@@ -16,7 +16,7 @@ bool IsAnswer(Point point, berth_code code) {
     case BERTH_SUCCESS:
     case BERTH_UNSCHEDULABLE:
     case BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE: return true;
-    // From PreBind and Bind it announces an answer, and is none itself.
+    // From PreBind and Bind, Pending means that the answer comes later.
     case BERTH_PENDING: return !IsAsync(point);
     case BERTH_WAIT: return point == Point::kPermit;
     case BERTH_SKIP: return point == Point::kBind;
@@ -24,7 +24,7 @@ bool IsAnswer(Point point, berth_code code) {
   }
 }
 
-// What kept the plugin from an answer.
+// Returns whether the code means that something kept the plugin from an answer.
 bool IsObstacle(berth_code code) { return code >= BERTH_CANCELLED && code <= BERTH_CONFLICT; }
 
 // The text in front of the reason.

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
@@ -177,7 +178,7 @@ class Expander {
   }
 
   void CheckArguments(const ProfilePlugin& plugin, const PluginInfo& info) {
-    const auto schema = nlohmann::json::parse(info.args_schema, nullptr, false);
+    const nlohmann::json schema = ParseJson(info.args_schema);
     CheckArgs(schema, plugin.args, PluginContext(plugin.name.value), plugin.name.place, errors_);
   }
 
@@ -299,16 +300,19 @@ void CheckQueueSorts(std::span<const Profile> profiles, std::span<const PlanSpec
     const ProfilePlugin* plugin = profiles[i].Find(sort->name);
     const std::string& other = profiles[with_one].file;
     if (sort->name != first->name) {
-      errors.Expected(plugin->name.place, PluginContext(sort->name) + "QueueSort",
-                      Quoted(first->name) + ", as in " + other + ", for all profiles share a queue",
-                      Quoted(sort->name));
+      errors.Expected(
+          plugin->name.place, PluginContext(sort->name) + "QueueSort",
+          Quoted(first->name) + ", as in " + other + ", because all profiles share one queue",
+          Quoted(sort->name));
     } else if (sort->args != first->args) {
       const auto empty = [](const nlohmann::json& args) { return args.empty(); };
       if (empty(sort->args) && empty(first->args)) continue;
       ConfigPlace place = plugin->args.PlaceOf("");
       if (place.file.empty()) place = plugin->name.place;
-      errors.Expected(place, PluginContext(sort->name) + "args",
-                      "those of " + other + ", for all profiles share a queue", "others");
+      errors.Expected(
+          place, PluginContext(sort->name) + "args",
+          "the same arguments as in " + other + ", because all profiles share one queue",
+          "different arguments");
     }
   }
 }

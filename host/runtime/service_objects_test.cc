@@ -37,10 +37,10 @@ class ObjectsServiceTest : public ServicesTest {
   }
 
   // A watcher that records changes as "+red", "~red", "-red".
-  static void Note(void* to, const berth_object* old, const berth_object* now) {
+  static void RecordChange(void* to, const berth_object* old, const berth_object* now) {
     auto& test = *static_cast<ObjectsServiceTest*>(to);
     const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
-    test.told_.push_back(what + std::string(Text((now != nullptr ? now : old)->meta->name)));
+    test.changes_.push_back(what + std::string(Text((now != nullptr ? now : old)->meta->name)));
     test.at_ = test.host_->point();
     if (!test.retains_) return;
     for (const berth_object* object : {old, now}) {
@@ -50,10 +50,10 @@ class ObjectsServiceTest : public ServicesTest {
     }
   }
   berth_code Watch(const char* kind = kNamespace) {
-    return service().watch(abi(), AsStr(kind), Note, this);
+    return service().watch(abi(), AsStr(kind), RecordChange, this);
   }
 
-  std::vector<std::string> told_;
+  std::vector<std::string> changes_;
   Point at_ = kNoCall;
   bool retains_ = false;
   std::vector<berth_object_ref*> refs_;
@@ -78,14 +78,14 @@ TEST_F(ObjectsServiceTest, AWatcherFirstGetsAReplay) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("blue"));
   EXPECT_EQ(Watch(), BERTH_SUCCESS);
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(changes_, IsEmpty());
   host_->Begin();
-  EXPECT_THAT(told_, ElementsAre("+blue", "+red"));
+  EXPECT_THAT(changes_, ElementsAre("+blue", "+red"));
   EXPECT_EQ(at_, kCallback);
-  told_.clear();
+  changes_.clear();
   objects_.Set(Namespace("red"));
   objects_.Remove(kNamespace, "", "blue");
-  EXPECT_THAT(told_, ElementsAre("~red", "-blue"));
+  EXPECT_THAT(changes_, ElementsAre("~red", "-blue"));
 }
 
 TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
@@ -93,14 +93,14 @@ TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
   host_->Begin();
   host_->Close();
   objects_.Set(Namespace("red"));
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(changes_, IsEmpty());
   auto other = Host("test.Other");
-  service().watch(other->abi(), AsStr(kNamespace), Note, this);
+  service().watch(other->abi(), AsStr(kNamespace), RecordChange, this);
   other->Begin();
-  EXPECT_THAT(told_, ElementsAre("+red"));
+  EXPECT_THAT(changes_, ElementsAre("+red"));
   other.reset();
   objects_.Set(Namespace("red"));
-  EXPECT_THAT(told_, ElementsAre("+red"));
+  EXPECT_THAT(changes_, ElementsAre("+red"));
 }
 
 TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {

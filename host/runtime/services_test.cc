@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Returns which services a host serves, by id.
+// The ids of the services that a host serves, and of those that it does not support.
 struct Served {
   std::vector<std::string> there;
   std::vector<std::string> unsupported;

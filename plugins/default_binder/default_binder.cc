@@ -17,7 +17,7 @@ class DefaultBinder : public berth::Plugin {
 
   explicit DefaultBinder(const berth::Host& host) : api_(host.api()) {}
 
-  // Pending: the host completes `done` with the server's answer.
+  // Returns Pending: the host completes `done` when the API server answers.
   berth::Status Bind(const berth::Binding& binding, berth::Done& done) {
     return api_.Bind(binding, done);
   }

@@ -24,7 +24,7 @@ TEST(ImageLocality, Score) {
     PodSpec pod;
     Scores want;
   } cases[] = {
-      // 800 MiB on half of the nodes is 400: 100 * (400 - 23) / (1000 - 23).
+      // An image of 800 MiB on half of the nodes counts as 400: 100 * (400 - 23) / (1000 - 23).
       {"an image counts its size times its spread",
        MakePod("p").Image("example.com/app:1"),
        {{"none", 0}, {"app", 38}, {"base", 0}, {"both", 38}}},
@@ -65,7 +65,7 @@ TEST(ImageLocality, ImageVolumesCount) {
 
 TEST(ImageLocality, UpperThresholdGrowsWithTheNumberOfContainers) {
   PluginUnderTest plugin = OnFourNodes();
-  // On "both", 400 + 200 MiB of at most 2000: 100 * (600 - 23) / (2000 - 23).
+  // The images on "both" count as 400 + 200, of at most 2000: 100 * (600 - 23) / (2000 - 23).
   const ScoreResult result = plugin.Score(
       MakePod("p").Image("example.com/app:1").Container("second").Image("example.com/base:latest"));
   EXPECT_EQ(result.raw, (Scores{{"none", 0}, {"app", 19}, {"base", 8}, {"both", 29}}));

@@ -26,8 +26,8 @@ bool MapsUsersOnHostNetwork(berth::Pod pod) {
   return (pod->flags & kBoth) == kBoth;
 }
 
-// A feature that kube-scheduler 1.36 infers from the spec of a pending pod. For none of the
-// features exists a version from which on every kubelet has it.
+// A feature that kube-scheduler 1.36 infers from the spec of a pending pod. A kubelet of any
+// version may lack these features.
 struct Feature {
   std::string_view name;
   bool (*is_needed)(berth::Pod pod);
@@ -55,7 +55,7 @@ class NodeDeclaredFeatures : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
   static constexpr berth::Reasons kReasons{"node(s) didn't match Pod's required features"};
   enum Reason : int { kLacksFeature };
-  // The result depends on the pod only through Sign().
+  // Sign() covers everything in the pod that Filter depends on, so no pod parts are declared.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode, .pod_parts = 0};
   using Columns = berth::Columns<berth::Features>;
   using Node = berth::NodeRow<Columns>;

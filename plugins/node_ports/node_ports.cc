@@ -13,8 +13,8 @@ namespace {
 
 using Ports = berth::Span<const berth_port>;
 
-// Returns the protocol's name in column names. For a protocol that this version does not know, the
-// name refers to no column, so that binding the column fails the cycle.
+// Returns the name of the protocol in column names. For an unknown protocol, no column has the
+// returned name, so that binding the column fails the cycle.
 const char* NameOf(uint32_t protocol) {
   switch (protocol) {
     case BERTH_PROTOCOL_TCP: return "TCP";

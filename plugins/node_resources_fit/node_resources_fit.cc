@@ -89,7 +89,7 @@ class NodeResourcesFit : public berth::Plugin {
 
  private:
   // A resource other than cpu and memory that the arguments name.
-  struct Other {
+  struct OtherResource {
     std::string name;
     berth_id id;
     int64_t weight;
@@ -108,7 +108,7 @@ class NodeResourcesFit : public berth::Plugin {
   const Strategy strategy_;
   int64_t cpu_weight_ = 0;
   int64_t memory_weight_ = 0;
-  std::vector<Other> others_;
+  std::vector<OtherResource> other_resources_;
 };
 
 NodeResourcesFit::NodeResourcesFit(const berth::Host& host, const Args& args)
@@ -122,7 +122,7 @@ NodeResourcesFit::NodeResourcesFit(const berth::Host& host, const Args& args)
     } else if (resource.name == "memory") {
       memory_weight_ += weight;
     } else {
-      others_.push_back({resource.name, host.Intern(resource.name), weight});
+      other_resources_.push_back({resource.name, host.Intern(resource.name), weight});
     }
   }
 }
@@ -199,7 +199,7 @@ berth::Status NodeResourcesFit::PreScore(berth::Cycle& cycle, const berth::Nodes
   State& state = cycle.State<State>();
   state.has_pre_scored = true;
   state.shares.clear();
-  for (const Other& other : others_) {
+  for (const OtherResource& other : other_resources_) {
     const bool is_storage = other.name == "ephemeral-storage";
     const int64_t amount =
         is_storage ? request.ephemeral_storage : fit::AmountOf(request, other.id);

@@ -58,7 +58,7 @@ class NodeVolumeLimits : public berth::Plugin {
                                          "/spec/volumes/vsphereVolume"};
   static constexpr berth::Reasons kReasons{"node(s) exceed max volume count"};
   enum Reason : int { kTooMany };
-  // The result depends on the pod only through Sign().
+  // Sign() covers everything in the pod that Filter depends on, so no pod parts are declared.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
                                                        .pod_parts = 0};
   using Node = berth::NodeRow<Columns>;

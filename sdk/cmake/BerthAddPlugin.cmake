@@ -3,18 +3,18 @@
 # Adds the plugin <name> as the module lib<name>.so and installs it to <libdir>/berth/plugins.
 #
 #   SOURCES         C or C++ files; by default <name>/*.cc and <name>/*.c, without *_test.*
-#   MIN_HOST_MINOR  the oldest minor version of the host's ABI that the plugin can run in (default 0)
-#   NO_INSTALL      only builds the plugin, for a plugin that is itself a test
+#   MIN_HOST_MINOR  the lowest minor version of the host's ABI that can run the plugin (default 0)
+#   NO_INSTALL      builds the plugin without installing it, for plugins that only tests use
 #
 # A plugin includes only the SDK and exports only its entry, so that plugins built by different
 # compilers and against different standard libraries can run in one process.
-#   -fno-gnu-unique   a unique symbol would be shared between plugins in spite of RTLD_LOCAL
+#   -fno-gnu-unique   prevents unique symbols, which plugins would share in spite of RTLD_LOCAL
 #   --exclude-libs    does not export the symbols of static libraries
 #   -z defs           an undefined symbol fails at link time, not when an operator loads the plugin
 #   -z now, relro     symbols are resolved at load time and are read-only afterwards
 include_guard(GLOBAL)
 
-# Relative to this file, so that it works from the source tree and from an installation.
+# This path is relative to this file, so that it is valid in the source tree and after installation.
 set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
 
 function(berth_add_plugin name)

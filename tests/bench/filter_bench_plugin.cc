@@ -36,7 +36,7 @@ class PerNode : public berth::Plugin {
   berth_id zone_;
 };
 
-// The most common way to write a Filter: returns at the first reason.
+// The most common form of a Filter: it returns at the first reason that rejects the node.
 class PerNodeEarly : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "bench.PerNodeEarly";

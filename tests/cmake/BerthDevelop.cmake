@@ -19,8 +19,8 @@ if(BERTH_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 if(CMAKE_UNITY_BUILD)
-  # Names of another file of the same batch are not shadowed in earnest. GCC takes every .cc file of a
-  # batch for a header whose classes must not use an unnamed namespace.
+  # A name that shadows a name of another file of the same batch is not an error. GCC treats every
+  # .cc file of a batch as a header, whose classes must not use an unnamed namespace.
   target_compile_options(berth_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()

@@ -221,7 +221,7 @@ TEST(Conformance, DecisionsEqualTheRecordedDecisions) {
       << "MissingFor() allows another number of cases to run than kRunning";
 }
 
-// Prints why the other cases do not run.
+// Prints, for each reason, how many cases do not run.
 TEST(Conformance, ReportsTheReasonsOfCasesThatDoNotRun) {
   const TestPlugins plugins;
   std::map<std::string, size_t> reasons;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds every *_fuzz.cc of this folder with clang, runs each for a limited time, and fails on the
-# first finding.
+# Builds every *_fuzz.cc of this folder with clang, runs each for a limited time, one per CPU at the
+# same time, and fails on the first finding.
 #
 # A target links host/api and the files of its lines "// Links: <file>..." (paths from the root).
 # Its seed inputs are in corpus/<target>/, its optional dictionary is <target>.dict. New inputs and
@@ -68,22 +68,28 @@ printf '%s\n' "${everything[@]}" | sort -u | xargs -n 1 -P "$(nproc)" bash -c 'c
 
 objects_of() { for file in "$@"; do object_of "$file"; echo; done; }
 for target in "${targets[@]}"; do
-  binary=$build/${target}_fuzz
   # shellcheck disable=SC2046
-  clang++ -fsanitize=fuzzer,$sanitizers -o "$binary" \
+  clang++ -fsanitize=fuzzer,$sanitizers -o "$build/${target}_fuzz" \
     $(objects_of "tests/fuzz/${target}_fuzz.cc" "${sources[@]}" $(links_of "$target")) $libraries
-  echo "== $target for ${seconds}s"
-  found=$build/found/$target
+done
+
+# Runs one target. Status 255 makes xargs start no further target.
+fuzz() {
+  local target=$1 found=$build/found/$1
   mkdir -p "$build/corpus/$target" "$found"
-  arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384
-             -artifact_prefix="$found/" -print_final_stats=1 -verbosity=0)
+  local arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384
+                   -artifact_prefix="$found/" -print_final_stats=1 -verbosity=0)
   if [ -f "tests/fuzz/$target.dict" ]; then arguments+=(-dict="tests/fuzz/$target.dict"); fi
-  corpora=("$build/corpus/$target")
+  local corpora=("$build/corpus/$target")
   if [ -d "tests/fuzz/corpus/$target" ]; then corpora+=("tests/fuzz/corpus/$target"); fi
-  if ! "$binary" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
+  if ! "$build/${target}_fuzz" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
     tail -n 60 "$build/$target.log" >&2
     echo "tests/fuzz/run.sh: '$target' failed; input in $found, log in $build/$target.log" >&2
-    exit 1
+    return 255
   fi
-  grep -E 'number_of_executed_units|average_exec_per_sec' "$build/$target.log" || true
-done
+  echo "$target: $(grep -E 'number_of_executed_units' "$build/$target.log" | tr -dc 0-9) inputs"
+}
+export seconds
+export -f fuzz
+echo "== run ${#targets[@]} targets for ${seconds}s each"
+printf '%s\n' "${targets[@]}" | xargs -n 1 -P "$(nproc)" bash -c 'fuzz "$0"'

@@ -96,8 +96,8 @@ void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
     if (changed.ok() && *changed) {
       BERTH_ASSERT(event->object_json.starts_with('{') && event->object_json.ends_with('}'));
     }
-    // Also deletes some pods in the cluster, so that their deletion completes before the stream
-    // ends.
+    // Also deletes some pods in the cluster, so that the kubelet completes their deletion while
+    // later events are applied.
     const PodRef* pod = std::get_if<PodRef>(&event->object);
     if (pod != nullptr && *pod != nullptr && text.line % 3 == 0) {
       static_cast<void>(cluster.Delete(kPodKind, (*pod)->ns(), (*pod)->name()));

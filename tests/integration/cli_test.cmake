@@ -1,10 +1,10 @@
-# It has the name of a default plugin: not among the others.
+# This plugin has the name of a default plugin, so it is not in the folder of the other plugins.
 berth_add_plugin(test_talker NO_INSTALL SOURCES plugins/talker/talker.cc)
 target_link_libraries(test_talker PRIVATE berth_warnings)
 set_target_properties(test_talker PROPERTIES
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/talker)
 
-# Two versions of one library: not among the others either.
+# Two versions of one library, which are not in the folder of the other plugins either.
 foreach(is_open IN ITEMS 0 1)
   berth_add_plugin(test_door_${is_open} NO_INSTALL SOURCES plugins/door/door.cc)
   target_link_libraries(test_door_${is_open} PRIVATE berth_warnings)

@@ -109,7 +109,7 @@ TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   EXPECT_EQ(pod->Name(condition->reason), "Acme");
 }
 
-// The bind pool waits for a plugin that blocks, and the plugin sees that the call is cancelled.
+// The bind pool waits for a plugin that blocks. BERTH_CANCELED becomes true for the call.
 TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   std::atomic<bool> inside = false;
   std::atomic<bool> was_cancelled = false;

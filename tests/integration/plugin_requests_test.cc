@@ -19,8 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Returns pod "p" as it is in the cluster.
-// The answer to an eviction; empty: there is none yet.
+// The answer to an eviction. `code` is empty until the answer arrives.
 struct Evicted {
   std::optional<berth_code> code;
 };

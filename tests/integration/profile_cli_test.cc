@@ -407,7 +407,8 @@ TEST_F(ProfileCliTest, ProfilesOfOneProcessMustBeCompatible) {
   EXPECT_EQ(sorts.exit_status, 2);
   EXPECT_THAT(sorts.err, AllOf(HasSubstr(other + ":6: plugin \"cpp.ByKey\": QueueSort: expected "
                                                  "\"PrioritySort\", as in "),
-                               HasSubstr("for all profiles share a queue, found \"cpp.ByKey\"\n")));
+                               HasSubstr("because all profiles share one queue, found "
+                                         "\"cpp.ByKey\"\n")));
   EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
 }
 
@@ -426,12 +427,12 @@ TEST_F(ProfileCliTest, ProfilesMustHaveTheSameQueueSortArguments) {
   const std::string other = sorted("other", "args = {at = \"elsewhere\"}\n");
   const std::string none = sorted("none", "");
   EXPECT_EQ(Run({"profile", "check", one, same}).exit_status, 0);
-  const std::string args_error = "plugin \"test.Thrower\": args: expected those of " + one +
-                                 ", for all profiles share a queue, found others\n";
+  const std::string error = "plugin \"test.Thrower\": args: expected the same arguments as in " +
+                            one +
+                            ", because all profiles share one queue, found different arguments\n";
   const Outcome run = Run({"profile", "check", one, same, other, none});
   EXPECT_EQ(run.exit_status, 2);
-  EXPECT_EQ(run.err,
-            "berth: " + other + ":10: " + args_error + "berth: " + none + ":6: " + args_error);
+  EXPECT_EQ(run.err, "berth: " + other + ":10: " + error + "berth: " + none + ":6: " + error);
 }
 
 TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
@@ -469,7 +470,7 @@ TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
           "berth: none.toml:1: extends: expected a profile, found none at gone.toml: No such file "
           "or directory\n"
           "berth: other.toml:6: plugin \"cpp.ByKey\": QueueSort: expected \"PrioritySort\", as in "
-          "weight.toml, for all profiles share a queue, found \"cpp.ByKey\"\n");
+          "weight.toml, because all profiles share one queue, found \"cpp.ByKey\"\n");
 }
 
 TEST_F(ProfileCliTest, RefusesAnInvalidProfileBeforeScheduling) {

@@ -322,7 +322,7 @@ TEST_F(ProfilesTest, AHundredReloadsLoseNoPodAndRetireEveryProfile) {
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 150'000);
 }
 
-// What remains of a destroyed instance is what one of its threads may still call.
+// Only the part of a destroyed instance remains that one of its threads may still call.
 TEST_F(ProfilesTest, AThousandReloadsUseLittleMemory) {
   constexpr int kReloads = 1000;
   constexpr size_t kBytesPerInstance = 1000;

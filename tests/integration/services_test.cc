@@ -34,7 +34,7 @@ class GuestTest : public ::testing::Test {
     spec.plugins[0].where = "a.toml:7";
     const Status status = harness_.Start(spec);
     EXPECT_TRUE(status.ok()) << status.ToString();  // It requires every service.
-    // It defines one metric twice.
+    // The plugin defines one metric twice.
     std::erase_if(harness_.lines(), [](const std::string& line) {
       return line.find("guest_allowed_seconds") != std::string::npos;
     });
@@ -204,7 +204,7 @@ TEST_F(GuestApiTest, AnErrorHasItsCodeAndItsStatusObject) {
        "failed: UID in precondition: u, UID in object meta: " +
            std::string(Base(*harness_.cluster().Find("v1/Namespace", "", "red")).uid())},
       {{"POST", "/api/v1/namespaces/a/pods", R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
-       "bad_argument 400 BadRequest: /metadata: expected an object"},
+       R"(bad_argument 400 BadRequest: /metadata: expected an object, found "x")"},
       {{"POST", "/api/v1/namespaces", "{"},
        "bad_argument 400 BadRequest: the body is not a JSON object"},
       {{"GET", "/api/v1/nodes/n1", ""},

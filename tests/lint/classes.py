@@ -32,7 +32,7 @@ def definitions_in(paths):
         for _, _, head in sizes.functions(text):
             name = class_of(head)
             if name:
-                # Two tests may have local classes of one name.
+                # Tests in different folders may have classes with the same name.
                 yield (name if path.startswith(("host/", "sdk/", "plugins/"))
                        else f"{path.rsplit('/', 1)[0]}/{name}"), path
 

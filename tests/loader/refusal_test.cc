@@ -1,4 +1,4 @@
-// Every reason for which a library is refused, each with a real file that provokes it.
+// Tests every reason for which the loader rejects a library. Each case uses a real file.
 #include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -115,7 +115,7 @@ static berth_dependence dependence = {.struct_size = sizeof(berth_dependence),
                                       .cluster = BERTH_DEPENDS_NODE,
                                       .pod_parts = BERTH_PART(LABELS)};
 static berth_filter filter;
-/* A struct of a later header, with one more member than this host knows. */
+/* A struct of a later header, with one more member than in the header of this host. */
 static struct {
   berth_score score;
   uint64_t later;

@@ -40,7 +40,8 @@ class ExamplesTest(installed.InstalledTest):
         self.build(folder)
         self.check(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                    "wattsPerRack", '{"wattsPerRack": 10}')
-        # Another compiler and standard library than the host's; GoogleTest is not built for it.
+        # Uses another compiler and standard library than the host. GoogleTest is not built for this
+        # library.
         self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++",
                    tests=False, build="foreign")
         library = os.path.join(folder, "foreign", "librack_power.so")

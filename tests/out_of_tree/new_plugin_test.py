@@ -86,7 +86,8 @@ class NewPluginTest(installed.InstalledTest):
         for points in ("Filter,Score", "Filter", "Score"):
             folder = os.path.join(self.folder, "rust_" + points.replace(",", "_"))
             self.new("acme.Cheap", "--language", "rust", "--points", points, "--dir", folder)
-            # The number of points depends on the template only, so one compiler is enough.
+            # Every compiler builds the plugin with both points. One compiler is enough for the
+            # plugins with one point, which test only the template.
             for number, rustc in enumerate(compilers if "," in points else compilers[:1]):
                 with self.subTest(points=points, compiler=rustc):
                     library = os.path.join(folder, f"libcheap_{number}.so")

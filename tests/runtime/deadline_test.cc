@@ -27,10 +27,10 @@ using ::testing::IsEmpty;
 
 class DeadlineTest : public ::testing::Test {
  protected:
-  // Records the deadline that a call at `point` sees, relative to now.
-  void Note(Point point, int64_t deadline_ns) {
-    told_.push_back(std::string(NameOf(point)) + " " +
-                    (deadline_ns == 0 ? "none" : std::to_string(deadline_ns - Now())));
+  // Records the deadline of a call at `point`, relative to now.
+  void RecordDeadline(Point point, int64_t deadline_ns) {
+    deadlines_.push_back(std::string(NameOf(point)) + " " +
+                         (deadline_ns == 0 ? "none" : std::to_string(deadline_ns - Now())));
   }
   int64_t Now() { return stage_.clock().NowNs(); }
   auto End() {
@@ -43,7 +43,7 @@ class DeadlineTest : public ::testing::Test {
   }
 
   Stage stage_;
-  std::vector<std::string> told_;
+  std::vector<std::string> deadlines_;
   std::vector<std::string> ends_;
 };
 
@@ -51,32 +51,32 @@ TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
   Puppet& a = stage_.Add("puppet.A", {Point::kPreFilter, Point::kFilter, Point::kPostFilter,
                                       Point::kReserve, Point::kPermit});
   a.pre_filter = [&](const berth_cycle& cycle, auto&&...) {
-    Note(Point::kPreFilter, cycle.deadline_ns);
+    RecordDeadline(Point::kPreFilter, cycle.deadline_ns);
     stage_.clock().Advance(5);
     return BERTH_SUCCESS;
   };
   a.filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                  berth_status*) {
-    Note(Point::kFilter, cycle.deadline_ns);
+    RecordDeadline(Point::kFilter, cycle.deadline_ns);
     std::fill_n(out.codes, block.count, uint8_t{BERTH_SUCCESS});
     return BERTH_SUCCESS;
   };
   a.post_filter = [&](const berth_cycle& cycle, auto&&...) {
-    Note(Point::kPostFilter, cycle.deadline_ns);
+    RecordDeadline(Point::kPostFilter, cycle.deadline_ns);
     return BERTH_UNSCHEDULABLE;
   };
   a.reserve = [&](const berth_cycle& cycle, auto&&...) {
-    Note(Point::kReserve, cycle.deadline_ns);
+    RecordDeadline(Point::kReserve, cycle.deadline_ns);
     return BERTH_SUCCESS;
   };
   a.permit = [&](const berth_cycle& cycle, auto&&...) {
-    Note(Point::kPermit, cycle.deadline_ns);
+    RecordDeadline(Point::kPermit, cycle.deadline_ns);
     return BERTH_SUCCESS;
   };
   stage_.Build();
   const Nominator nominator;
   const auto run = [&] {
-    told_.clear();
+    deadlines_.clear();
     Attempt& attempt = stage_.Begin();
     EXPECT_TRUE(RunPreFilter(attempt).ok());
     EXPECT_TRUE(RunFilter(attempt, nominator).ok());
@@ -89,13 +89,13 @@ TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
     CallWatchdog watchdog(stage_.monitor(), stage_.faults(),
                           {.call_ns = kSecond, .post_filter_ns = 10 * kSecond});
     run();
-    EXPECT_THAT(told_,
+    EXPECT_THAT(deadlines_,
                 ElementsAre("PreFilter 1000000000", "Filter 1000000000", "PostFilter 10000000000",
                             "Reserve 1000000000", "Permit 1000000000"));
   }
   run();  // Without a watchdog no call is late.
-  EXPECT_THAT(told_, ElementsAre("PreFilter none", "Filter none", "PostFilter none", "Reserve none",
-                                 "Permit none"));
+  EXPECT_THAT(deadlines_, ElementsAre("PreFilter none", "Filter none", "PostFilter none",
+                                      "Reserve none", "Permit none"));
 }
 
 // PreFlight always runs on the scheduling thread, even if the plugin's PreBind blocks.
@@ -126,7 +126,8 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
   }
 }
 
-// Without a pool, a blocking plugin blocks the scheduling thread and has the deadline of any other.
+// Without a pool, a blocking plugin runs on the scheduling thread and has the same deadline as
+// other plugins.
 TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
     SCOPED_TRACE(name);
@@ -158,10 +159,10 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
 }
 
 // The deadline of the call comes long before that of the answer.
-TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldTheEarlierDeadline) {
+TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
   struct Row {
     int64_t answer;
-    int64_t told;
+    int64_t deadline;
   };
   for (const Row& row :
        {Row{0, kSecond}, Row{kSecond - 1, kSecond - 1}, Row{5 * kSecond, kSecond}}) {
@@ -171,7 +172,7 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadIsToldTheEarlierDeadline) {
     const int64_t now = stage.clock().NowNs();
     stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
                                                      berth_status*) {
-      EXPECT_EQ(binding.deadline_ns, now + row.told);
+      EXPECT_EQ(binding.deadline_ns, now + row.deadline);
       return BERTH_PENDING;
     };
     stage.Build();

@@ -1,4 +1,5 @@
-// Tests the kit at the points that are not called per block, and its services.
+// Tests the test kit: the extension points that are not called per block of nodes, and the services
+// of the fake host.
 #include <map>
 #include <string>
 #include <utility>

@@ -24,17 +24,20 @@ namespace berth::host {
 
 // The probabilities of faults. By default there are none.
 struct Faults {
-  // Watch events.
-  uint32_t late_percent = 0;  // Delayed by up to max_late_ns, with all later events of the kind.
+  // A watch event and all later events of its kind are delayed by up to max_late_ns.
+  uint32_t late_percent = 0;
   int64_t max_late_ns = 0;
-  uint32_t duplicate_percent = 0;  // Delivered twice, as after a relist.
-  uint32_t gap_percent = 0;  // Followed by the loss of the watch, and a relist within max_gap_ns.
+  // A watch event is delivered twice, as after a relist.
+  uint32_t duplicate_percent = 0;
+  // The watch is lost after an event. The client relists within max_gap_ns.
+  uint32_t gap_percent = 0;
   int64_t max_gap_ns = 0;
-  // Requests for pods.
-  uint32_t fail_percent = 0;  // Not executed; fails with Unavailable or Conflict.
-  uint32_t slow_percent = 0;  // Executed up to max_slow_ns late.
-  // Executed or not, and the answer is lost. After up to max_slow_ns a bind request is answered
-  // from the state of the pod, other requests with Unavailable.
+  // A request for a pod is not executed and fails with Unavailable or Conflict.
+  uint32_t fail_percent = 0;
+  // A request for a pod is executed up to max_slow_ns late.
+  uint32_t slow_percent = 0;
+  // A request for a pod is executed or not, and its answer is lost. After up to max_slow_ns, a bind
+  // request is answered from the state of the pod, and any other request with Unavailable.
   uint32_t lost_percent = 0;
   int64_t max_slow_ns = 0;
 };

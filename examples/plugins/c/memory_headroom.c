@@ -28,7 +28,7 @@ typedef struct State {
   int64_t percent; /* the share to keep free for this pod */
 } State;
 
-/* The columns that are read of every node: one array each, in this order. */
+/* The columns that the plugin reads for every node: one array per column, in this order. */
 enum { kAllocMemory, kReqMemory, kColumns };
 static const berth_column_request kColumnRequests[kColumns] = {
     {sizeof(berth_column_request), 0, "alloc.memory", BERTH_TYPE_I64, 0},
@@ -42,7 +42,7 @@ static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof
 static const char kNoHeadroom[] = "Insufficient memory headroom";
 static const berth_str kReasons[] = {{kNoHeadroom, sizeof kNoHeadroom - 1}};
 
-/* What the results depend on: the host may reuse them until it changes. */
+/* The data that the results depend on. The host may reuse a result until this data changes. */
 static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
                                              BERTH_PART(REQUESTS) | BERTH_PART(PRIORITY), NULL,
                                              NULL};
@@ -77,9 +77,9 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
     const uint32_t i = Selected(block, k);
     const int64_t alloc = I64(block, kAllocMemory, i);
     const int64_t left = alloc - I64(block, kReqMemory, i) - state->memory;
-    const int refused = left < alloc / 100 * state->percent;
-    out->codes[i] = refused ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
-    out->reasons[i] = refused ? 1u : 0u;
+    const int rejected = left < alloc / 100 * state->percent;
+    out->codes[i] = rejected ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+    out->reasons[i] = rejected ? 1u : 0u;
   }
   return BERTH_SUCCESS;
 }

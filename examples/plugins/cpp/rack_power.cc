@@ -18,13 +18,13 @@ class RackPower : public berth::Plugin {
   static constexpr std::string_view kName = "acme.RackPower";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Keeps every rack below its power budget, and spreads the draw over the racks.";
+      "Keeps every rack below its power budget, and spreads the power draw over the racks.";
 
   // Bit i of a verdict stands for entry i.
   static constexpr berth::Reasons kReasons{"Rack power budget exceeded", "Node is in no rack"};
   enum Reason : int { kNoPower, kNoRack };
 
-  // The columns that are read of every node: one array each.
+  // The columns that the plugin reads for every node: one array per column.
   using Rack = berth::Label<"acme.com/rack">;
   using Watts = berth::Req<"acme.com/watts">;
   using Columns = berth::Columns<Rack, Watts>;
@@ -37,9 +37,9 @@ class RackPower : public berth::Plugin {
   };
   static constexpr auto kArgs = berth::ArgRows<Args>(
       berth::Arg("wattsPerRack", &Args::watts_per_rack, berth::Range{1, 1'000'000},
-                 berth::kRequired, "What the breaker of a rack carries."),
+                 berth::kRequired, "The power that the breaker of a rack can carry, in watts."),
       berth::Arg("reservePercent", &Args::reserve_percent, berth::Range{0, 90},
-                 "The share of it that stays free."));
+                 "The percentage of wattsPerRack that stays free."));
 
   // The state of one pod's attempt: its own draw, and the draw of every rack.
   struct State {

@@ -65,7 +65,8 @@ Status CheckQuery(const ApiRequest& request, std::string_view query) {
 Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
                           std::string_view kind, const ObjectBase& object) {
   if (!preconditions.is_object()) {
-    return Status::InvalidArgument("/preconditions: expected an object");
+    return Status::InvalidArgument("/preconditions: expected an object, found " +
+                                   DumpBody(preconditions));
   }
   const std::string resource = ResourceOf(kind);
   for (const auto& [key, value] : preconditions.items()) {
@@ -74,7 +75,8 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
     }
     if (value.is_null()) continue;
     if (!value.is_string()) {
-      return Status::InvalidArgument("/preconditions/" + key + ": expected a string");
+      return Status::InvalidArgument("/preconditions/" + key + ": expected a string, found " +
+                                     DumpBody(value));
     }
     const auto& text = value.get_ref<const std::string&>();
     if (key == "uid" && text != object.uid()) {
@@ -102,7 +104,8 @@ Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std:
       if (!status.ok()) return status;
     } else if (key == "gracePeriodSeconds") {
       if (!value.is_number_integer()) {
-        return Status::InvalidArgument("/gracePeriodSeconds: expected a whole number");
+        return Status::InvalidArgument("/gracePeriodSeconds: expected a whole number, found " +
+                                       DumpBody(value));
       }
       constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
       const bool is_beyond = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost};
@@ -173,7 +176,9 @@ Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
   }
   Json& metadata = body["metadata"];
   if (metadata.is_null()) metadata = Json::object();
-  if (!metadata.is_object()) return Status::InvalidArgument("/metadata: expected an object");
+  if (!metadata.is_object()) {
+    return Status::InvalidArgument("/metadata: expected an object, found " + DumpBody(metadata));
+  }
   const std::string name = TextAt(metadata, {"name"});
   if (!path.name.empty() && name != path.name) {
     return Status::InvalidArgument("the name of the object (" + name +

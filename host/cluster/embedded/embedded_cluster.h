@@ -122,7 +122,7 @@ class EmbeddedCluster final : public Client {
 
   std::optional<AnyObject> Find(std::string_view kind, std::string_view ns,
                                 std::string_view name) const;
-  // Both return null if the object does not exist.
+  // FindPod and FindNode return null if the object does not exist.
   PodRef FindPod(std::string_view ns, std::string_view name) const;
   NodeRef FindNode(std::string_view name) const;
   // Returns the objects by namespace and name, including pods in a final phase.

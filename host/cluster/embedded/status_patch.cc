@@ -16,6 +16,10 @@ Status UnsupportedField(const std::string& field) {
   return Status::Unsupported("the embedded cluster does not patch " + field);
 }
 
+Status ExpectedObject(const std::string& field, const Json& found) {
+  return Status::InvalidArgument(field + ": expected an object, found " + DumpBody(found));
+}
+
 Status ExpectedString(const std::string& field, const Json& found) {
   return Status::InvalidArgument(field + ": expected a string, found " + DumpBody(found));
 }
@@ -37,7 +41,7 @@ Status StatusPatch::Read(const Json& json, PatchKind kind, int64_t now_ns) {
     if (key == "status") {
       if (Status status = ReadStatus(value, kind, now_ns); !status.ok()) return status;
     } else if (key == "metadata") {
-      if (!value.is_object()) return Status::InvalidArgument("/metadata: expected an object");
+      if (!value.is_object()) return ExpectedObject("/metadata", value);
       for (const auto& [name, text] : value.items()) {
         if (name != "uid") return UnsupportedField("/metadata/" + name);
         if (!text.is_string()) return ExpectedString("/metadata/uid", text);
@@ -51,7 +55,7 @@ Status StatusPatch::Read(const Json& json, PatchKind kind, int64_t now_ns) {
 }
 
 Status StatusPatch::ReadStatus(const Json& status, PatchKind kind, int64_t now_ns) {
-  if (!status.is_object()) return Status::InvalidArgument("/status: expected an object");
+  if (!status.is_object()) return ExpectedObject("/status", status);
   for (const auto& [key, value] : status.items()) {
     if (key == "nominatedNodeName") {
       if (!value.is_null() && !value.is_string())
@@ -78,7 +82,7 @@ Status StatusPatch::ReadCondition(const Json& json, int64_t now_ns) {
                                                        "lastTransitionTime",
                                                        "observedGeneration"};
   const std::string place = "/status/conditions";
-  if (!json.is_object()) return Status::InvalidArgument(place + ": expected an object");
+  if (!json.is_object()) return ExpectedObject(place, json);
   const auto text = [&](const char* key) -> std::string {
     const auto found = json.find(key);
     return found != json.end() && found->is_string() ? found->get<std::string>() : "";

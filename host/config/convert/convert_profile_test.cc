@@ -95,8 +95,8 @@ TEST(MakeKubePlan, FollowsTheRulesOfKubeScheduler) {
       {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Filter",
        "acme.Rack NodeName"},
       {"{" + only + "[{name: acme.Rack, weight: 4}, {name: NodeName}]}}", "Score", "acme.Rack=4"},
-      // A point: its plugins of multiPoint first, then the rest of multiPoint, then its other
-      // plugins.
+      // The order at a point: first the plugins that both the point and multiPoint enable, then the
+      // other plugins of multiPoint, then the other plugins of the point.
       {"{" + only +
            "[{name: NodeName}, {name: NodePorts}]}, filter: {enabled: [{name: acme.Rack}, "
            "{name: NodePorts}]}}",

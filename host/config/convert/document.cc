@@ -8,6 +8,7 @@
 
 #include "host/api/json_syntax.h"
 #include "host/api/yaml.h"
+#include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/convert/document_places.h"
@@ -75,7 +76,7 @@ class DocumentConverter {
       value.number = json.get<double>();
     } else if (json.is_number_unsigned() && json.get<uint64_t>() > uint64_t{INT64_MAX}) {
       errors_.Expected(value.place, PathOfPointer(pointer), "a whole number of 64 bits",
-                       json.dump());
+                       DumpJson(json));
     } else if (json.is_number()) {
       value.kind = ConfigValue::Kind::kInt;
       value.integer = json.get<int64_t>();
@@ -114,8 +115,8 @@ struct Parsed {
   DocumentPlaces places;
 };
 
-std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
-                                ConfigErrors& errors) {
+std::optional<Parsed> ParseJsonDocument(std::string_view text, const std::string& file,
+                                        ConfigErrors& errors) {
   if (const auto error = FindSyntaxError(text)) {
     errors.AddAlone({file, static_cast<uint32_t>(LineAt(text, error->offset)), 0},
                     "not JSON: " + error->message);
@@ -126,7 +127,7 @@ std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
                                       " nested arrays and objects, found more");
     return std::nullopt;
   }
-  Parsed parsed{Json::parse(text, nullptr, /*allow_exceptions=*/false), PlacesOfJson(text)};
+  Parsed parsed{ParseJson(text), PlacesOfJson(text)};
   if (parsed.json.is_discarded()) {  // Several values, or an incomplete surrogate pair.
     errors.AddAlone({file, 0, 0}, "expected one JSON object, found something else");
     return std::nullopt;
@@ -141,8 +142,8 @@ std::optional<Parsed> ParseJson(std::string_view text, const std::string& file,
   return parsed;
 }
 
-std::optional<Parsed> ParseYaml(std::string_view text, const std::string& file,
-                                ConfigErrors& errors) {
+std::optional<Parsed> ParseYamlDocument(std::string_view text, const std::string& file,
+                                        ConfigErrors& errors) {
   const auto documents = YamlToJson(text, kYamlLimits);
   if (!documents.ok()) {
     const Status status = documents.status();
@@ -158,21 +159,21 @@ std::optional<Parsed> ParseYaml(std::string_view text, const std::string& file,
                                (documents->empty() ? std::string("none") : "several"));
     return std::nullopt;
   }
-  Parsed parsed{Json::parse(documents->front().json, nullptr, /*allow_exceptions=*/false),
-                PlacesOfYaml(text)};
+  Parsed parsed{ParseJson(documents->front().json), PlacesOfYaml(text)};
   return parsed;
 }
 
 // A text that begins with '{' may be JSON, or a YAML flow mapping.
 std::optional<Parsed> Parse(std::string_view text, const std::string& file, ConfigErrors& errors) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos || text[begin] != '{') return ParseYaml(text, file, errors);
+  if (begin == std::string_view::npos || text[begin] != '{')
+    return ParseYamlDocument(text, file, errors);
   if (FindSyntaxError(text).has_value()) {
     ConfigErrors ignored;
-    auto parsed = ParseYaml(text, file, ignored);
+    auto parsed = ParseYamlDocument(text, file, ignored);
     if (parsed.has_value()) return parsed;
   }
-  return ParseJson(text, file, errors);
+  return ParseJsonDocument(text, file, errors);
 }
 
 }  // namespace

@@ -248,7 +248,7 @@ class KubeConfigReader {
     const std::string key = entry.path + ".name";
     if (name == "*") {
       errors_.Expected(entry.name.place, key, "the name of a plugin",
-                       "\"*\", which is for `disabled`");
+                       "\"*\", which only `disabled` accepts");
     } else if (std::ranges::find(kRemovedPlugins, name) != kRemovedPlugins.end()) {
       errors_.Expected(entry.name.place, key, "a plugin of this version",
                        Quoted(name) + ", which NodeVolumeLimits replaces");

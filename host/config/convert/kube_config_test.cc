@@ -171,7 +171,7 @@ TEST(ReadKubeConfig, ReportsAllErrors) {
       "k.yaml:11: profiles[0].plugins.score.enable: expected a known key, found \"enable\"; did "
       "you mean enabled?\n"
       "k.yaml:12: profiles[0].plugins.filter.enabled[0].name: expected the name of a plugin, found "
-      "\"*\", which is for `disabled`\n"
+      "\"*\", which only `disabled` accepts\n"
       "k.yaml:12: profiles[0].plugins.filter.enabled[1].name: expected a plugin of this version, "
       "found \"EBSLimits\", which NodeVolumeLimits replaces\n"
       "k.yaml:13: profiles[0].plugins.filters: expected a known key, found \"filters\"; did you "

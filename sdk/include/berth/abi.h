@@ -1370,8 +1370,8 @@ typedef struct berth_completion {
 
 /* ---- What a library exports ------------------------------------------------------------------ */
 
-/* What the host needs to know about a plugin before it creates an instance. Constant data; lists
- * end with NULL. */
+/* The description of a plugin, which the host reads before it creates an instance. Constant data;
+ * lists end with NULL. */
 enum { BERTH_PLUGIN_BLOCKS_IN_BIND = 1 };
 typedef struct berth_plugin_info {
   uint32_t struct_size;

@@ -1,4 +1,4 @@
-// Columns: the values that a plugin reads of every node, one array each. abi.h has the catalogue.
+// Columns: the values that a plugin reads for every node, one array per column. abi.h lists them.
 //
 //   using Columns = berth::Columns<berth::AllocCpu, berth::Label<"topology.kubernetes.io/zone">>;
 //   ... node[berth::AllocCpu{}] ...

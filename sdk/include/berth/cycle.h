@@ -23,7 +23,7 @@ namespace internal {
 template <class T>
 inline constexpr char kTypeTag = 0;
 
-// Returns the type of a column in the catalogue, or 0 for a name that this header does not know.
+// Returns the type of a column in the catalogue, or 0 for a name that is not in the catalogue.
 constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "name" || name.starts_with("label:")) return BERTH_TYPE_ID;
   if (name == "unschedulable") return BERTH_TYPE_U8;

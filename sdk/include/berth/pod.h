@@ -92,8 +92,8 @@ class Pod {
   Span<const berth_condition> conditions() const {
     return Span<const berth_condition>(pod_->conditions);
   }
-  // Returns the hash of one part: PartHash(BERTH_PART_LABELS). 0 for a part that the host does not
-  // know.
+  // Returns the hash of one part: PartHash(BERTH_PART_LABELS). 0 for a part that is unknown to
+  // the host.
   uint64_t PartHash(uint32_t part) const {
     const Span<const uint64_t> hashes(pod_->part_hashes);
     return part < hashes.size() ? hashes[part] : 0;

@@ -16,7 +16,7 @@ class Sampled : public berth::Plugin {
   static constexpr std::string_view kAbout = "A sample.";
 };
 
-// With a point, so that only what the snippet shows is wrong.
+// Implements an extension point, so that the mistake in the snippet is the only one.
 class Filtering : public Sampled {
  public:
   berth::Verdict Filter(const berth::Cycle& /*cycle*/,

@@ -87,9 +87,9 @@ unsafe extern "C" fn filter(
         let (plugin, block) = (&*(plugin as *const CheapestNode), &*block);
         let limit = (*(*(*cycle).slots as *const State)).limit;
         for i in block.selected() {
-            let refused = plugin.price_of(block, i) > limit;
-            *(*out).codes.add(i) = if refused { UNSCHEDULABLE_AND_UNRESOLVABLE as u8 } else { 0 };
-            *(*out).reasons.add(i) = u64::from(refused);
+            let rejected = plugin.price_of(block, i) > limit;
+            *(*out).codes.add(i) = if rejected { UNSCHEDULABLE_AND_UNRESOLVABLE as u8 } else { 0 };
+            *(*out).reasons.add(i) = u64::from(rejected);
         }
         SUCCESS
     })

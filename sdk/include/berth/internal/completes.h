@@ -10,14 +10,16 @@
 
 namespace berth::internal {
 
-// For a method that keeps no Done: nothing could complete a PENDING.
+// Returns the code of a method that has no Done. Pending is an error, because nothing could
+// complete the call.
 inline berth_code AnswerNow(const Status& answer, berth_status* status) {
   if (answer.code() != BERTH_PENDING) return Answer(answer, status);
   AddReason(status, "returned Pending without keeping a berth::Done that completes it");
   return BERTH_BUG;
 }
 
-// Returns its `done` to the host, which then completes the call with the returned code.
+// Owns the `done` of a call. The destructor returns it to the host, which then completes the call
+// with the returned code.
 class Promise {
  public:
   Promise(const Services& services, berth_done* done) : done_(services, done) {}

@@ -37,9 +37,11 @@ class ShapeChecker {
   void CheckEntry() {
     const berth_entry& entry = world_.library.entry();
     Expect(entry.magic == BERTH_MAGIC, "berth_entry.magic is not BERTH_MAGIC");
-    Expect(entry.abi_major == BERTH_ABI_MAJOR,
-           "berth_entry.abi_major is not " + std::to_string(BERTH_ABI_MAJOR));
-    Expect(entry.pointer_bits == 64, "berth_entry.pointer_bits is not 64");
+    Expect(entry.abi_major == BERTH_ABI_MAJOR, "berth_entry.abi_major: expected " +
+                                                   std::to_string(BERTH_ABI_MAJOR) + ", found " +
+                                                   std::to_string(entry.abi_major));
+    Expect(entry.pointer_bits == 64,
+           "berth_entry.pointer_bits: expected 64, found " + std::to_string(entry.pointer_bits));
     Expect(BERTH_HAS(&entry, berth_entry, create), "berth_entry.struct_size is too small");
     Expect(BERTH_HAS(&plugin_, berth_plugin, destroy), "berth_plugin.struct_size is too small");
     Expect(plugin_.destroy != nullptr, "berth_plugin.destroy is NULL");

@@ -67,7 +67,8 @@ class WhatIfChecker {
   void Compare(const Change& what) {
     const Attempt real = prober_.Try(what.then, pod_);
     const bool decided = real.asked ? real.table.call.ok() : real.before.code == BERTH_SKIP;
-    // In the changed cluster PreFilter rejects the pod, which it does not do here.
+    // PreFilter rejects the pod in the changed cluster but not in this one, so that there is no
+    // result to compare.
     if (!decided) return;
     const std::unique_ptr<Cycle> clone = base_.cycle->CloneForWhatIf();
     if (clone == nullptr) return;

@@ -133,9 +133,9 @@ class Cycle {
                                                     CodeName(answer.code) +
                                                     ", which is not a valid code of " + point);
     }
-    const bool refusal = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
-                         answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
-    if (refusal && answer.reasons.empty()) {
+    const bool rejection = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
+                           answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+    if (rejection && answer.reasons.empty()) {
       instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
                                                     CodeName(answer.code) + " without a reason");
     }
