@@ -89,7 +89,8 @@ class RecordingClient final : public Client {
     text += " " + std::string(condition.reason) + ": " + std::string(condition.message);
   }
 
-  EmbeddedCluster unused_{{.now_ns = [] { return int64_t{0}; }, .max_events = 0, .serve = nullptr}};
+  TestClock clock_;
+  EmbeddedCluster unused_{{.clock = clock_, .max_events = 0, .serve = nullptr}};
 };
 
 class QueuePartsTest : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/manifest.h"
+#include "host/base/test_clock.h"
 
 namespace berth::host {
 namespace {
@@ -24,7 +25,8 @@ class ClusterFilesTest : public ::testing::Test {
   std::istringstream in_;
   Interner interner_;
   Decoder decoder_{interner_};
-  EmbeddedCluster cluster_{{.now_ns = [] { return int64_t{0}; }, .max_events = 0, .serve = {}}};
+  TestClock clock_;
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 0, .serve = nullptr}};
 };
 
 TEST_F(ClusterFilesTest, ReadsAFileWithPadding) {

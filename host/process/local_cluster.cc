@@ -9,11 +9,11 @@ namespace berth::host {
 LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
                            bool follows_stream)
     : decoder_(interner, decode),
-      cluster_({.now_ns = [&clock] { return clock.NowNs(); },
+      cluster_({.clock = clock,
                 .max_events = 0,
                 .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
       api_(cluster_, decoder_),
-      kubelet_(cluster_, [&clock] { return clock.NowNs(); }) {
+      kubelet_(cluster_, clock) {
   if (follows_stream) stream_.emplace(cluster_);
 }
 

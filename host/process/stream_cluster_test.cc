@@ -7,6 +7,7 @@
 
 #include "host/api/decode.h"
 #include "host/base/assert.h"
+#include "host/base/test_clock.h"
 
 namespace berth::host {
 namespace {
@@ -52,8 +53,8 @@ class StreamClusterTest : public ::testing::Test {
 
   Interner interner_;
   Decoder decoder_{interner_};
-  EmbeddedCluster cluster_{
-      {.now_ns = [] { return int64_t{1}; }, .max_events = 0, .serve = nullptr}};
+  TestClock clock_;
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 0, .serve = nullptr}};
   std::unique_ptr<StreamCluster> cluster_stream_ = std::make_unique<StreamCluster>(cluster_);
 };
 

@@ -22,13 +22,10 @@ using ::testing::IsEmpty;
 class ApiServiceTest : public ServicesTest {
  protected:
   ApiServiceTest()
-      : served_({.now_ns = [this] { return clock_.NowNs(); },
-                 .max_events = 10,
-                 .serve =
-                     [this](const ApiRequest& request) {
-                       requests_.push_back(request);
-                       return reply_;
-                     }}) {
+      : served_({.clock = clock_, .max_events = 10, .serve = [this](const ApiRequest& request) {
+                   requests_.push_back(request);
+                   return reply_;
+                 }}) {
     services_.client = &served_;
     host_->Begin();
     Result<AnyObject> created = served_.Create(test_objects_.Pod({.name = "p"}));

@@ -114,8 +114,7 @@ class ServicesTest : public ::testing::Test {
   PluginFaults faults_{{.quarantine = {}, .log = log_, .clock = &clock_}};
   CallMonitor monitor_{test_objects_.interner()};
   FakeScheduler scheduler_;
-  EmbeddedCluster cluster_{
-      {.now_ns = [this] { return clock_.NowNs(); }, .max_events = 10, .serve = nullptr}};
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
   TimerQueue timers_;
   MetricStore metrics_;
   Inbox inbox_{nullptr};

@@ -85,11 +85,8 @@ class CaseRun {
 
  private:
   bool Start() {
-    EmbeddedCluster::Options cluster_options;
-    cluster_options.now_ns = [] { return int64_t{1'780'000'000'000'000'000}; };
-    cluster_ = std::make_unique<EmbeddedCluster>(std::move(cluster_options));
     for (const AnyObject& object : objects_) {
-      const Status loaded = cluster_->Load(object);
+      const Status loaded = cluster_.Load(object);
       if (!loaded.ok()) ADD_FAILURE() << loaded.message();
     }
     SchedulingLoop::Options options;
@@ -101,19 +98,19 @@ class CaseRun {
     const Converted converted = ConvertText(KubeConfiguration(profiles).dump(), catalog_);
     EXPECT_EQ(converted.errors, "");
     if (!converted.errors.empty()) return false;
-    auto loop = SchedulingLoop::Create(interner_, *cluster_, catalog_, converted.specs, options);
+    auto loop = SchedulingLoop::Create(interner_, cluster_, catalog_, converted.specs, options);
     if (!loop.ok()) {
       ADD_FAILURE() << loop.status().message();
       return false;
     }
     loop_ = std::move(loop).value();
-    cluster_->Deliver();
+    cluster_.Deliver();
     return true;
   }
 
   PodRef Find(const std::string& key) const {
     const size_t slash = key.find('/');
-    return cluster_->FindPod(key.substr(0, slash), key.substr(slash + 1));
+    return cluster_.FindPod(key.substr(0, slash), key.substr(slash + 1));
   }
 
   json Explain(const PodRef& pod) {
@@ -145,9 +142,9 @@ class CaseRun {
     const std::string chosen = step["selected"].front();
     step["chosen"] = chosen;
     if (step["selected"].size() > 1) step["tie"] = true;
-    cluster_->Bind(NameOf(*pod), chosen,
-                   [](const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); });
-    cluster_->Deliver();
+    cluster_.Bind(NameOf(*pod), chosen,
+                  [](const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); });
+    cluster_.Deliver();
     return step;
   }
 
@@ -157,7 +154,7 @@ class CaseRun {
   KubeProfile profile_;
   std::vector<AnyObject> objects_;
   TestClock clock_;
-  std::unique_ptr<EmbeddedCluster> cluster_;
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 0, .serve = nullptr}};
   std::unique_ptr<SchedulingLoop> loop_;
 };
 

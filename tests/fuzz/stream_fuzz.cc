@@ -15,6 +15,8 @@
 
 #include "host/api/json_splitter.h"
 #include "host/base/assert.h"
+#include "host/base/test_clock.h"
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/embedded/embedded_kubelet.h"
 #include "host/process/stream_cluster.h"
@@ -79,9 +81,9 @@ class Watcher final : public WatchSink {
 };
 
 void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
-  int64_t now_ns = 1'700'000'000'000'000'000;
-  EmbeddedCluster cluster({.now_ns = [&now_ns] { return now_ns; }, .max_events = 0, .serve = {}});
-  EmbeddedKubelet kubelet(cluster, [&now_ns] { return now_ns; });
+  TestClock clock;
+  EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = {}});
+  EmbeddedKubelet kubelet(cluster, clock);
   Watcher watcher;
   const auto pods = cluster.StartWatch(kPodKind, watcher);
   StreamCluster stream(cluster, 2);
@@ -102,7 +104,7 @@ void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
     if (pod != nullptr && *pod != nullptr && text.line % 3 == 0) {
       static_cast<void>(cluster.Delete(kPodKind, (*pod)->ns(), (*pod)->name()));
     }
-    now_ns += 10'000'000'000;
+    clock.Advance(10 * kSecond);
     kubelet.RunDue();
     cluster.Deliver();
   }

@@ -63,9 +63,9 @@ PlanSpec TestProfile::Spec() const {
 
 Harness::Harness()
     : decoder_(objects_.interner()),
-      cluster_({.now_ns = [this] { return clock_.NowNs(); },
-                .max_events = 1000,
-                .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}) {}
+      cluster_({.clock = clock_, .max_events = 1000, .serve = [this](const ApiRequest& request) {
+                  return api_.Serve(request);
+                }}) {}
 
 Harness::~Harness() { Stop(); }
 

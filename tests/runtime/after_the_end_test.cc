@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
@@ -86,7 +87,8 @@ void ExpectNothing(const Kept& kept) {
 
 TEST(AfterTheEnd, ServiceCallsDoNothing) {
   auto stage = std::make_unique<Stage>();
-  EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 10, .serve = nullptr});
+  TestClock clock;
+  EmbeddedCluster cluster({.clock = clock, .max_events = 10, .serve = nullptr});
   MetricStore metrics;
   stage->services().client = &cluster;
   stage->services().metrics = &metrics;
@@ -178,10 +180,11 @@ TEST(AfterTheEnd, AThreadMayCallServicesDuringDestruction) {
 
 // The cluster outlives the instance that made requests, and its inbox.
 TEST(AfterTheEnd, LateAnswersOfTheClusterAreDropped) {
+  TestClock clock;
   EmbeddedCluster cluster(
-      {.now_ns = [] { return 0; },
-       .max_events = 10,
-       .serve = [](const ApiRequest&) -> Result<std::string> { return {"x"}; }});
+      {.clock = clock, .max_events = 10, .serve = [](const ApiRequest&) -> Result<std::string> {
+         return {"x"};
+       }});
   Inbox inbox(nullptr);
   auto stage = std::make_unique<Stage>();
   stage->services().client = &cluster;

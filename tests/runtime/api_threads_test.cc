@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/decode.h"
+#include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/guard/bind_pool.h"
@@ -82,8 +83,7 @@ TEST(ApiThreads, ABlockingPluginBindsThroughTheApiServiceFromThePool) {
   ThreadWaker waker;
   TestObjects objects;
   Decoder decoder(objects.interner());
-  EmbeddedCluster cluster(
-      {.now_ns = [&] { return clock.NowNs(); }, .max_events = 1000, .serve = nullptr});
+  EmbeddedCluster cluster({.clock = clock, .max_events = 1000, .serve = nullptr});
   const auto add = [&](const std::string& json) {
     auto object = decoder.Decode(json);
     ASSERT_TRUE(object.ok()) << object.status().ToString();

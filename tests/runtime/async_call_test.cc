@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
@@ -399,7 +400,8 @@ TEST_P(AsyncCallTest, ACallThatIsDroppedWhileItsAnswerIsInTheInbox) {
 // The pod may have been assigned to another node meanwhile.
 TEST(AsyncCall, AFailedCallMayNotBind) {
   for (const bool is_dropped : {false, true}) {
-    EmbeddedCluster cluster({.now_ns = [] { return 0; }, .max_events = 0, .serve = nullptr});
+    TestClock clock;
+    EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
     Stage stage;
     stage.services().client = &cluster;
     stage.services().inbox = &stage.inbox();

@@ -24,7 +24,7 @@ Run::Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace)
       trace_(clock_, trace),
       random_(seed),
       decoder_(interner_),
-      cluster_({.now_ns = [this] { return clock_.NowNs(); }, .max_events = 100, .serve = nullptr}),
+      cluster_({.clock = clock_, .max_events = 100, .serve = nullptr}),
       audit_(scenario_, cluster_, clock_, trace_),
       world_(
           scenario_, random_.Split(), decoder_, cluster_,

@@ -254,7 +254,7 @@ Result<Json> EmbeddedApi::PatchPodStatus(const ApiPath& path, const ApiRequest& 
   Result<Json> body = ParseBody(request.body);
   if (!body.ok()) return body;
   StatusPatch patch;
-  Status status = patch.Read(*body, request.patch, cluster_.now_ns());
+  Status status = patch.Read(*body, request.patch, cluster_.clock().NowNs());
   if (!status.ok()) return status;
   status = cluster_.PatchStatus({path.ns, path.name, patch.uid()}, patch.patch());
   if (!status.ok()) return status;

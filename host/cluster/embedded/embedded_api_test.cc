@@ -184,7 +184,7 @@ TEST_F(EmbeddedApiTest, DeletesAPodWithTheGracePeriodOfTheOptions) {
     const PodRef pod = cluster_.FindPod("default", "p");
     if (pod == nullptr) return "gone";
     EXPECT_THAT(answer, HasSubstr("deletionTimestamp")) << options;
-    return std::to_string((pod->meta().deleted_ns - now_ns_) / kSecond);
+    return std::to_string((pod->meta().deleted_ns - NowNs()) / kSecond);
   };
   EXPECT_EQ(remove(""), "30");
   EXPECT_EQ(remove(R"({"gracePeriodSeconds":null})"), "30");

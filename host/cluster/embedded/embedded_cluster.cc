@@ -83,9 +83,7 @@ class EmbeddedCluster::WatchHandle final : public Watch {
   const uint64_t watch_;
 };
 
-EmbeddedCluster::EmbeddedCluster(Options options) : options_(std::move(options)) {
-  BERTH_ASSERT(options_.now_ns);
-}
+EmbeddedCluster::EmbeddedCluster(Options options) : options_(std::move(options)) {}
 
 EmbeddedCluster::~EmbeddedCluster() {
   BERTH_ASSERT_MSG(open_watches_ == 0, "%zu watches outlive their client", open_watches_);
@@ -131,7 +129,7 @@ Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   if (pod != nullptr) {
     pod_by_uid_.emplace((*pod)->uid(), std::move(key));
     if (NeedsGatedCondition(**pod)) {
-      entry.object = WithGatedCondition(*pod, options_.now_ns());
+      entry.object = WithGatedCondition(*pod, options_.clock.NowNs());
       entry.scheduled_message = kGatedMessage;
     }
     if ((*pod)->terminating()) entry.grace_seconds = kDefaultGraceSeconds;
@@ -395,7 +393,7 @@ AnyObject EmbeddedCluster::AsCreated(AnyObject object) {
   const std::string uid = meta.uid.empty() ? NewUid() : std::string(meta.uid);
   meta.uid = uid;
   meta.resource_version = version;
-  if (meta.created_ns == 0) meta.created_ns = options_.now_ns();
+  if (meta.created_ns == 0) meta.created_ns = options_.clock.NowNs();
   return WithMeta(object, meta);
 }
 

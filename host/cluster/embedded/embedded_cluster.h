@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/base/string_map.h"
 #include "host/cluster/client.h"
@@ -41,8 +42,8 @@ namespace berth::host {
 class EmbeddedCluster final : public Client {
  public:
   struct Options {
-    // Returns the wall clock time in nanoseconds since 1970-01-01T00:00:00Z. Must be set.
-    std::function<int64_t()> now_ns;
+    // The source of all timestamps. It must outlive the cluster.
+    const Clock& clock;
     // The maximum number of stored events; the oldest events are removed first.
     size_t max_events = 100000;
     // Serves Request(), for example with an EmbeddedApi. If it is empty, every request fails with
@@ -134,7 +135,7 @@ class EmbeddedCluster final : public Client {
   const std::deque<Event>& events() const { return events_; }
   // Returns the kinds of which an object was ever stored or watched, sorted.
   std::vector<std::string> Kinds() const;
-  int64_t now_ns() const { return options_.now_ns(); }
+  const Clock& clock() const { return options_.clock; }
   // Returns the resourceVersion of the last change. Each change increases it by one.
   uint64_t resource_version() const { return resource_version_; }
 

@@ -14,7 +14,7 @@ using EmbeddedClusterTest = EmbeddedTest;
 TEST_F(EmbeddedClusterTest, SetsTheUidTheCreationTimeAndTheVersion) {
   const PodRef pod = AddPod("a");
   EXPECT_EQ(pod->uid(), "00000000-0000-4000-8000-000000000001");
-  EXPECT_EQ(pod->meta().created_ns, now_ns_);
+  EXPECT_EQ(pod->meta().created_ns, NowNs());
   EXPECT_EQ(pod->resource_version(), "1");
   EXPECT_EQ(pod->meta().deleted_ns, 0);
   EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
@@ -37,7 +37,7 @@ TEST_F(EmbeddedClusterTest, SetsTheMetadataOfNodesAndOtherKinds) {
   const NodeRef node = cluster_.FindNode("n1");
   ASSERT_NE(node, nullptr);
   EXPECT_EQ(node->uid(), "00000000-0000-4000-8000-000000000001");
-  EXPECT_EQ(node->view().meta->created_ns, now_ns_);
+  EXPECT_EQ(node->view().meta->created_ns, NowNs());
   const auto csi_node = cluster_.Find("storage.k8s.io/v1/CSINode", "", "n1");
   ASSERT_TRUE(csi_node.has_value());
   EXPECT_EQ(Base(*csi_node).uid(), "00000000-0000-4000-8000-000000000002");
@@ -92,7 +92,7 @@ TEST_F(EmbeddedClusterTest, SetsTheConditionOfAGatedPodAsTheApiServerDoes) {
   EXPECT_EQ(pod->Name(conditions[0].type), "PodScheduled");
   EXPECT_EQ(conditions[0].status, uint32_t{BERTH_CONDITION_FALSE});
   EXPECT_EQ(pod->Name(conditions[0].reason), "SchedulingGated");
-  EXPECT_EQ(conditions[0].transition_ns, now_ns_);
+  EXPECT_EQ(conditions[0].transition_ns, NowNs());
   EXPECT_EQ(pod->resource_version(), "1");
   EXPECT_EQ(cluster_.PodScheduledMessage("default", "a"),
             "Scheduling is blocked due to non-empty scheduling gates");
@@ -121,7 +121,7 @@ TEST_F(EmbeddedClusterTest, FindReturnsNothingForMissingObjects) {
 
 TEST_F(EmbeddedClusterTest, UpdatesWithTheCurrentVersionOrWithoutOne) {
   const PodRef before = AddPod("a");
-  now_ns_ += kSecond;
+  Advance(kSecond);
   Result<AnyObject> after = cluster_.Update(MakePod("a", "", R"(,"labels":{"k":"v"})"));
   ASSERT_TRUE(after.ok()) << after.status().ToString();
   EXPECT_EQ(Base(*after).resource_version(), "2");
@@ -181,7 +181,7 @@ TEST_F(EmbeddedClusterTest, DeletesAPodOnANodeInTwoSteps) {
   const PodRef dying = cluster_.FindPod("default", "a");
   ASSERT_NE(dying, nullptr);
   EXPECT_TRUE(dying->terminating());
-  EXPECT_EQ(dying->meta().deleted_ns, now_ns_ + 30 * kSecond);
+  EXPECT_EQ(dying->meta().deleted_ns, NowNs() + 30 * kSecond);
   EXPECT_EQ(dying->node_name(), "n1");
 
   EXPECT_EQ(cluster_.FinishDeletion({"default", "a", "another"}).code(), ErrorCode::kConflict);

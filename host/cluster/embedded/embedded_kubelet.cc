@@ -11,7 +11,7 @@ std::optional<int64_t> EmbeddedKubelet::NextNs() const {
 }
 
 size_t EmbeddedKubelet::RunDue() {
-  const int64_t now_ns = now_ns_();
+  const int64_t now_ns = clock_.NowNs();
   size_t count = 0;
   for (auto next = cluster_.NextDeletion(); next.has_value() && next->due_ns <= now_ns;
        next = cluster_.NextDeletion()) {

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <utility>
 
+#include "host/base/clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
@@ -21,9 +20,9 @@ namespace berth::host {
 // Lifetime:  the cluster and the clock must outlive this object.
 class EmbeddedKubelet {
  public:
-  // `now_ns` is the clock of the cluster.
-  EmbeddedKubelet(EmbeddedCluster& cluster, std::function<int64_t()> now_ns)
-      : cluster_(cluster), now_ns_(std::move(now_ns)) {}
+  // `clock` is the clock of the cluster.
+  EmbeddedKubelet(EmbeddedCluster& cluster, const Clock& clock)
+      : cluster_(cluster), clock_(clock) {}
   EmbeddedKubelet(const EmbeddedKubelet&) = delete;
   EmbeddedKubelet& operator=(const EmbeddedKubelet&) = delete;
 
@@ -34,7 +33,7 @@ class EmbeddedKubelet {
 
  private:
   EmbeddedCluster& cluster_;
-  const std::function<int64_t()> now_ns_;
+  const Clock& clock_;
 };
 
 }  // namespace berth::host

@@ -22,18 +22,18 @@ class EmbeddedKubeletTest : public EmbeddedTest {
     return count;
   }
 
-  EmbeddedKubelet kubelet_{cluster_, [this] { return now_ns_; }};
+  EmbeddedKubelet kubelet_{cluster_, clock_};
 };
 
 TEST_F(EmbeddedKubeletTest, FinishesADeletionAfterItsGracePeriod) {
   AddOnNode("a");
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
   Delete("a", 30);
-  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 30 * kSecond);
-  now_ns_ += 30 * kSecond - 1;
+  EXPECT_EQ(kubelet_.NextNs(), NowNs() + 30 * kSecond);
+  Advance(30 * kSecond - 1);
   EXPECT_EQ(RunDue(), 0u);
   EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
-  now_ns_ += 1;
+  Advance(1);
   EXPECT_EQ(RunDue(), 1u);
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
@@ -45,10 +45,10 @@ TEST_F(EmbeddedKubeletTest, UsesAShortenedGracePeriod) {
   Delete("a", 30);
   Delete("b", 20);
   Delete("a", 10);
-  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 10 * kSecond);
-  now_ns_ += 10 * kSecond;
+  EXPECT_EQ(kubelet_.NextNs(), NowNs() + 10 * kSecond);
+  Advance(10 * kSecond);
   EXPECT_EQ(RunDue(), 1u);
-  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 10 * kSecond);
+  EXPECT_EQ(kubelet_.NextNs(), NowNs() + 10 * kSecond);
 }
 
 TEST_F(EmbeddedKubeletTest, IgnoresADeletedPodThatWasRemovedAndReplaced) {
@@ -56,7 +56,7 @@ TEST_F(EmbeddedKubeletTest, IgnoresADeletedPodThatWasRemovedAndReplaced) {
   Delete("a", 10);
   ASSERT_TRUE(cluster_.Remove(kPodKind, "default", "a").ok());
   AddPod("a", R"(,"spec":{"nodeName":"n1"})", R"(,"uid":"u2")");
-  now_ns_ += 10 * kSecond;
+  Advance(10 * kSecond);
   EXPECT_EQ(RunDue(), 0u) << "the pod with the new uid was not deleted";
   EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
@@ -70,7 +70,7 @@ TEST_F(EmbeddedKubeletTest, IgnoresPodsThatWereDeletedElsewhere) {
   ASSERT_TRUE(
       cluster_.Put(MakePod("put", "", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")")).ok());
   EXPECT_EQ(kubelet_.NextNs(), std::nullopt);
-  now_ns_ += 100 * kSecond;
+  Advance(100 * kSecond);
   EXPECT_EQ(RunDue(), 0u);
 }
 
@@ -84,11 +84,11 @@ TEST_F(EmbeddedKubeletTest, FinishesADeletionThatWasAlsoRequestedHere) {
         Case{"2026-06-01T00:00:00Z", 10}}) {
     AddOnNode("a", std::string(R"(,"deletionTimestamp":")") + deleted + '"');
     Delete("a", grace_seconds);
-    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecond);
+    EXPECT_EQ(kubelet_.NextNs(), NowNs() + grace_seconds * kSecond);
     Delete("a", grace_seconds);
-    EXPECT_EQ(kubelet_.NextNs(), now_ns_ + grace_seconds * kSecond)
+    EXPECT_EQ(kubelet_.NextNs(), NowNs() + grace_seconds * kSecond)
         << "a second request changes nothing";
-    now_ns_ += grace_seconds * kSecond;
+    Advance(grace_seconds * kSecond);
     EXPECT_EQ(RunDue(), 1u);
   }
 }
@@ -99,16 +99,16 @@ TEST_F(EmbeddedKubeletTest, KeepsTheDueTimeWhenPutChangesTheDeletion) {
   ASSERT_TRUE(
       cluster_.Put(MakePod("a", "", R"(,"deletionTimestamp":"2026-01-01T00:00:10Z")")).ok());
   cluster_.Deliver();
-  EXPECT_EQ(kubelet_.NextNs(), now_ns_ + 30 * kSecond);
+  EXPECT_EQ(kubelet_.NextNs(), NowNs() + 30 * kSecond);
 }
 
 TEST_F(EmbeddedKubeletTest, FindsDeletionsThatWereRequestedBeforeItsCreation) {
   AddOnNode("a");
   Delete("a", 10);
   {
-    EmbeddedKubelet late(cluster_, [this] { return now_ns_; });
+    EmbeddedKubelet late(cluster_, clock_);
     cluster_.Deliver();
-    EXPECT_EQ(late.NextNs(), now_ns_ + 10 * kSecond);
+    EXPECT_EQ(late.NextNs(), NowNs() + 10 * kSecond);
   }
   cluster_.Deliver();
 }

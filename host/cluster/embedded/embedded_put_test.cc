@@ -43,11 +43,11 @@ TEST_F(EmbeddedPutTest, CreatesAnObjectThatDoesNotExist) {
 
 TEST_F(EmbeddedPutTest, ReplacesAnExistingObject) {
   Put("", R"(,"uid":"u1")");
-  now_ns_ += kSecond;
+  Advance(kSecond);
   const PodRef same = Put(R"(,"spec":{"priority":7})", R"(,"resourceVersion":"5")");
   EXPECT_EQ(same->uid(), "u1");
   EXPECT_EQ(same->view().priority, 7);
-  EXPECT_EQ(same->meta().created_ns, now_ns_ - kSecond);
+  EXPECT_EQ(same->meta().created_ns, NowNs() - kSecond);
   EXPECT_THAT(Seen(), ElementsAre("+default/a@1", "~default/a@2(1)"));
 
   const PodRef older = Put("", R"(,"creationTimestamp":"2025-01-01T00:00:00Z")");
@@ -89,7 +89,7 @@ TEST_F(EmbeddedPutTest, AcceptsADeletionFromElsewhereAndKeepsItsOwn) {
   Put();
   BindToN1();
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
-  EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, now_ns_ + 30 * kSecond);
+  EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, NowNs() + 30 * kSecond);
 }
 
 TEST_F(EmbeddedPutTest, APodWithAnotherUidReplacesTheStoredPod) {

@@ -102,7 +102,8 @@ Status EmbeddedCluster::BindNow(const PodName& name, std::string_view node) {
   const PodRef bound = WithNode(pod, refs.Intern(node), version);
   PodStatusPatch patch;
   patch.nominated_node = "";
-  patch.pod_scheduled = PodStatusPatch::Condition{BERTH_CONDITION_TRUE, {}, {}, options_.now_ns()};
+  patch.pod_scheduled =
+      PodStatusPatch::Condition{BERTH_CONDITION_TRUE, {}, {}, options_.clock.NowNs()};
   entry.scheduled_message.clear();
   Replace(StoreOf(kPodKind), entry, WithStatus(bound, patch, version));
   return Status::Ok();
@@ -158,7 +159,7 @@ Status EmbeddedCluster::DeleteNow(const PodName& name, std::optional<int64_t> gr
   // The deletion is due by the clock of this cluster, even if the pod already has a
   // deletionTimestamp from elsewhere, which may be any time.
   if (entry.due_ns == 0) {
-    SetDue(*place, options_.now_ns() + grace * kSecond);
+    SetDue(*place, options_.clock.NowNs() + grace * kSecond);
   } else if (is_shorter) {
     SetDue(*place, entry.due_ns - (entry.grace_seconds - grace) * kSecond);
   }
@@ -184,7 +185,7 @@ void EmbeddedCluster::CreateEvent(Event event, StatusCallback done) {
 
 Status EmbeddedCluster::RecordNow(Event event) {
   if (Status status = ValidateEvent(event); !status.ok()) return status;
-  if (event.time_ns == 0) event.time_ns = options_.now_ns();
+  if (event.time_ns == 0) event.time_ns = options_.clock.NowNs();
   NextVersion();
   events_.push_back(std::move(event));
   while (events_.size() > options_.max_events) events_.pop_front();

@@ -25,7 +25,7 @@ TEST_F(EmbeddedRequests, BindsAPod) {
   const PodRef before = AddPod("a", R"(,"status":{"nominatedNodeName":"n0","conditions":[)"
                                     R"({"type":"PodScheduled","status":"False",)"
                                     R"("reason":"Unschedulable"}]})");
-  now_ns_ += kSecond;
+  Advance(kSecond);
   cluster_.Bind(NameOf(*before), "n1", Note());
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_THAT(Answers(), ElementsAre("Ok"));
@@ -40,7 +40,7 @@ TEST_F(EmbeddedRequests, BindsAPod) {
   ASSERT_NE(condition, nullptr);
   EXPECT_EQ(condition->status, uint32_t{BERTH_CONDITION_TRUE});
   EXPECT_EQ(after->Name(condition->reason), "");
-  EXPECT_EQ(condition->transition_ns, now_ns_);
+  EXPECT_EQ(condition->transition_ns, NowNs());
   // The former object is unchanged.
   EXPECT_EQ(before->node_name(), "");
   EXPECT_EQ(before->nominated_node(), "n0");
@@ -225,16 +225,16 @@ TEST_F(EmbeddedRequests, GivesARunningPodItsGracePeriod) {
     AddPod("a", R"(,"spec":{"nodeName":"n1"})");
     cluster_.DeletePod({"default", "a", {}}, grace, Note());
     EXPECT_THAT(Answers(), ElementsAre("Ok"));
-    EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, now_ns_ + seconds * kSecond);
+    EXPECT_EQ(cluster_.FindPod("default", "a")->meta().deleted_ns, NowNs() + seconds * kSecond);
     ASSERT_TRUE(cluster_.FinishDeletion({"default", "a", {}}).ok());
   }
 }
 
 TEST_F(EmbeddedRequests, ShortensAGracePeriodAndNeverExtendsIt) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
-  const int64_t begin = now_ns_;
+  const int64_t begin = NowNs();
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
-  now_ns_ += 5 * kSecond;
+  Advance(5 * kSecond);
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
   cluster_.DeletePod({"default", "a", {}}, 31, nullptr);
   EXPECT_EQ(cluster_.resource_version(), 2u);
@@ -278,7 +278,7 @@ TEST_F(EmbeddedRequests, KeepsTheLastEvents) {
   ASSERT_EQ(cluster_.events().size(), 2u);
   EXPECT_EQ(cluster_.events()[0].note, "two");
   EXPECT_EQ(cluster_.events()[1].note, "three");
-  EXPECT_EQ(cluster_.events()[1].time_ns, now_ns_);
+  EXPECT_EQ(cluster_.events()[1].time_ns, NowNs());
 }
 
 TEST_F(EmbeddedRequests, RejectsEventsThatAnApiServerRejects) {
@@ -362,7 +362,7 @@ TEST_F(EmbeddedRequests, PassesOtherRequestsToTheServeOption) {
   EXPECT_THAT(answers,
               ElementsAre("Unsupported: the embedded cluster does not serve GET /version"));
 
-  host::EmbeddedCluster served({.now_ns = [] { return int64_t{0}; },
+  host::EmbeddedCluster served({.clock = clock_,
                                 .max_events = 1,
                                 .serve = [](const ApiRequest& request) -> Result<std::string> {
                                   return request.verb + " " + request.path;

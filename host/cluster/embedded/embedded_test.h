@@ -14,6 +14,7 @@
 
 #include "host/api/decode.h"
 #include "host/base/time_units.h"
+#include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
@@ -81,11 +82,13 @@ class EmbeddedTest : public ::testing::Test {
     return std::exchange(answers_, {});
   }
 
+  int64_t NowNs() const { return clock_.NowNs(); }
+  void Advance(int64_t ns) { clock_.AdvanceTo(NowNs() + ns); }
+
   Interner interner_;
   Decoder decoder_{interner_};
-  int64_t now_ns_ = 1'767'225'600 * kSecond;  // 2026-01-01T00:00:00Z
-  EmbeddedCluster cluster_{
-      {.now_ns = [this] { return now_ns_; }, .max_events = 2, .serve = nullptr}};
+  VirtualClock clock_{1'767'225'600 * kSecond};  // 2026-01-01T00:00:00Z
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 2, .serve = nullptr}};
   std::vector<std::string> answers_;
 };
 
