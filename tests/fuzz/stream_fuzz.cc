@@ -1,8 +1,10 @@
 // Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
 // them to an embedded cluster.
 // Links: host/process/stream_event.cc host/process/stream_cluster.cc
-// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_requests.cc
-// Links: host/cluster/embedded/embedded_kubelet.cc host/cluster/embedded/api_errors.cc
+// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_kubelet.cc
+// Links: host/cluster/embedded/api_errors.cc host/cluster/embedded/delivery_queue.cc
+// Links: host/cluster/embedded/pod_request_handler.cc host/cluster/embedded/stored_events.cc
+// Links: host/cluster/embedded/stored_leases.cc host/cluster/embedded/stored_objects.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -1,41 +1,13 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <span>
 #include <utility>
 
-#include "host/base/assert.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/with_meta.h"
 
 namespace berth::host {
 namespace {
-
-std::string KeyOf(std::string_view ns, std::string_view name) {
-  std::string key(ns);
-  if (!ns.empty()) key.append(1, '/');
-  return key.append(name);
-}
-
-bool IsFinished(const Pod& pod) {
-  const uint32_t phase = pod.view().phase;
-  return phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED;
-}
-
-// Returns whether watches of its kind deliver the object.
-bool IsWatched(const AnyObject& object) {
-  const PodRef* pod = std::get_if<PodRef>(&object);
-  return pod == nullptr || !IsFinished(**pod);
-}
-
-// Returns a text in the format of a UUID, which depends only on `number`.
-std::string MakeUid(uint64_t number) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "00000000-0000-4000-8000-%012llx",
-                static_cast<unsigned long long>(number));
-  return text;
-}
 
 // The message of the condition that a gated pod gets. kube-apiserver:
 // pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition.
@@ -71,31 +43,18 @@ PodRef WithDecisions(const PodRef& pod, const Pod& stored, std::string_view vers
   return WithStatus(pod, patch, version);
 }
 
+Status StoppedError() { return Status::Unavailable("the embedded cluster was stopped"); }
+
 }  // namespace
 
-class EmbeddedCluster::WatchHandle final : public Watch {
- public:
-  WatchHandle(EmbeddedCluster& cluster, uint64_t watch) : cluster_(cluster), watch_(watch) {}
-  ~WatchHandle() override { cluster_.EndWatch(watch_); }
-
- private:
-  EmbeddedCluster& cluster_;
-  const uint64_t watch_;
-};
-
 EmbeddedCluster::EmbeddedCluster(Options options) : options_(std::move(options)) {}
-
-EmbeddedCluster::~EmbeddedCluster() {
-  BERTH_ASSERT_MSG(open_watches_ == 0, "%zu watches outlive their client", open_watches_);
-}
 
 // ---- Changes by users, kubelets and controllers -------------------------------------------------
 
 Status EmbeddedCluster::Load(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const std::string key = Base(object).Key();
-  const Store* store = FindStore(kind);
-  if (store != nullptr && store->objects.contains(key)) {
+  if (objects_.Find(kind, key) != nullptr) {
     return Status::AlreadyExists(std::string("duplicate ").append(kind).append(" ").append(key));
   }
   return Create(std::move(object)).status();
@@ -108,44 +67,48 @@ Status EmbeddedCluster::CheckNew(std::string_view kind, const ObjectBase& object
   if (object.ns().empty()) {
     return InvalidError(kind, object.name(), "metadata.namespace", "Required value");
   }
-  const auto other = pod_by_uid_.find(object.uid());
-  if (other == pod_by_uid_.end()) return {};
-  return InvalidError(
-      kind, object.name(), "metadata.uid",
-      "Duplicate value: \"" + other->first + "\": pod " + other->second + " has this uid");
+  const std::string* other = objects_.FindPodWithUid(object.uid());
+  if (other == nullptr) return {};
+  std::string why = "Duplicate value: \"";
+  why.append(object.uid()).append("\": pod ").append(*other).append(" has this uid");
+  return InvalidError(kind, object.name(), "metadata.uid", why);
+}
+
+// Returns the object with a new resourceVersion, and with a uid and a creationTimestamp.
+AnyObject EmbeddedCluster::WithNewMeta(const AnyObject& object) {
+  const std::string version = versions_.Next();
+  ServerMeta meta = MetaOf(Base(object));
+  if (!meta.uid.empty() && meta.created_ns != 0) return WithResourceVersion(object, version);
+  const std::string uid = meta.uid.empty() ? objects_.NewUid() : std::string(meta.uid);
+  meta.uid = uid;
+  meta.resource_version = version;
+  if (meta.created_ns == 0) meta.created_ns = options_.clock.NowNs();
+  return WithMeta(object, meta);
 }
 
 Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
-  Store& store = StoreOf(kind);
-  std::string key = base.Key();
-  if (store.objects.contains(key)) return AlreadyExistsError(kind, base.name());
+  if (objects_.Find(kind, base.Key()) != nullptr) return AlreadyExistsError(kind, base.name());
   if (Status status = CheckNew(kind, base); !status.ok()) return status;
 
-  Entry& entry = store.objects[key];
-  entry.object = AsCreated(std::move(object));
-  const PodRef* pod = std::get_if<PodRef>(&entry.object);
-  if (pod != nullptr) {
-    pod_by_uid_.emplace((*pod)->uid(), std::move(key));
+  StoredObject added{.object = WithNewMeta(object)};
+  if (const PodRef* pod = std::get_if<PodRef>(&added.object)) {
+    if ((*pod)->terminating()) added.grace_seconds = PodRequestHandler::kDefaultGraceSeconds;
     if (NeedsGatedCondition(**pod)) {
-      entry.object = WithGatedCondition(*pod, options_.clock.NowNs());
-      entry.scheduled_message = kGatedMessage;
+      added.object = WithGatedCondition(*pod, options_.clock.NowNs());
+      added.scheduled_message = kGatedMessage;
     }
-    if ((*pod)->terminating()) entry.grace_seconds = kDefaultGraceSeconds;
   }
-  if (IsWatched(entry.object)) Notify(store, {WatchType::kAdded, entry.object, {}, false});
-  return entry.object;
+  return objects_.Add(std::move(added)).object;
 }
 
 Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
-  Store& store = StoreOf(kind);
-  const Place place = store.objects.find(base.Key());
-  if (place == store.objects.end()) return NotFoundError(kind, base.name());
-  Entry& entry = place->second;
-  const ObjectBase& stored = Base(entry.object);
+  StoredObject* found = objects_.Find(kind, base.Key());
+  if (found == nullptr) return NotFoundError(kind, base.name());
+  const ObjectBase& stored = Base(found->object);
   if (!base.uid().empty() && base.uid() != stored.uid()) {
     return UidConflictError(ResourceOf(kind), base.name(), base.uid(), stored.uid());
   }
@@ -153,45 +116,28 @@ Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
     return StaleError(kind, base.name());
   }
   if (const PodRef* pod = std::get_if<PodRef>(&object)) {
-    if ((*pod)->node_name() != std::get<PodRef>(entry.object)->node_name()) {
+    if ((*pod)->node_name() != std::get<PodRef>(found->object)->node_name()) {
       return InvalidError(kind, base.name(), "spec.nodeName",
                           "Forbidden: pod updates may not change it");
     }
   }
   ServerMeta meta = MetaOf(stored);
-  const std::string version = NextVersion();
+  const std::string version = versions_.Next();
   meta.resource_version = version;
-  Replace(store, entry, WithMeta(object, meta));
-  return entry.object;
+  objects_.Replace(*found, WithMeta(object, meta));
+  return found->object;
 }
 
 Status EmbeddedCluster::Delete(std::string_view kind, std::string_view ns, std::string_view name) {
-  if (kind == kPodKind) return DeleteNow({ns, name, {}}, std::nullopt);
+  if (kind == kPodKind) return pods_.Delete({ns, name, {}}, std::nullopt);
   return Remove(kind, ns, name);
 }
 
-Status EmbeddedCluster::FinishDeletion(const PodName& name) {
-  const Result<Place> place = FindPodPlace(name, "pods");
-  if (!place.ok()) return place.status();
-  if (!std::get<PodRef>((*place)->second.object)->terminating()) {
-    return InvalidError(kPodKind, name.name, "metadata.deletionTimestamp", "Required value");
-  }
-  Erase(StoreOf(kPodKind), *place);
-  return Status::Ok();
-}
-
 std::optional<EmbeddedCluster::DueDeletion> EmbeddedCluster::NextDeletion() const {
-  if (deletions_.empty()) return std::nullopt;
-  const auto& [due_ns, key] = *deletions_.begin();
-  const ObjectBase& pod = Base(FindStore(kPodKind)->objects.find(key)->second.object);
-  return DueDeletion{due_ns, std::string(pod.ns()), std::string(pod.name())};
-}
-
-void EmbeddedCluster::SetDue(const Place& place, int64_t due_ns) {
-  Entry& entry = place->second;
-  if (entry.due_ns != 0) deletions_.erase({entry.due_ns, place->first});
-  entry.due_ns = due_ns;
-  if (due_ns != 0) deletions_.emplace(due_ns, place->first);
+  const StoredObject* first = objects_.FirstDue();
+  if (first == nullptr) return std::nullopt;
+  const ObjectBase& pod = Base(first->object);
+  return DueDeletion{first->due_ns, std::string(pod.ns()), std::string(pod.name())};
 }
 
 // ---- Changes that the watch of a remote cluster reports -----------------------------------------
@@ -199,19 +145,17 @@ void EmbeddedCluster::SetDue(const Place& place, int64_t due_ns) {
 Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
-  Store& store = StoreOf(kind);
-  const Place place = store.objects.find(base.Key());
-  if (place == store.objects.end()) return Create(std::move(object));
-  Entry& entry = place->second;
-  const ObjectBase& stored = Base(entry.object);
+  StoredObject* found = objects_.Find(kind, base.Key());
+  if (found == nullptr) return Create(std::move(object));
+  const ObjectBase& stored = Base(found->object);
   if (!base.uid().empty() && base.uid() != stored.uid()) {
     if (Status status = CheckNew(kind, base); !status.ok()) return status;
-    Erase(store, place);
+    objects_.Erase(*found);
     return Create(std::move(object));
   }
-  const std::string version = NextVersion();
+  const std::string version = versions_.Next();
   if (PodRef* pod = std::get_if<PodRef>(&object)) {
-    *pod = WithDecisions(*pod, *std::get<PodRef>(entry.object), version);
+    *pod = WithDecisions(*pod, *std::get<PodRef>(found->object), version);
   }
   ServerMeta meta = MetaOf(Base(object));
   meta.uid = stored.uid();
@@ -220,17 +164,16 @@ Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
   if (meta.deleted_ns == 0) {
     meta.deleted_ns = stored.meta().deleted_ns;
   } else if (stored.meta().deleted_ns == 0) {
-    entry.grace_seconds = kDefaultGraceSeconds;
+    found->grace_seconds = PodRequestHandler::kDefaultGraceSeconds;
   }
-  Replace(store, entry, WithMeta(object, meta));
-  return entry.object;
+  objects_.Replace(*found, WithMeta(object, meta));
+  return found->object;
 }
 
 Status EmbeddedCluster::Remove(std::string_view kind, std::string_view ns, std::string_view name) {
-  Store& store = StoreOf(kind);
-  const Place place = store.objects.find(KeyOf(ns, name));
-  if (place == store.objects.end()) return NotFoundError(kind, name);
-  Erase(store, place);
+  StoredObject* found = objects_.Find(kind, ObjectKey(ns, name));
+  if (found == nullptr) return NotFoundError(kind, name);
+  objects_.Erase(*found);
   return Status::Ok();
 }
 
@@ -238,53 +181,37 @@ Status EmbeddedCluster::Remove(std::string_view kind, std::string_view ns, std::
 
 std::optional<AnyObject> EmbeddedCluster::Find(std::string_view kind, std::string_view ns,
                                                std::string_view name) const {
-  const Entry* entry = FindEntry(kind, ns, name);
-  if (entry == nullptr) return std::nullopt;
-  return entry->object;
+  const StoredObject* found = objects_.Find(kind, ObjectKey(ns, name));
+  if (found == nullptr) return std::nullopt;
+  return found->object;
 }
 
 PodRef EmbeddedCluster::FindPod(std::string_view ns, std::string_view name) const {
-  const Entry* entry = FindEntry(kPodKind, ns, name);
-  return entry == nullptr ? nullptr : std::get<PodRef>(entry->object);
+  const StoredObject* found = objects_.Find(kPodKind, ObjectKey(ns, name));
+  return found == nullptr ? nullptr : std::get<PodRef>(found->object);
 }
 
 NodeRef EmbeddedCluster::FindNode(std::string_view name) const {
-  const Entry* entry = FindEntry(kNodeKind, {}, name);
-  return entry == nullptr ? nullptr : std::get<NodeRef>(entry->object);
+  const StoredObject* found = objects_.Find(kNodeKind, name);
+  return found == nullptr ? nullptr : std::get<NodeRef>(found->object);
 }
 
 std::vector<AnyObject> EmbeddedCluster::List(std::string_view kind) const {
   std::vector<AnyObject> list;
-  const Store* store = FindStore(kind);
-  if (store == nullptr) return list;
-  list.reserve(store->objects.size());
-  for (const auto& [key, entry] : store->objects) list.push_back(entry.object);
+  const StoredObjects::ByKey* objects = objects_.OfKind(kind);
+  if (objects == nullptr) return list;
+  list.reserve(objects->size());
+  for (const auto& [key, stored] : *objects) list.push_back(stored.object);
   return list;
-}
-
-std::vector<std::string> EmbeddedCluster::Kinds() const {
-  std::vector<std::string> kinds;
-  kinds.reserve(stores_.size());
-  for (const auto& [kind, store] : stores_) kinds.push_back(kind);
-  return kinds;
 }
 
 std::string_view EmbeddedCluster::PodScheduledMessage(std::string_view ns,
                                                       std::string_view name) const {
-  const Entry* entry = FindEntry(kPodKind, ns, name);
-  return entry == nullptr ? std::string_view() : entry->scheduled_message;
+  const StoredObject* found = objects_.Find(kPodKind, ObjectKey(ns, name));
+  return found == nullptr ? std::string_view() : found->scheduled_message;
 }
 
 // ---- Delivery -----------------------------------------------------------------------------------
-
-bool EmbeddedCluster::DeliverOne() {
-  BERTH_ASSERT_MSG(!delivering_, "a delivery must not deliver");
-  if (deliveries_.empty()) return false;
-  Delivery first = std::move(deliveries_.front());
-  deliveries_.pop_front();
-  Run(std::move(first));
-  return true;
-}
 
 size_t EmbeddedCluster::Deliver() {
   size_t delivered = 0;
@@ -292,137 +219,55 @@ size_t EmbeddedCluster::Deliver() {
   return delivered;
 }
 
-void EmbeddedCluster::Run(Delivery delivery) {
-  delivering_ = true;
-  if (WatchDelivery* change = std::get_if<WatchDelivery>(&delivery)) {
-    // The watch exists, because EndWatch() removes the waiting deliveries of a watch.
-    sinks_.at(change->watch)->OnEvents({&change->event, 1});
-  } else {
-    std::get<std::function<void()>>(delivery)();
-  }
-  delivering_ = false;
+// ---- Client -------------------------------------------------------------------------------------
+
+template <class R, class Execute>
+void EmbeddedCluster::Answer(std::function<void(R)> answer, const Execute& execute) {
+  deliveries_.Reply(std::move(answer), deliveries_.is_stopped() ? R(StoppedError()) : R(execute()));
 }
 
 std::unique_ptr<Watch> EmbeddedCluster::StartWatch(std::string_view kind, WatchSink& sink) {
-  const uint64_t watch = ++last_watch_;
-  ++open_watches_;
-  auto handle = std::make_unique<WatchHandle>(*this, watch);
-  if (stopped_) return handle;
-  sinks_.emplace(watch, &sink);
-  Store& store = StoreOf(kind);
-  store.watches.push_back(watch);
-  for (const auto& [key, entry] : store.objects) {
-    if (!IsWatched(entry.object)) continue;
-    deliveries_.push_back(WatchDelivery{watch, {WatchType::kAdded, entry.object, {}, false}});
-  }
-  deliveries_.push_back(WatchDelivery{watch, {WatchType::kSynced, {}, {}, false}});
-  return handle;
+  if (!deliveries_.is_stopped()) objects_.AddKind(kind);
+  return deliveries_.StartWatch(kind, sink, objects_.Watched(kind));
 }
 
-void EmbeddedCluster::EndWatch(uint64_t watch) {
-  --open_watches_;
-  if (sinks_.erase(watch) == 0) return;
-  for (auto& [kind, store] : stores_) std::erase(store.watches, watch);
-  std::erase_if(deliveries_, [watch](const Delivery& delivery) {
-    const WatchDelivery* change = std::get_if<WatchDelivery>(&delivery);
-    return change != nullptr && change->watch == watch;
+void EmbeddedCluster::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
+  Answer(std::move(done), [&] { return pods_.Bind(pod, node); });
+}
+
+void EmbeddedCluster::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                                     StatusCallback done) {
+  Answer(std::move(done), [&] { return pods_.PatchStatus(pod, patch); });
+}
+
+void EmbeddedCluster::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                                StatusCallback done) {
+  Answer(std::move(done), [&] { return pods_.Delete(pod, grace_seconds); });
+}
+
+void EmbeddedCluster::CreateEvent(Event event, StatusCallback done) {
+  Answer(std::move(done), [&] { return events_.Add(std::move(event)); });
+}
+
+void EmbeddedCluster::GetLease(std::string_view ns, std::string_view name,
+                               ResultCallback<Lease> answer) {
+  Answer(std::move(answer), [&] { return leases_.Get(ns, name); });
+}
+
+void EmbeddedCluster::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
+  Answer(std::move(answer), [&] { return leases_.Create(lease); });
+}
+
+void EmbeddedCluster::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
+  Answer(std::move(answer), [&] { return leases_.Update(lease); });
+}
+
+void EmbeddedCluster::Request(ApiRequest request, ResultCallback<std::string> answer) {
+  Answer(std::move(answer), [&]() -> Result<std::string> {
+    if (options_.serve) return options_.serve(request);
+    return Status::Unsupported("the embedded cluster does not serve " + request.verb + " " +
+                               request.path);
   });
-}
-
-void EmbeddedCluster::Notify(const Store& store, WatchEvent event) {
-  for (const uint64_t watch : store.watches) deliveries_.push_back(WatchDelivery{watch, event});
-}
-
-void EmbeddedCluster::Stop() {
-  BERTH_ASSERT_MSG(!delivering_, "a delivery must not stop its client");
-  stopped_ = true;
-  sinks_.clear();
-  for (auto& [kind, store] : stores_) store.watches.clear();
-  std::erase_if(deliveries_, [](const Delivery& delivery) {
-    return std::holds_alternative<WatchDelivery>(delivery);
-  });
-  for (size_t open = deliveries_.size(); open > 0; --open) DeliverOne();
-}
-
-// ---- The stores ---------------------------------------------------------------------------------
-
-EmbeddedCluster::Store& EmbeddedCluster::StoreOf(std::string_view kind) {
-  const auto found = stores_.find(kind);
-  return found != stores_.end() ? found->second : stores_[std::string(kind)];
-}
-
-const EmbeddedCluster::Store* EmbeddedCluster::FindStore(std::string_view kind) const {
-  const auto found = stores_.find(kind);
-  return found == stores_.end() ? nullptr : &found->second;
-}
-
-const EmbeddedCluster::Entry* EmbeddedCluster::FindEntry(std::string_view kind, std::string_view ns,
-                                                         std::string_view name) const {
-  const Store* store = FindStore(kind);
-  if (store == nullptr) return nullptr;
-  const auto found = store->objects.find(KeyOf(ns, name));
-  return found == store->objects.end() ? nullptr : &found->second;
-}
-
-Result<EmbeddedCluster::Place> EmbeddedCluster::FindPodPlace(const PodName& name,
-                                                             std::string_view resource) {
-  Store& store = StoreOf(kPodKind);
-  const Place place = store.objects.find(KeyOf(name.ns, name.name));
-  if (place == store.objects.end()) return NotFoundError(kPodKind, name.name);
-  const std::string_view uid = Base(place->second.object).uid();
-  if (!name.uid.empty() && name.uid != uid) {
-    return UidConflictError(resource, name.name, name.uid, uid);
-  }
-  return place;
-}
-
-// Skips uids that pods already have: a manifest that was saved from an embedded cluster contains
-// uids of the same sequence.
-std::string EmbeddedCluster::NewUid() {
-  std::string uid;
-  do {
-    uid = MakeUid(++last_uid_);
-  } while (pod_by_uid_.contains(uid));
-  return uid;
-}
-
-AnyObject EmbeddedCluster::AsCreated(AnyObject object) {
-  const std::string version = NextVersion();
-  ServerMeta meta = MetaOf(Base(object));
-  if (!meta.uid.empty() && meta.created_ns != 0) return WithResourceVersion(object, version);
-  const std::string uid = meta.uid.empty() ? NewUid() : std::string(meta.uid);
-  meta.uid = uid;
-  meta.resource_version = version;
-  if (meta.created_ns == 0) meta.created_ns = options_.clock.NowNs();
-  return WithMeta(object, meta);
-}
-
-void EmbeddedCluster::Replace(Store& store, Entry& entry, AnyObject now) {
-  AnyObject before = std::exchange(entry.object, std::move(now));
-  const bool was_watched = IsWatched(before);
-  const bool is_watched = IsWatched(entry.object);
-  if (was_watched && is_watched) {
-    Notify(store, {WatchType::kModified, entry.object, std::move(before), false});
-  } else if (was_watched) {
-    // An object that no longer matches the selector is deleted in its former state, with the new
-    // version. apiserver: storage/cacher.
-    AnyObject last = WithResourceVersion(before, Base(entry.object).resource_version());
-    Notify(store, {WatchType::kDeleted, std::move(last), std::move(before), false});
-  } else if (is_watched) {
-    Notify(store, {WatchType::kAdded, entry.object, {}, false});
-  }
-}
-
-void EmbeddedCluster::Erase(Store& store, Place place) {
-  SetDue(place, 0);
-  const AnyObject before = std::move(place->second.object);
-  store.objects.erase(place);
-  if (std::holds_alternative<PodRef>(before)) {
-    pod_by_uid_.erase(pod_by_uid_.find(Base(before).uid()));
-  }
-  const std::string version = NextVersion();
-  if (!IsWatched(before)) return;
-  Notify(store, {WatchType::kDeleted, WithResourceVersion(before, version), before, false});
 }
 
 }  // namespace berth::host

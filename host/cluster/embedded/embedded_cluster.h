@@ -8,22 +8,22 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/status.h"
-#include "host/base/string_map.h"
 #include "host/cluster/client.h"
+#include "host/cluster/embedded/delivery_queue.h"
+#include "host/cluster/embedded/pod_request_handler.h"
+#include "host/cluster/embedded/resource_versions.h"
+#include "host/cluster/embedded/stored_events.h"
+#include "host/cluster/embedded/stored_leases.h"
+#include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
 
@@ -34,11 +34,17 @@ namespace berth::host {
 //
 // Differences from an API server: there are no controllers (only the owner finishes deletions,
 // collects garbage and expires leases) and no finalizers; only fields that concern scheduling are
-// validated; an update that changes nothing counts as a change. The uid, the creationTimestamp and
+// validated; every pod has the grace period PodRequestHandler::kDefaultGraceSeconds; an update that
+// changes nothing counts as a change. The uid, the creationTimestamp and
 // the resourceVersion are set in the view of an object; the JSON text of kinds that have one stays
 // as it was received.
 //
+// This class applies the rules for changes of whole objects. Its parts do the rest: PodRequestHandler
+// executes the requests for single pods, StoredObjects stores the objects and notifies the watches,
+// and DeliveryQueue orders what waits for delivery.
+//
 // Threading: all methods, including those of Client, are called on the owner's thread.
+// Lifetime:  it must outlive its watches.
 class EmbeddedCluster final : public Client {
  public:
   struct Options {
@@ -51,12 +57,7 @@ class EmbeddedCluster final : public Client {
     std::function<Result<std::string>(const ApiRequest&)> serve;
   };
 
-  // The grace period of every pod; spec.terminationGracePeriodSeconds is ignored.
-  static constexpr int64_t kDefaultGraceSeconds = 30;
-
   explicit EmbeddedCluster(Options options);
-  // Must not: be destroyed before its watches.
-  ~EmbeddedCluster() override;
   EmbeddedCluster(const EmbeddedCluster&) = delete;
   EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
@@ -87,7 +88,7 @@ class EmbeddedCluster final : public Client {
 
   // Removes a pod that is being deleted, as a kubelet does when the containers have ended.
   // Errors: kNotFound; kConflict (another uid); kInvalidArgument if the pod is not being deleted.
-  Status FinishDeletion(const PodName& pod);
+  Status FinishDeletion(const PodName& pod) { return pods_.FinishDeletion(pod); }
 
   // The time at which the grace period of a pod ends whose deletion was requested here, by Delete()
   // or DeletePod(). A pod that was created with a deletionTimestamp, or received one from Put(),
@@ -102,7 +103,7 @@ class EmbeddedCluster final : public Client {
 
   // Patches a status as PatchPodStatus() does, but returns the result immediately.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {
-    return PatchNow(pod, patch);
+    return pods_.PatchStatus(pod, patch);
   }
 
   // ---- Changes that the watch of a remote cluster reports ---------------------------------------
@@ -132,23 +133,23 @@ class EmbeddedCluster final : public Client {
   // not contain it.
   std::string_view PodScheduledMessage(std::string_view ns, std::string_view name) const;
   // Returns the stored events, the oldest first.
-  const std::deque<Event>& events() const { return events_; }
+  const std::deque<Event>& events() const { return events_.events(); }
   // Returns the kinds of which an object was ever stored or watched, sorted.
-  std::vector<std::string> Kinds() const;
+  std::vector<std::string> Kinds() const { return objects_.Kinds(); }
   const Clock& clock() const { return options_.clock; }
   // Returns the resourceVersion of the last change. Each change increases it by one.
-  uint64_t resource_version() const { return resource_version_; }
+  uint64_t resource_version() const { return versions_.last(); }
 
   // ---- Delivery ---------------------------------------------------------------------------------
 
   // Delivers the first waiting callback or watch event. Returns false if none was waiting.
   // Must not: be called from within a delivery. A delivery may call every other method except
   // Stop().
-  bool DeliverOne();
+  bool DeliverOne() { return deliveries_.DeliverOne(); }
   // Delivers until nothing is waiting, including what the deliveries cause. Returns the number of
   // deliveries.
   size_t Deliver();
-  size_t waiting() const { return deliveries_.size(); }
+  size_t waiting() const { return deliveries_.waiting(); }
 
   // ---- Client -----------------------------------------------------------------------------------
 
@@ -164,73 +165,22 @@ class EmbeddedCluster final : public Client {
   void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   void Request(ApiRequest request, ResultCallback<std::string> answer) override;
   // Delivers the waiting callbacks within the call.
-  void Stop() override;
+  void Stop() override { deliveries_.Stop(); }
 
  private:
-  class WatchHandle;
-
-  struct Entry {
-    AnyObject object;
-    int64_t grace_seconds = 0;      // The grace period of a pod that is being deleted.
-    int64_t due_ns = 0;             // When a deletion requested here is due; 0 if there is none.
-    std::string scheduled_message;  // The message of the condition PodScheduled.
-  };
-
-  // The objects of one kind by "namespace/name", which is the order of an API server's lists.
-  struct Store {
-    std::map<std::string, Entry, std::less<>> objects;
-    std::vector<uint64_t> watches;
-  };
-  using Place = std::map<std::string, Entry, std::less<>>::iterator;
-
-  struct WatchDelivery {
-    uint64_t watch;
-    WatchEvent event;
-  };
-  using Delivery = std::variant<WatchDelivery, std::function<void()>>;
-
-  Store& StoreOf(std::string_view kind);
-  const Store* FindStore(std::string_view kind) const;
-  const Entry* FindEntry(std::string_view kind, std::string_view ns, std::string_view name) const;
-  Result<Place> FindPodPlace(const PodName& pod, std::string_view resource);
-
-  std::string NextVersion() { return std::to_string(++resource_version_); }
-  std::string NewUid();
   Status CheckNew(std::string_view kind, const ObjectBase& object) const;
-  AnyObject AsCreated(AnyObject object);
-  void Replace(Store& store, Entry& entry, AnyObject now);
-  void Erase(Store& store, Place place);
-  void SetDue(const Place& place, int64_t due_ns);
-  void Notify(const Store& store, WatchEvent event);
-  void EndWatch(uint64_t watch);
-
-  Status BindNow(const PodName& name, std::string_view node);
-  Status PatchNow(const PodName& name, const PodStatusPatch& patch);
-  Status DeleteNow(const PodName& name, std::optional<int64_t> grace_seconds);
-  Status RecordNow(Event event);
-  Result<Lease> GetLeaseNow(std::string_view ns, std::string_view name) const;
-  Result<Lease> CreateLeaseNow(Lease lease);
-  Result<Lease> UpdateLeaseNow(Lease lease);
-
-  template <class R>
-  void Reply(std::function<void(R)> answer, R result);
-  void Run(Delivery delivery);
+  AnyObject WithNewMeta(const AnyObject& object);
+  // Executes a request, unless the client was stopped, and lets its result wait for delivery.
+  template <class R, class Execute>
+  void Answer(std::function<void(R)> answer, const Execute& execute);
 
   const Options options_;
-  uint64_t resource_version_ = 0;
-  uint64_t last_uid_ = 0;
-  StringMap<std::string> pod_by_uid_;                    // The keys of pods by their uids.
-  std::set<std::pair<int64_t, std::string>> deletions_;  // The due times and keys of deleted pods.
-  std::map<std::string, Store, std::less<>> stores_;
-  std::map<std::string, Lease, std::less<>> leases_;
-  std::deque<Event> events_;
-
-  uint64_t last_watch_ = 0;
-  size_t open_watches_ = 0;
-  std::unordered_map<uint64_t, WatchSink*> sinks_;
-  std::deque<Delivery> deliveries_;  // The waiting deliveries in order.
-  bool delivering_ = false;
-  bool stopped_ = false;
+  ResourceVersions versions_;
+  DeliveryQueue deliveries_;
+  StoredObjects objects_{deliveries_, versions_};
+  PodRequestHandler pods_{objects_, versions_, options_.clock};
+  StoredLeases leases_{versions_};
+  StoredEvents events_{options_.max_events, versions_, options_.clock};
 };
 
 }  // namespace berth::host

@@ -211,5 +211,60 @@ TEST_F(EmbeddedClusterTest, KeepsADeletionInAnUpdate) {
   EXPECT_TRUE(cluster_.FindPod("default", "a")->terminating());
 }
 
+TEST_F(EmbeddedClusterTest, ListsAKindOnceAnObjectIsStoredOrWatched) {
+  EXPECT_THAT(cluster_.Kinds(), IsEmpty());
+  EXPECT_FALSE(cluster_.Update(MakeNode("n1")).ok());
+  EXPECT_FALSE(cluster_.Remove(kPodKind, "default", "a").ok());
+  cluster_.Bind({"default", "a", {}}, "n1", nullptr);
+  EXPECT_THAT(cluster_.Kinds(), IsEmpty());
+  ASSERT_TRUE(cluster_.Load(MakeNode("n1")).ok());
+  RecordingSink sink;
+  const std::unique_ptr<Watch> watch = cluster_.StartWatch("v1/Namespace", sink);
+  EXPECT_THAT(cluster_.Kinds(), ElementsAre("v1/Namespace", "v1/Node"));
+  ASSERT_TRUE(cluster_.Delete(kNodeKind, "", "n1").ok());
+  EXPECT_THAT(cluster_.Kinds(), ElementsAre("v1/Namespace", "v1/Node"));
+}
+
+TEST_F(EmbeddedClusterTest, AnswersRequestsForLeasesAndEventsLater) {
+  std::vector<std::string> answers;
+  const ResultCallback<Lease> note = [&answers](Result<Lease> lease) {
+    answers.push_back(lease.ok() ? lease->resource_version : lease.status().ToString());
+  };
+  Lease lease;
+  lease.ns = "kube-system";
+  lease.name = "berth";
+  cluster_.CreateLease(lease, note);
+  lease.resource_version = "1";
+  cluster_.UpdateLease(lease, note);
+  cluster_.GetLease("kube-system", "berth", note);
+  cluster_.CreateEvent({}, Note());
+  EXPECT_THAT(answers, IsEmpty());
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_THAT(Answers(), ElementsAre(::testing::StartsWith("InvalidArgument: ")));
+  EXPECT_THAT(answers, ElementsAre("1", "2", "2"));
+}
+
+TEST_F(EmbeddedClusterTest, PassesOtherRequestsToTheServeOption) {
+  std::vector<std::string> answers;
+  const ResultCallback<std::string> note = [&answers](Result<std::string> body) {
+    answers.push_back(body.ok() ? *body : body.status().ToString());
+  };
+  cluster_.Request({"GET", "/version", "", 0}, note);
+  cluster_.Deliver();
+  EXPECT_THAT(answers,
+              ElementsAre("Unsupported: the embedded cluster does not serve GET /version"));
+
+  EmbeddedCluster served({.clock = clock_,
+                          .max_events = 1,
+                          .serve = [](const ApiRequest& request) -> Result<std::string> {
+                            return request.verb + " " + request.path;
+                          }});
+  answers.clear();
+  served.Request({"GET", "/version", "", 0}, note);
+  EXPECT_THAT(answers, IsEmpty());
+  served.Deliver();
+  EXPECT_THAT(answers, ElementsAre("GET /version"));
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -1,4 +1,5 @@
-// Tests of the requests that the scheduler sends to the embedded cluster.
+#include "host/cluster/embedded/pod_request_handler.h"
+
 #include <initializer_list>
 
 #include "host/base/time_units.h"
@@ -10,7 +11,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using EmbeddedRequests = EmbeddedTest;
+// The requests are sent through the Client of a cluster.
+using PodRequestHandlerTest = EmbeddedTest;
 
 const berth_condition* PodScheduled(const Pod& pod) {
   for (const berth_condition& condition : Elements<berth_condition>(pod.view().conditions)) {
@@ -21,7 +23,7 @@ const berth_condition* PodScheduled(const Pod& pod) {
 
 // ---- Bind ---------------------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, BindsAPod) {
+TEST_F(PodRequestHandlerTest, BindsAPod) {
   const PodRef before = AddPod("a", R"(,"status":{"nominatedNodeName":"n0","conditions":[)"
                                     R"({"type":"PodScheduled","status":"False",)"
                                     R"("reason":"Unschedulable"}]})");
@@ -46,7 +48,7 @@ TEST_F(EmbeddedRequests, BindsAPod) {
   EXPECT_EQ(before->nominated_node(), "n0");
 }
 
-TEST_F(EmbeddedRequests, RejectsInvalidBindings) {
+TEST_F(PodRequestHandlerTest, RejectsInvalidBindings) {
   AddPod("a", "", R"(,"uid":"u1")");
   AddPod("bound", R"(,"spec":{"nodeName":"n1"})");
   AddPod("gated", R"(,"spec":{"schedulingGates":[{"name":"g"}]})");
@@ -90,13 +92,13 @@ TEST_F(EmbeddedRequests, RejectsInvalidBindings) {
   EXPECT_EQ(cluster_.resource_version(), version);
 }
 
-TEST_F(EmbeddedRequests, BindsToANodeThatDoesNotExist) {
+TEST_F(PodRequestHandlerTest, BindsToANodeThatDoesNotExist) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "nowhere", Note());
   EXPECT_THAT(Answers(), ElementsAre("Ok"));
 }
 
-TEST_F(EmbeddedRequests, BindsOnlyOnce) {
+TEST_F(PodRequestHandlerTest, BindsOnlyOnce) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "n1", Note());
   cluster_.Bind({"default", "a", {}}, "n2", Note());
@@ -107,7 +109,7 @@ TEST_F(EmbeddedRequests, BindsOnlyOnce) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "n1");
 }
 
-TEST_F(EmbeddedRequests, DoesNotBindARecreatedPodWithTheFormerUid) {
+TEST_F(PodRequestHandlerTest, DoesNotBindARecreatedPodWithTheFormerUid) {
   const PodRef first = AddPod("a");
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   AddPod("a");
@@ -116,7 +118,7 @@ TEST_F(EmbeddedRequests, DoesNotBindARecreatedPodWithTheFormerUid) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "");
 }
 
-TEST_F(EmbeddedRequests, AcceptsARequestWithoutACallback) {
+TEST_F(PodRequestHandlerTest, AcceptsARequestWithoutACallback) {
   AddPod("a");
   cluster_.Bind({"default", "a", {}}, "n1", nullptr);
   EXPECT_EQ(cluster_.waiting(), 0u);
@@ -125,7 +127,7 @@ TEST_F(EmbeddedRequests, AcceptsARequestWithoutACallback) {
 
 // ---- Status -------------------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, PatchesAStatus) {
+TEST_F(PodRequestHandlerTest, PatchesAStatus) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -145,7 +147,7 @@ TEST_F(EmbeddedRequests, PatchesAStatus) {
             "0/1 nodes are available: 1 Insufficient cpu.");
 }
 
-TEST_F(EmbeddedRequests, KeepsTheVersionWhenAPatchChangesNothing) {
+TEST_F(PodRequestHandlerTest, KeepsTheVersionWhenAPatchChangesNothing) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -169,7 +171,7 @@ TEST_F(EmbeddedRequests, KeepsTheVersionWhenAPatchChangesNothing) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->nominated_node(), "");
 }
 
-TEST_F(EmbeddedRequests, SetsTheConditionDisruptionTarget) {
+TEST_F(PodRequestHandlerTest, SetsTheConditionDisruptionTarget) {
   AddPod("a");
   PodStatusPatch patch;
   patch.disruption_target =
@@ -189,7 +191,7 @@ TEST_F(EmbeddedRequests, SetsTheConditionDisruptionTarget) {
   EXPECT_EQ(PodScheduled(*pod), nullptr);
 }
 
-TEST_F(EmbeddedRequests, RejectsAPatchOfAMissingPodOrAnotherUid) {
+TEST_F(PodRequestHandlerTest, RejectsAPatchOfAMissingPodOrAnotherUid) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -204,7 +206,7 @@ TEST_F(EmbeddedRequests, RejectsAPatchOfAMissingPodOrAnotherUid) {
 
 // ---- Deletion -----------------------------------------------------------------------------------
 
-TEST_F(EmbeddedRequests, DeletesPodsThatDoNotRunImmediately) {
+TEST_F(PodRequestHandlerTest, DeletesPodsThatDoNotRunImmediately) {
   AddPod("pending");
   AddPod("done", R"(,"spec":{"nodeName":"n1"},"status":{"phase":"Failed"})");
   AddPod("forced", R"(,"spec":{"nodeName":"n1"})");
@@ -215,7 +217,7 @@ TEST_F(EmbeddedRequests, DeletesPodsThatDoNotRunImmediately) {
   EXPECT_THAT(cluster_.List(kPodKind), IsEmpty());
 }
 
-TEST_F(EmbeddedRequests, GivesARunningPodItsGracePeriod) {
+TEST_F(PodRequestHandlerTest, GivesARunningPodItsGracePeriod) {
   struct Case {
     std::optional<int64_t> grace;
     int64_t seconds;
@@ -230,7 +232,7 @@ TEST_F(EmbeddedRequests, GivesARunningPodItsGracePeriod) {
   }
 }
 
-TEST_F(EmbeddedRequests, ShortensAGracePeriodAndNeverExtendsIt) {
+TEST_F(PodRequestHandlerTest, ShortensAGracePeriodAndNeverExtendsIt) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   const int64_t begin = NowNs();
   cluster_.DeletePod({"default", "a", {}}, 30, nullptr);
@@ -245,7 +247,7 @@ TEST_F(EmbeddedRequests, ShortensAGracePeriodAndNeverExtendsIt) {
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
 }
 
-TEST_F(EmbeddedRequests, RejectsADeletionOfAMissingPodOrAnotherUid) {
+TEST_F(PodRequestHandlerTest, RejectsADeletionOfAMissingPodOrAnotherUid) {
   AddPod("a");
   cluster_.DeletePod({"default", "none", {}}, std::nullopt, Note());
   cluster_.DeletePod({"default", "a", "another"}, std::nullopt, Note());
@@ -254,124 +256,6 @@ TEST_F(EmbeddedRequests, RejectsADeletionOfAMissingPodOrAnotherUid) {
   EXPECT_EQ(answers[0], R"(NotFound: pods "none" not found)");
   EXPECT_TRUE(answers[1].starts_with("Conflict: ")) << answers[1];
   EXPECT_NE(cluster_.FindPod("default", "a"), nullptr);
-}
-
-// ---- Events -------------------------------------------------------------------------------------
-
-Event MakeEvent(const std::string& note) {
-  Event event;
-  event.type = "Normal";
-  event.reason = "Scheduled";
-  event.action = "Binding";
-  event.note = note;
-  event.regarding.kind = "Pod";
-  event.regarding.ns = "default";
-  event.regarding.name = "a";
-  event.reporting_controller = "default-scheduler";
-  event.reporting_instance = "default-scheduler-host";
-  return event;
-}
-
-TEST_F(EmbeddedRequests, KeepsTheLastEvents) {
-  for (const char* note : {"one", "two", "three"}) cluster_.CreateEvent(MakeEvent(note), Note());
-  EXPECT_THAT(Answers(), ElementsAre("Ok", "Ok", "Ok"));
-  ASSERT_EQ(cluster_.events().size(), 2u);
-  EXPECT_EQ(cluster_.events()[0].note, "two");
-  EXPECT_EQ(cluster_.events()[1].note, "three");
-  EXPECT_EQ(cluster_.events()[1].time_ns, NowNs());
-}
-
-TEST_F(EmbeddedRequests, RejectsEventsThatAnApiServerRejects) {
-  std::vector<Event> bad(6, MakeEvent("n"));
-  bad[0].type = "Error";
-  bad[1].reason.clear();
-  bad[2].action = std::string(129, 'a');
-  bad[3].reporting_controller.clear();
-  bad[4].reporting_instance.clear();
-  bad[5].note = std::string(1025, 'n');
-  for (const Event& event : bad) {
-    cluster_.CreateEvent(event, Note());
-    const auto answers = Answers();
-    ASSERT_EQ(answers.size(), 1u);
-    EXPECT_TRUE(answers[0].starts_with("InvalidArgument: ")) << answers[0];
-  }
-  EXPECT_THAT(cluster_.events(), IsEmpty());
-  Event longest = MakeEvent(std::string(1024, 'n'));
-  longest.action = std::string(128, 'a');
-  cluster_.CreateEvent(longest, Note());
-  EXPECT_THAT(Answers(), ElementsAre("Ok"));
-}
-
-// ---- Leases -------------------------------------------------------------------------------------
-
-TEST_F(EmbeddedRequests, PassesALeaseFromOneHolderToTheNext) {
-  std::vector<Result<Lease>> answers;
-  const ResultCallback<Lease> note = [&answers](Result<Lease> lease) { answers.push_back(lease); };
-  Lease lease;
-  lease.ns = "kube-system";
-  lease.name = "berth";
-  lease.holder_identity = "one";
-  cluster_.GetLease("kube-system", "berth", note);
-  cluster_.CreateLease(lease, note);
-  cluster_.CreateLease(lease, note);
-  lease.resource_version = "1";
-  lease.holder_identity = "two";
-  cluster_.UpdateLease(lease, note);
-  cluster_.UpdateLease(lease, note);  // This update has a former version.
-  cluster_.GetLease("kube-system", "berth", note);
-  EXPECT_THAT(answers, IsEmpty());
-  cluster_.Deliver();
-  ASSERT_EQ(answers.size(), 6u);
-  EXPECT_EQ(answers[0].status().ToString(),
-            R"(NotFound: leases.coordination.k8s.io "berth" not found)");
-  ASSERT_TRUE(answers[1].ok());
-  EXPECT_EQ(answers[1]->resource_version, "1");
-  EXPECT_EQ(answers[2].status().code(), ErrorCode::kAlreadyExists);
-  ASSERT_TRUE(answers[3].ok());
-  EXPECT_EQ(answers[3]->resource_version, "2");
-  EXPECT_EQ(answers[4].status().code(), ErrorCode::kConflict);
-  ASSERT_TRUE(answers[5].ok());
-  EXPECT_EQ(answers[5]->holder_identity, "two");
-  EXPECT_EQ(answers[5]->resource_version, "2");
-}
-
-TEST_F(EmbeddedRequests, RejectsALeaseUpdateWithoutAVersionOrALease) {
-  std::vector<ErrorCode> codes;
-  const ResultCallback<Lease> note = [&codes](Result<Lease> lease) {
-    codes.push_back(lease.status().code());
-  };
-  Lease lease;
-  lease.ns = "kube-system";
-  lease.name = "berth";
-  cluster_.UpdateLease(lease, note);
-  lease.resource_version = "1";
-  cluster_.UpdateLease(lease, note);
-  cluster_.Deliver();
-  EXPECT_THAT(codes, ElementsAre(ErrorCode::kInvalidArgument, ErrorCode::kNotFound));
-}
-
-// ---- Other requests -----------------------------------------------------------------------------
-
-TEST_F(EmbeddedRequests, PassesOtherRequestsToTheServeOption) {
-  std::vector<std::string> answers;
-  const ResultCallback<std::string> note = [&answers](Result<std::string> body) {
-    answers.push_back(body.ok() ? *body : body.status().ToString());
-  };
-  cluster_.Request({"GET", "/version", "", 0}, note);
-  cluster_.Deliver();
-  EXPECT_THAT(answers,
-              ElementsAre("Unsupported: the embedded cluster does not serve GET /version"));
-
-  host::EmbeddedCluster served({.clock = clock_,
-                                .max_events = 1,
-                                .serve = [](const ApiRequest& request) -> Result<std::string> {
-                                  return request.verb + " " + request.path;
-                                }});
-  answers.clear();
-  served.Request({"GET", "/version", "", 0}, note);
-  EXPECT_THAT(answers, IsEmpty());
-  served.Deliver();
-  EXPECT_THAT(answers, ElementsAre("GET /version"));
 }
 
 }  // namespace
