@@ -3,34 +3,35 @@
 #ifndef BERTH_TESTS_SIMULATION_AUDIT_H_
 #define BERTH_TESTS_SIMULATION_AUDIT_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <set>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <vector>
 
-#include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
 #include "tests/simulation/faulty_client.h"
+#include "tests/simulation/findings.h"
+#include "tests/simulation/observations.h"
+#include "tests/simulation/place_audit.h"
 #include "tests/simulation/reservations.h"
+#include "tests/simulation/rest_audit.h"
+#include "tests/simulation/room_audit.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/trace.h"
 
 namespace berth::host {
 
-// Observes the events that the scheduler receives and its decisions, and derives where each pod
-// must be. Only the first finding is kept, because later ones may be its consequences.
+// Records and checks the events that the scheduler receives, its bind requests and its decisions.
+// Compares the state of the scheduler with them on request.
 //
 // Threading: one thread.
 // Lifetime:  the arguments of the constructor must outlive the audit.
 class Audit final : public ClientObserver, public DecisionSink {
  public:
-  Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace);
+  Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace,
+        RoomAudit& room, Findings& findings);
 
   // Sets the scheduler to check, which has received no events yet. `loop` is null while no
   // scheduler runs.
@@ -40,31 +41,14 @@ class Audit final : public ClientObserver, public DecisionSink {
 
   // ---- Checks -----------------------------------------------------------------------------------
 
-  // Checks that every pod that was delivered to the scheduler is in exactly the place where it must
-  // be, and that the scheduler has no other pods. Holds between any two steps.
+  // Checks the place of every pod: see PlaceAudit. Called between any two steps.
+  // REQUIRES: a scheduler runs.
   void CheckPlaces();
-  // Checks that no node of the cluster is overcommitted. Does nothing if other schedulers place
-  // pods.
-  void CheckRoom();
-  // Checks that the cache equals the cluster and that nothing is assumed or reserved.
-  // REQUIRES: all events are delivered, and no request or binding is in flight.
+  // Checks that everything agrees with the cluster, and that nothing is assumed or reserved.
+  // REQUIRES: a scheduler runs; all events are delivered, and no request or binding is in flight.
   void CheckRest();
-  // Checks that the cache and the results of Filter equal those of `fresh`, a scheduler that has
-  // just received the state of the cluster. REQUIRES: as for CheckRest().
-  void CompareWithFresh(SchedulingLoop& fresh);
-  // Checks that no pod is parked or gated although `fresh` has a node for it and PreEnqueue accepts
-  // it. Leaves out pods that a plugin in `unannounced` has rejected. `when` is a part of the
-  // finding.
-  // REQUIRES: as for CheckRest().
-  using PluginNames = std::set<std::string, std::less<>>;
-  void CheckParked(const char* when, SchedulingLoop& fresh, const PluginNames& unannounced);
   // Checks that the plugins hold no reservation.
   void CheckReservations();
-
-  // Records `finding` if it is the first one.
-  void AddFinding(std::string finding);
-  // Returns the first finding, or an empty string.
-  const std::string& finding() const { return finding_; }
 
   // ---- ClientObserver ---------------------------------------------------------------------------
 
@@ -86,42 +70,20 @@ class Audit final : public ClientObserver, public DecisionSink {
   const Counts& counts() const { return counts_; }
 
  private:
-  bool IsOurs(const Pod& pod) const;
-  void CheckRoomOn(std::string_view node);
-  void CheckDeliveredPod(const Pod& pod);
-  void CheckPending(const Pod& pod);
-  void CheckQueued(const QueuedEntity& entity);
-  void CheckQueuedPod(const QueuedEntity& entity, const Pod& pod);
-  void CheckCache();
-  void CheckCachedPod(Row row, const Pod& pod);
-  void CheckNodes();
-  void CheckSums(std::string_view node, Row row);
-  bool IsCheckedWhileParked(const QueuedEntity& entity, const PluginNames& unannounced) const;
-  std::set<std::string> NodesFor(SchedulingLoop& loop, const PodRef& pod);
-  void CompareColumn(ColumnIndex column, const ColumnSpec& spec, SchedulingLoop& fresh);
-
   const Scenario& scenario_;
   EmbeddedCluster& cluster_;
   const Clock& clock_;
   Trace& trace_;
-  SchedulingLoop* loop_ = nullptr;
-  std::string finding_;
+  RoomAudit& room_;
+  Findings& findings_;
   Counts counts_;
-  uint64_t audits_ = 0;
-
-  // The objects that the scheduler has received and that were not deleted, by uid and by name.
-  std::map<std::string, PodRef, std::less<>> delivered_pods_;
-  std::map<std::string, NodeRef, std::less<>> delivered_nodes_;
-
-  std::set<std::string, std::less<>> open_binds_;          // Uids with an unanswered bind request.
-  std::map<std::string, std::string, std::less<>> bound_;  // Nodes by uid, bound in the cluster.
-  std::set<std::string, std::less<>> reported_bound_;      // Uids that the scheduler reported.
+  Observations observed_;
   Reservations reservations_;
+  SchedulingLoop* loop_ = nullptr;
+  // Set while loop_ is set.
+  std::optional<PlaceAudit> places_;
+  std::optional<RestAudit> rest_;
 };
-
-// Returns whether PreEnqueue rejects the pod, because of a scheduling gate or the label of a chaos
-// plugin.
-bool IsRejectedByPreEnqueue(const Pod& pod);
 
 }  // namespace berth::host
 

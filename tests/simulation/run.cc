@@ -25,7 +25,7 @@ Run::Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace)
       random_(seed),
       decoder_(interner_),
       cluster_({.clock = clock_, .max_events = 100, .serve = nullptr}),
-      audit_(scenario_, cluster_, clock_, trace_),
+      audit_(scenario_, cluster_, clock_, trace_, room_audit_, findings_),
       world_(
           scenario_, random_.Split(), decoder_, cluster_,
           [this] {
@@ -49,7 +49,7 @@ std::string Run::Play() {
   for (size_t i = 0; i < scenario_.rounds && ok(); ++i) Round();
   Kill();
   audit_.CheckReservations();
-  return audit_.finding();
+  return findings_.first();
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ void Run::Round() {
   RunActs();
   if (!ok()) return;
   client_->SetFaults(Faults());
-  world_.FinishAllDeletions();
+  world_.pods().FinishAllDeletions();
   Rest();
   if (!ok()) return;
   CheckRest("at rest");
@@ -154,7 +154,7 @@ void Run::Round() {
            scenario_.queue.max_backoff_ns);
   Rest();
   if (!ok()) return;
-  world_.ClearUnannounced();
+  world_.storage().ClearUnannounced();
   CheckRest("after a flush");
 }
 
@@ -162,8 +162,8 @@ void Run::CheckRest(const char* when) {
   audit_.CheckRest();
   if (!ok()) return;
   const std::unique_ptr<SchedulingLoop> fresh = StartFresh();
-  audit_.CompareWithFresh(*fresh);
-  audit_.CheckParked(when, *fresh, world_.unannounced());
+  fresh_audit_.Compare(*loop_, *fresh);
+  fresh_audit_.CheckParked(when, *loop_, *fresh, world_.storage().unannounced());
 }
 
 void Run::RunActs() {
@@ -180,7 +180,7 @@ void Run::RunActs() {
     }
     if (random_.Percent(scenario_.reload_percent)) Reload();
     world_.PerformAct();
-    audit_.CheckRoom();
+    room_audit_.Check();
   }
 }
 
@@ -191,10 +191,10 @@ void Run::Rest() {
     }
     const int64_t waited = clock_.NowNs() - began;
     if (IsAtRest(waited < kErrorBackoffPatienceNs)) return;
-    if (waited > kMaxSettleNs) return audit_.AddFinding("the simulation does not come to rest");
+    if (waited > kMaxSettleNs) return findings_.Add("the simulation does not come to rest");
     const int64_t next = NextNs(INT64_MAX);
     if (next == INT64_MAX) {
-      return audit_.AddFinding("nothing is due, but the simulation is not at rest");
+      return findings_.Add("nothing is due, but the simulation is not at rest");
     }
     clock_.AdvanceTo(next);
   }
@@ -220,7 +220,7 @@ int64_t Run::NextNs(int64_t at_ns) {
   if (const auto due = loop_->NextStepNs()) next = std::min(next, *due);
   if (!pool_.tasks.empty()) next = std::min(next, pool_.tasks.begin()->first);
   if (next <= clock_.NowNs()) {
-    audit_.AddFinding("an action is due, but no component executes it");
+    findings_.Add("an action is due, but no component executes it");
     return clock_.NowNs();
   }
   return next;
@@ -236,7 +236,7 @@ bool Run::RunPool() {
 
 bool Run::StepOnce() {
   if (++steps_ > kMaxSteps) {
-    audit_.AddFinding("the simulation exceeds the maximum number of steps");
+    findings_.Add("the simulation exceeds the maximum number of steps");
     return false;
   }
   const bool client_first = random_.OneIn(2);

@@ -20,7 +20,10 @@
 #include "host/loader/plugin_catalog.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/faulty_client.h"
+#include "tests/simulation/findings.h"
+#include "tests/simulation/fresh_audit.h"
 #include "tests/simulation/random.h"
+#include "tests/simulation/room_audit.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/trace.h"
 #include "tests/simulation/world.h"
@@ -78,7 +81,7 @@ class Run {
   // Returns when the next action is due, or `at_ns` if that is earlier.
   int64_t NextNs(int64_t at_ns);
   bool IsAtRest(bool backoffs_count) const;
-  bool ok() const { return audit_.finding().empty(); }
+  bool ok() const { return findings_.first().empty(); }
   std::vector<PlanSpec> Profiles(bool has_chaos) const;
   std::unique_ptr<SchedulingLoop> StartFresh();
 
@@ -90,6 +93,9 @@ class Run {
   Interner interner_;
   Decoder decoder_;
   EmbeddedCluster cluster_;
+  Findings findings_{trace_};
+  RoomAudit room_audit_{scenario_, cluster_, findings_};
+  FreshAudit fresh_audit_{trace_, findings_};
   Audit audit_;
   World world_;
   std::unique_ptr<FaultyClient> client_;

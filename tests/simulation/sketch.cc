@@ -1,5 +1,7 @@
 #include "tests/simulation/sketch.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/simulation/volume_sketch.h"
@@ -29,6 +31,14 @@ json StatusOf(const Pod& pod) {
 }
 
 }  // namespace
+
+bool IsRejectedByPreEnqueue(const Pod& pod) {
+  if (pod.view().scheduling_gates.count > 0) return true;
+  const auto labels = Elements<berth_id_pair>(pod.meta().labels);
+  return std::ranges::any_of(labels, [&pod](const berth_id_pair& label) {
+    return pod.Name(label.key) == "a.preenqueue" || pod.Name(label.key) == "b.preenqueue";
+  });
+}
 
 std::string PodSketch::Json(const Pod* stored) const {
   json requests = json::object();

@@ -22,6 +22,10 @@ inline bool HasFinished(const Pod& pod) {
   return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
 }
 
+// Returns whether PreEnqueue rejects the pod, because of a scheduling gate or the label of a chaos
+// plugin.
+bool IsRejectedByPreEnqueue(const Pod& pod);
+
 struct PodSketch {
   std::string name;
   std::string scheduler;

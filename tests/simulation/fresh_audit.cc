@@ -1,13 +1,15 @@
-// Compares the scheduler with a fresh one that receives the state of the cluster without faults.
+#include "tests/simulation/fresh_audit.h"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "host/runtime/attempt.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_pre_filter.h"
-#include "tests/simulation/audit.h"
+#include "tests/simulation/sketch.h"
 
 namespace berth::host {
 namespace {
@@ -48,12 +50,29 @@ Row FindSameRow(const NodeTable& table, Row row, const Cache& other) {
   return pods.empty() ? kNoRow : other.RowOf(pods.front()->uid());
 }
 
+// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not
+// for entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
+// nominated member, which wait for the room of the nomination.
+bool IsCheckedWhileParked(const QueuedEntity& entity, SchedulingLoop& loop,
+                          const FreshAudit::PluginNames& unannounced) {
+  const auto is_exempt = [&](PluginId plugin) {
+    const std::string_view name = loop.plugin_ids().NameOf(plugin);
+    return name.starts_with("test.Chaos") || unannounced.contains(name);
+  };
+  const bool waits_for_room = entity.group != nullptr && entity.AnyPod([&loop](const PodRef& pod) {
+    return !loop.queue().nominator().NodeOf(pod->uid()).empty();
+  });
+  return !waits_for_room && !std::ranges::any_of(entity.rejection.plugins, is_exempt) &&
+         !std::ranges::any_of(entity.rejection.pending, is_exempt);
+}
+
 }  // namespace
 
 // Compares every row, including unused ones: a value that is left in an unused row would count for
 // the next node that gets the row.
-void Audit::CompareColumn(ColumnIndex column, const ColumnSpec& spec, SchedulingLoop& fresh) {
-  const NodeTable& table = loop_->cache().table();
+void FreshAudit::CompareColumn(const ColumnSpec& spec, ColumnIndex column, SchedulingLoop& loop,
+                               SchedulingLoop& fresh) {
+  const NodeTable& table = loop.cache().table();
   NodeTable& truth = fresh.cache().table();
   const ColumnIndex same = *truth.ColumnFor(spec.name());
   const std::string zeroes(spec.width(), '\0');
@@ -62,16 +81,17 @@ void Audit::CompareColumn(ColumnIndex column, const ColumnSpec& spec, Scheduling
     const void* expected = zeroes.data();
     if (there != kNoRow) expected = ValueAt(truth, same, there);
     if (std::memcmp(ValueAt(table, column, row), expected, spec.width()) == 0) continue;
-    AddFinding("at rest, column " + spec.name() + " of row " + std::to_string(row) + " (" +
-               (table.IsLive(row) ? std::string(table.node(row)->name()) : "no node") +
-               ") differs from a fresh cache");
+    findings_.Add("at rest, column " + spec.name() + " of row " + std::to_string(row) + " (" +
+                  (table.IsLive(row) ? std::string(table.node(row)->name()) : "no node") +
+                  ") differs from a fresh cache");
   }
 }
 
-// Returns the nodes that pass all Filters. Does not run PostFilter, which may have side effects.
-std::set<std::string> Audit::NodesFor(SchedulingLoop& loop, const PodRef& pod) {
+// Does not run PostFilter, which may have side effects.
+std::set<std::string> FreshAudit::NodesFor(const PodRef& pod, SchedulingLoop& loop,
+                                           const Nominator& nominator) {
   Attempt& attempt = loop.CycleFor(*pod)->attempt();
-  attempt.Begin(pod, kAuditAttempts + ++audits_);
+  attempt.Begin(pod, kAuditAttempts + ++attempts_);
   std::set<std::string> nodes;
   if (RunPreFilter(attempt).ok() && !attempt.pre_filter_rejection.has_value()) {
     attempt.candidates = &attempt.live_rows();
@@ -79,7 +99,7 @@ std::set<std::string> Audit::NodesFor(SchedulingLoop& loop, const PodRef& pod) {
       attempt.some_rows.AssignRows(attempt.table(), *attempt.subset);
       attempt.candidates = &attempt.some_rows;
     }
-    if (RunFilter(attempt, loop_->queue().nominator()).ok()) {
+    if (RunFilter(attempt, nominator).ok()) {
       for (uint32_t i = 0; i < attempt.feasible.size(); ++i) {
         nodes.emplace(attempt.table().node(attempt.feasible.At(i))->name());
       }
@@ -89,53 +109,43 @@ std::set<std::string> Audit::NodesFor(SchedulingLoop& loop, const PodRef& pod) {
   return nodes;
 }
 
-void Audit::CompareWithFresh(SchedulingLoop& fresh) {
-  if (fresh.cache().pod_count() != loop_->cache().pod_count() ||
-      fresh.cache().table().node_count() != loop_->cache().table().node_count()) {
-    AddFinding("at rest, the numbers of pods or nodes differ from a fresh cache");
+void FreshAudit::Compare(SchedulingLoop& loop, SchedulingLoop& fresh) {
+  if (fresh.cache().pod_count() != loop.cache().pod_count() ||
+      fresh.cache().table().node_count() != loop.cache().table().node_count()) {
+    findings_.Add("at rest, the numbers of pods or nodes differ from a fresh cache");
   }
-  loop_->cache().table().ForEachColumn(
-      [&](ColumnIndex column, const ColumnSpec& spec) { CompareColumn(column, spec, fresh); });
-  if (!loop_->faults().InQuarantine().empty()) return;
+  loop.cache().table().ForEachColumn([&](ColumnIndex column, const ColumnSpec& spec) {
+    CompareColumn(spec, column, loop, fresh);
+  });
+  if (loop.faults().InQuarantine().empty()) CompareFilters(loop, fresh);
+}
+
+void FreshAudit::CompareFilters(SchedulingLoop& loop, SchedulingLoop& fresh) {
   std::map<std::string, PodRef> pods;
-  loop_->queue().ForEach([&](const QueuedEntity& entity) {
+  loop.queue().ForEach([&](const QueuedEntity& entity) {
     entity.ForEachPod([&](const PodRef& pod) {
       if (!DependsOnChaos(*pod)) pods.emplace(pod->uid(), pod);
     });
   });
   for (const auto& [uid, pod] : pods) {
-    const std::set<std::string> ours = NodesFor(*loop_, pod);
-    const std::set<std::string> theirs = NodesFor(fresh, pod);
+    const std::set<std::string> ours = NodesFor(pod, loop, loop.queue().nominator());
+    const std::set<std::string> theirs = NodesFor(pod, fresh, loop.queue().nominator());
     if (ours == theirs) continue;
-    AddFinding("at rest, pod " + std::string(pod->name()) + " fits on: " + Joined(ours) +
-               "; with a fresh scheduler: " + Joined(theirs));
+    findings_.Add("at rest, pod " + std::string(pod->name()) + " fits on: " + Joined(ours) +
+                  "; with a fresh scheduler: " + Joined(theirs));
   }
 }
 
-// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not
-// for entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
-// nominated member, which wait for the room of the nomination.
-bool Audit::IsCheckedWhileParked(const QueuedEntity& entity, const PluginNames& unannounced) const {
-  const auto is_exempt = [&](PluginId plugin) {
-    const std::string_view name = loop_->plugin_ids().NameOf(plugin);
-    return name.starts_with("test.Chaos") || unannounced.contains(name);
-  };
-  const bool waits_for_room = entity.group != nullptr && entity.AnyPod([this](const PodRef& pod) {
-    return !loop_->queue().nominator().NodeOf(pod->uid()).empty();
-  });
-  return !waits_for_room && !std::ranges::any_of(entity.rejection.plugins, is_exempt) &&
-         !std::ranges::any_of(entity.rejection.pending, is_exempt);
-}
-
-void Audit::CheckParked(const char* when, SchedulingLoop& fresh, const PluginNames& unannounced) {
+void FreshAudit::CheckParked(const char* when, SchedulingLoop& loop, SchedulingLoop& fresh,
+                             const PluginNames& unannounced) {
   std::map<std::string, PodRef> parked;
   std::map<std::string, PodRef> gated;
-  loop_->queue().ForEach([&](const QueuedEntity& entity) {
+  loop.queue().ForEach([&](const QueuedEntity& entity) {
     const bool is_rejected =
         entity.AnyPod([](const PodRef& pod) { return IsRejectedByPreEnqueue(*pod); });
     const bool is_gated = entity.place == QueuePlace::kGated && !is_rejected;
-    const bool is_parked =
-        entity.place == QueuePlace::kUnschedulable && IsCheckedWhileParked(entity, unannounced);
+    const bool is_parked = entity.place == QueuePlace::kUnschedulable &&
+                           IsCheckedWhileParked(entity, loop, unannounced);
     entity.ForEachPod([&](const PodRef& pod) {
       if (is_gated) gated.emplace(pod->uid(), pod);
       if (is_parked) parked.emplace(pod->uid(), pod);
@@ -143,20 +153,20 @@ void Audit::CheckParked(const char* when, SchedulingLoop& fresh, const PluginNam
   });
   size_t missed = 0;
   // A plugin in quarantine rejects every pod at PreEnqueue.
-  if (!loop_->faults().InQuarantine().empty()) gated.clear();
+  if (!loop.faults().InQuarantine().empty()) gated.clear();
   for (const auto& [uid, pod] : gated) {
     ++missed;
     trace_.Line("missed: ", pod->name(), " is gated, but PreEnqueue does not reject it");
   }
   for (const auto& [uid, pod] : parked) {
-    const std::set<std::string> nodes = NodesFor(fresh, pod);
+    const std::set<std::string> nodes = NodesFor(pod, fresh, loop.queue().nominator());
     if (nodes.empty()) continue;
     ++missed;
     trace_.Line("missed: ", pod->name(), " is parked, but fits on ", Joined(nodes));
   }
   if (missed == 0) return;
-  AddFinding(std::string(when) + ": of " + std::to_string(parked.size() + gated.size()) +
-             " waiting pods, " + std::to_string(missed) + " should have been requeued");
+  findings_.Add(std::string(when) + ": of " + std::to_string(parked.size() + gated.size()) +
+                " waiting pods, " + std::to_string(missed) + " should have been requeued");
 }
 
 }  // namespace berth::host

@@ -1,9 +1,9 @@
-// The acts of World on nodes.
+#include "tests/simulation/node_acts.h"
+
 #include <array>
 #include <utility>
 
 #include "host/base/assert.h"
-#include "tests/simulation/world.h"
 
 namespace berth::host {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::array kEffects{"NoSchedule", "NoSchedule", "NoExecute", "PreferNo
 
 }  // namespace
 
-NodeSketch World::MakeNode(std::string name) {
+NodeSketch NodeActs::MakeNode(std::string name) {
   NodeSketch node;
   node.name = std::move(name);
   node.milli_cpu = 500 * random_.Between(1, 10);
@@ -25,35 +25,28 @@ NodeSketch World::MakeNode(std::string name) {
   return node;
 }
 
-NodeSketch* World::AnyNode() {
+NodeSketch* NodeActs::PickNode() {
   if (nodes_.empty()) return nullptr;
   auto found = nodes_.begin();
   std::advance(found, static_cast<std::ptrdiff_t>(random_.Below(nodes_.size())));
   return &found->second;
 }
 
-void World::Create(const NodeSketch& node) {
+void NodeActs::Create(const NodeSketch& node) {
   const std::string text = node.Json();
-  TraceAct("create node", node.name, text);
-  auto object = decoder_.DecodeNode(text);
-  BERTH_ASSERT_MSG(object.ok(), "%s", object.status().ToString().c_str());
-  const auto created = cluster_.Create(*std::move(object));
-  BERTH_ASSERT_MSG(created.ok(), "%s", created.status().ToString().c_str());
+  writer_.TraceAct("create node", node.name, text);
+  writer_.Create(text);
   nodes_[node.name] = node;
   removed_nodes_.erase(node.name);
-  OnNodeAdded(node.name);
+  storage_.OnNodeAdded(node.name);
 }
 
-void World::Put(const NodeSketch& node) {
-  auto object = decoder_.DecodeNode(node.Json());
-  BERTH_ASSERT_MSG(object.ok(), "%s", object.status().ToString().c_str());
-  const auto updated = cluster_.Update(*std::move(object));
-  BERTH_ASSERT_MSG(updated.ok(), "%s", updated.status().ToString().c_str());
-}
+void NodeActs::Update(const NodeSketch& node) { writer_.Update(node.Json()); }
 
-// Adds a new node, or a removed one as it was before, because it may still have pods.
-void World::AddNode() {
-  if (nodes_.size() >= scenario_.max_nodes) return RemoveNode();
+// ---- Acts ---------------------------------------------------------------------------------------
+
+void NodeActs::Add() {
+  if (nodes_.size() >= scenario_.max_nodes) return Remove();
   if (!removed_nodes_.empty() && random_.OneIn(2)) {
     auto found = removed_nodes_.begin();
     std::advance(found, static_cast<std::ptrdiff_t>(random_.Below(removed_nodes_.size())));
@@ -67,56 +60,55 @@ void World::AddNode() {
   Create(MakeNode(std::move(name)));
 }
 
-void World::RemoveNode() {
-  const NodeSketch* node = AnyNode();
+void NodeActs::Remove() {
+  const NodeSketch* node = PickNode();
   if (node == nullptr || removed_nodes_.size() >= scenario_.max_nodes) return;
   const std::string name = node->name;
-  TraceAct("remove node", name);
+  writer_.TraceAct("remove node", name);
   removed_nodes_[name] = *node;
   nodes_.erase(name);
-  BERTH_ASSERT(cluster_.Delete(kNodeKind, "", name).ok());
-  OnNodeRemoved(name);
+  BERTH_ASSERT(writer_.cluster().Delete(kNodeKind, "", name).ok());
+  storage_.OnNodeRemoved(name);
 }
 
-// Removes a node and immediately adds it again with another uid.
-void World::ReplaceNode() {
-  const NodeSketch* node = AnyNode();
+void NodeActs::Replace() {
+  const NodeSketch* node = PickNode();
   if (node == nullptr) return;
   const NodeSketch again = *node;
-  TraceAct("replace node", again.name);
-  BERTH_ASSERT(cluster_.Delete(kNodeKind, "", again.name).ok());
-  OnNodeRemoved(again.name);
+  writer_.TraceAct("replace node", again.name);
+  BERTH_ASSERT(writer_.cluster().Delete(kNodeKind, "", again.name).ok());
+  storage_.OnNodeRemoved(again.name);
   Create(again);
 }
 
-void World::Cordon() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Cordon() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   node->unschedulable = !node->unschedulable;
-  TraceAct(node->unschedulable ? "cordon" : "uncordon", node->name);
-  Put(*node);
+  writer_.TraceAct(node->unschedulable ? "cordon" : "uncordon", node->name);
+  Update(*node);
 }
 
-void World::Taint() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Taint() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   const std::string key = random_.Pick(kTaints);
   if (node->taints.erase(key) == 0) node->taints[key] = random_.Pick(kEffects);
-  TraceAct(node->taints.contains(key) ? "taint" : "untaint", node->name, key);
-  Put(*node);
+  writer_.TraceAct(node->taints.contains(key) ? "taint" : "untaint", node->name, key);
+  Update(*node);
 }
 
-void World::RelabelNode() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Relabel() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   if (node->labels.erase("zone") == 0 || random_.OneIn(2))
     node->labels["zone"] = random_.Pick(kZones);
-  TraceAct("relabel node", node->name);
-  Put(*node);
+  writer_.TraceAct("relabel node", node->name);
+  Update(*node);
 }
 
-void World::GrowNode() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Grow() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   switch (random_.Below(4)) {
     case 0: node->milli_cpu += 500; break;
@@ -124,12 +116,12 @@ void World::GrowNode() {
     case 2: node->pods += 2; break;
     default: node->gpus += 1; break;
   }
-  TraceAct("grow", node->name);
-  Put(*node);
+  writer_.TraceAct("grow", node->name);
+  Update(*node);
 }
 
-void World::ShrinkNode() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Shrink() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   switch (random_.Below(4)) {
     case 0: node->milli_cpu /= 2; break;
@@ -137,17 +129,21 @@ void World::ShrinkNode() {
     case 2: node->pods /= 2; break;
     default: node->gpus = 0; break;
   }
-  TraceAct("shrink", node->name);
-  Put(*node);
+  writer_.TraceAct("shrink", node->name);
+  Update(*node);
 }
 
-// Changes an annotation of a node, which does not affect scheduling.
-void World::TouchNode() {
-  NodeSketch* node = AnyNode();
+void NodeActs::Touch() {
+  NodeSketch* node = PickNode();
   if (node == nullptr) return;
   node->annotations["touched"] = std::to_string(++last_touch_);
-  TraceAct("touch", node->name);
-  Put(*node);
+  writer_.TraceAct("touch", node->name);
+  Update(*node);
+}
+
+void NodeActs::ChangeCsiNode() {
+  const NodeSketch* node = PickNode();
+  if (node != nullptr) storage_.ChangeCsiNode(node->name);
 }
 
 }  // namespace berth::host
