@@ -50,7 +50,7 @@ Row FindSameRow(const NodeTable& table, Row row, const Cache& other) {
   return pods.empty() ? kNoRow : other.RowOf(pods.front()->uid());
 }
 
-// Returns whether CheckParked() expects that the parked entity has no feasible node. It does not
+// Returns whether CheckParked() expects that the parked entity has no feasible node. Returns false
 // for entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
 // nominated member, which wait for the room of the nomination.
 bool IsCheckedWhileParked(const QueuedEntity& entity, SchedulingLoop& loop,
@@ -87,7 +87,6 @@ void FreshAudit::CompareColumn(const ColumnSpec& spec, ColumnIndex column, Sched
   }
 }
 
-// Does not run PostFilter, which may have side effects.
 std::set<std::string> FreshAudit::NodesFor(const PodRef& pod, SchedulingLoop& loop,
                                            const Nominator& nominator) {
   Attempt& attempt = loop.CycleFor(*pod)->attempt();

@@ -41,7 +41,8 @@ class FreshAudit {
   void CompareColumn(const ColumnSpec& spec, ColumnIndex column, SchedulingLoop& loop,
                      SchedulingLoop& fresh);
   void CompareFilters(SchedulingLoop& loop, SchedulingLoop& fresh);
-  // Returns the nodes that pass all Filters of `loop`.
+  // Returns the nodes that pass all Filters of `loop`, with the nominations in `nominator`, because
+  // a fresh scheduler has none. Does not run PostFilter, which may have side effects.
   std::set<std::string> NodesFor(const PodRef& pod, SchedulingLoop& loop,
                                  const Nominator& nominator);
 
