@@ -95,6 +95,19 @@ const Pod* OnlyPodOf(const QueueEvent& event) {
   return pod != nullptr ? pod->get() : nullptr;
 }
 
+QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node) {
+  PodRef nominated = pod;
+  if (pod->nominated_node() != node) {
+    PodStatusPatch patch;
+    patch.nominated_node = node;
+    nominated = WithStatus(pod, patch, pod->resource_version());
+  }
+  return {.resource = BERTH_RESOURCE_ASSIGNED_POD,
+          .action = BERTH_ACTION_DELETE,
+          .before = std::move(nominated),
+          .after = PodRef()};
+}
+
 std::string EventLabel(const QueueEvent& event) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) {
     return OnlyPodOf(event) != nullptr ? "ForceActivate" : "UnschedulableTimeout";

@@ -36,6 +36,11 @@ std::string_view KindOf(const QueueEvent& event);
 // other event.
 const Pod* OnlyPodOf(const QueueEvent& event);
 
+// Returns the event that the removal of the pod's nomination to `node` is for other pods, whose
+// attempts counted with the pod: the ASSIGNED_POD Delete event of the pod, with this nomination in
+// its status even if the status never had it.
+QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node);
+
 // Returns the event's name in logs and metrics, such as "AssignedPodDelete" or
 // "NodeUpdateNodeTaint".
 // (kube-scheduler: pkg/scheduler/framework/events.go, ClusterEvent.Label)

@@ -1,6 +1,7 @@
 #include "host/queue/queue_event.h"
 
 #include <string>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -92,6 +93,31 @@ TEST(QueueEventTest, AWildcardEventMayBeLimitedToOnePod) {
   EXPECT_EQ(EventLabel(event), "ForceActivate");
   event.resource = BERTH_RESOURCE_ASSIGNED_POD;
   EXPECT_EQ(OnlyPodOf(event), nullptr);
+}
+
+TEST(QueueEventTest, ARemovedNominationIsTheDeletionOfANominatedPod) {
+  TestObjects objects;
+  struct Case {
+    const char* description;
+    std::string status;
+    bool is_same_pod;
+  };
+  const Case cases[] = {
+      {"the status has the nomination", R"("nominatedNodeName":"n")", true},
+      {"the status has another nomination", R"("nominatedNodeName":"m")", false},
+      {"the status has no nomination", "", false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.description);
+    const PodRef pod = objects.Pod({.name = "a", .status = c.status});
+    const QueueEvent event = NominationRemovedEvent(pod, "n");
+    EXPECT_EQ(EventLabel(event), "AssignedPodDelete");
+    const PodRef before = std::get<PodRef>(event.before);
+    EXPECT_EQ(before->uid(), pod->uid());
+    EXPECT_EQ(before->nominated_node(), "n");
+    EXPECT_EQ(before == pod, c.is_same_pod);
+    EXPECT_EQ(std::get<PodRef>(event.after), nullptr);
+  }
 }
 
 }  // namespace

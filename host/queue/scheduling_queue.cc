@@ -7,38 +7,8 @@
 #include "host/base/assert.h"
 #include "host/base/hash.h"
 #include "host/base/sorted_vector.h"
-#include "host/base/time_units.h"
 
 namespace berth::host {
-namespace {
-
-constexpr int64_t kFlushEveryNs = 30 * kSecond;
-
-constexpr size_t IndexOf(QueuePlace place) { return static_cast<size_t>(place); }
-
-// Returns whether an entity may move from `from` to `to`. A new pod enters at active or gated; a
-// group that is created or whose members change may enter anywhere.
-constexpr bool MayMove(QueuePlace from, QueuePlace to) {
-  constexpr auto kBit = [](QueuePlace place) { return 1U << IndexOf(place); };
-  constexpr uint32_t kReady = kBit(QueuePlace::kActive) | kBit(QueuePlace::kGated);
-  switch (from) {
-    case QueuePlace::kActive: return to == QueuePlace::kInFlight || to == QueuePlace::kGated;
-    case QueuePlace::kBackoff: return to == QueuePlace::kInFlight || (kReady & kBit(to)) != 0;
-    case QueuePlace::kErrorBackoff: return (kReady & kBit(to)) != 0;
-    case QueuePlace::kUnschedulable: return to == QueuePlace::kBackoff || (kReady & kBit(to)) != 0;
-    case QueuePlace::kGated: return to != QueuePlace::kInFlight && to != QueuePlace::kUnschedulable;
-    case QueuePlace::kInFlight: return to != QueuePlace::kInFlight;
-  }
-  return false;
-}
-
-}  // namespace
-
-size_t SchedulingQueue::KeyHash::operator()(std::string_view key) const { return HashBytes(key); }
-
-size_t SchedulingQueue::KeyHash::operator()(const std::unique_ptr<QueueEntry>& entry) const {
-  return HashBytes(KeyOf(entry));
-}
 
 SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
                                  Options options)
@@ -47,28 +17,16 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, c
       options_(options),
       backoff_(options.initial_backoff_ns, options.max_backoff_ns, options.pop_from_backoff),
       has_groups_(options.groups),
-      active_(order),
-      backing_off_(order),
-      error_backing_off_(order),
-      log_(options.max_logged_events),
-      next_flush_ns_(clock_.NowNs() + kFlushEveryNs) {
+      places_(order, clock, backoff_, interests_, options.max_logged_events),
+      matcher_(policy, interests_, places_.parked(), places_.log()),
+      flushes_(clock_.NowNs(), options.flush_after_ns) {
   interests_.Build(policy_.interests());
 }
 
-SchedulingQueue::~SchedulingQueue() = default;
-
 // --- entities -----------------------------------------------------------------------------------
 
-QueueEntry* SchedulingQueue::Entry(std::string_view uid) const {
-  const auto found = entries_.find(uid);
-  if (found != entries_.end()) return found->get();
-  if (members_.empty()) return nullptr;
-  const auto group = members_.find(uid);
-  return group != members_.end() ? group->second : nullptr;
-}
-
 QueueEntry& SchedulingQueue::EntryInFlight(std::string_view uid) const {
-  QueueEntry* entry = Entry(uid);
+  QueueEntry* entry = entities_.Find(uid);
   BERTH_ASSERT_MSG(entry != nullptr && entry->entity.place == QueuePlace::kInFlight,
                    "pod %.*s is not in flight", static_cast<int>(uid.size()), uid.data());
   return *entry;
@@ -81,92 +39,41 @@ QueueEntry& SchedulingQueue::PodInFlight(std::string_view uid) const {
 }
 
 const QueuedEntity* SchedulingQueue::Find(std::string_view uid) const {
-  const QueueEntry* entry = Entry(uid);
+  const QueueEntry* entry = entities_.Find(uid);
   return entry != nullptr ? &entry->entity : nullptr;
 }
 
+PodRef SchedulingQueue::PodOf(std::string_view uid) const {
+  const QueueEntry* entry = entities_.Find(uid);
+  return entry != nullptr ? EntityTable::PodOf(*entry, uid) : nullptr;
+}
+
 void SchedulingQueue::Create(PodRef pod) {
-  if (std::string group = GroupNameOf(*pod); !group.empty()) {
-    return CreateInGroup(std::move(pod), std::move(group));
+  nominator_.Add(pod, pod->nominated_node());
+  std::string name = GroupNameOf(*pod);
+  QueueEntry* group = name.empty() ? nullptr : entities_.FindGroup(name);
+  if (group != nullptr) {
+    ChangeMembers(*group, [&] { entities_.AddMember(*group, pod); });
+    return ApplyPodAdded(pod);
   }
-  auto owned = std::make_unique<QueueEntry>();
-  QueueEntry& entry = *owned;
-  entry.entity.pod = std::move(pod);
-  entry.entity.queued_ns = clock_.NowNs();
-  entry.sequence = ++sequence_;
-  entries_.insert(std::move(owned));
-  nominator_.Add(entry.entity.pod, entry.entity.pod->nominated_node());
+  QueueEntry& entry = name.empty() ? entities_.AddPod(std::move(pod))
+                                   : entities_.AddGroup(std::move(name), std::move(pod));
+  SetQueuedNow(entry);
   Requeue(entry, Requeueing::kImmediately);
   ApplyPodAdded(entry.entity.pod);
 }
 
 void SchedulingQueue::Erase(QueueEntry& entry) {
-  Leave(entry);
-  if (entry.entity.group != nullptr) {
-    groups_.erase(groups_.find(std::string_view(entry.entity.group->name)));
-  } else {
-    entries_.erase(entries_.find(entry.entity.pod->uid()));
-  }
+  places_.Leave(entry);
+  entities_.Erase(entry);
 }
 
-// --- places -------------------------------------------------------------------------------------
-
-EntityHeap& SchedulingQueue::HeapOf(QueuePlace place) {
-  switch (place) {
-    case QueuePlace::kBackoff: return backing_off_;
-    case QueuePlace::kErrorBackoff: return error_backing_off_;
-    default: BERTH_ASSERT(place == QueuePlace::kActive); return active_;
-  }
+void SchedulingQueue::SetQueuedNow(QueueEntry& entry) {
+  entry.entity.queued_ns = clock_.NowNs();
+  entry.sequence = ++sequence_;
 }
 
-void SchedulingQueue::Move(QueueEntry& entry, QueuePlace to) {
-  if (entry.is_placed) {
-    const QueuePlace from = entry.entity.place;
-    BERTH_ASSERT_MSG(MayMove(from, to), "from place %zu to %zu", IndexOf(from), IndexOf(to));
-    Leave(entry);
-  } else {
-    BERTH_ASSERT(to == QueuePlace::kActive || to == QueuePlace::kGated ||
-                 entry.entity.group != nullptr);
-  }
-  Enter(entry, to);
-}
-
-void SchedulingQueue::Enter(QueueEntry& entry, QueuePlace to) {
-  QueuedEntity& entity = entry.entity;
-  entity.place = to;
-  entry.is_placed = true;
-  ++counts_[IndexOf(to)];
-  if (to != QueuePlace::kGated) entity.gate.reset();
-  switch (to) {
-    case QueuePlace::kActive:
-      if (entity.first_attempt_ns == 0) entity.first_attempt_ns = clock_.NowNs();
-      active_.Push(entry);
-      break;
-    case QueuePlace::kBackoff:
-    case QueuePlace::kErrorBackoff:
-      entity.backoff_until_ns = backoff_.UntilNs(entity);
-      HeapOf(to).Push(entry, entity.backoff_until_ns);
-      break;
-    case QueuePlace::kUnschedulable:
-    case QueuePlace::kGated: parked_.Add(entry, clock_.NowNs()); break;
-    case QueuePlace::kInFlight: log_.Start(entry); break;
-  }
-}
-
-void SchedulingQueue::Leave(QueueEntry& entry) {
-  const QueuePlace from = entry.entity.place;
-  --counts_[IndexOf(from)];
-  entry.is_placed = false;
-  switch (from) {
-    case QueuePlace::kActive:
-    case QueuePlace::kBackoff:
-    case QueuePlace::kErrorBackoff: HeapOf(from).Remove(entry); break;
-    case QueuePlace::kUnschedulable:
-    case QueuePlace::kGated: parked_.Remove(entry); break;
-    case QueuePlace::kInFlight: log_.Stop(entry); break;
-  }
-  entry.entity.backoff_until_ns = 0;
-}
+// --- requeueing ---------------------------------------------------------------------------------
 
 // With pop_from_backoff a pod may be popped from a backoff queue at any time, so PreEnqueue runs
 // when the pod enters the backoff queue and not again when it leaves. Otherwise it runs when the
@@ -181,8 +88,8 @@ void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushe
   const bool runs_pre_enqueue = !ran_before && (!backs_off || options_.pop_from_backoff);
   if (runs_pre_enqueue && GateIfPreEnqueueRejects(entry)) return;
   entity.was_flushed = was_flushed;
-  if (!backs_off) return Move(entry, QueuePlace::kActive);
-  Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
+  if (!backs_off) return places_.Move(entry, QueuePlace::kActive);
+  places_.Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
 }
 
 bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
@@ -190,29 +97,34 @@ bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
   std::optional<PluginId> first;
   if (entity.gate.has_value()) first = entity.gate->plugin;
   std::optional<Gate> gate;
-  const bool is_held = entity.AnyPod([&](const PodRef& pod) {
+  const bool is_rejected = entity.AnyPod([&](const PodRef& pod) {
     gate = policy_.PreEnqueue(pod, first);
     return gate.has_value();
   });
-  if (!is_held) return false;
+  if (!is_rejected) return false;
   entity.was_flushed = false;
   entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
   entity.gate = std::move(gate);
-  Move(entry, QueuePlace::kGated);
+  places_.Move(entry, QueuePlace::kGated);
   return true;
+}
+
+void SchedulingQueue::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
+  if (how == Requeueing::kSkip) return places_.Move(entry, QueuePlace::kUnschedulable);
+  Requeue(entry, how);
 }
 
 // --- events from the cluster --------------------------------------------------------------------
 
 void SchedulingQueue::Add(PodRef pod) {
-  if (Entry(pod->uid()) != nullptr) return Update(std::move(pod));
+  if (entities_.Find(pod->uid()) != nullptr) return Update(std::move(pod));
   Create(std::move(pod));
 }
 
 void SchedulingQueue::Update(PodRef pod) {
-  QueueEntry* entry = Entry(pod->uid());
+  QueueEntry* entry = entities_.Find(pod->uid());
   if (entry == nullptr) return Create(std::move(pod));
-  const PodRef old = PodOf(pod->uid());
+  const PodRef old = EntityTable::PodOf(*entry, pod->uid());
   const QueuePlace place = entry->entity.place;
   const bool is_alone_in_flight = place == QueuePlace::kInFlight && entry->entity.group == nullptr;
   if (!is_alone_in_flight && GroupNameOf(*old) != GroupNameOf(*pod)) {
@@ -222,26 +134,13 @@ void SchedulingQueue::Update(PodRef pod) {
   const std::string node(nominator_.NodeOf(pod->uid()));
   // A pod in flight has been assumed and is no longer nominated; keep it that way.
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
-  switch (place) {
-    case QueuePlace::kActive:
-    case QueuePlace::kBackoff:
-    case QueuePlace::kErrorBackoff:
-      SetPod(*entry, pod);
-      HeapOf(place).Update(*entry);
-      break;
-    case QueuePlace::kUnschedulable:
-      parked_.Update(*entry, [&] { SetPod(*entry, pod); });
-      ApplyPodChange(*entry, old, pod);
-      break;
-    case QueuePlace::kGated:
-      parked_.Update(*entry, [&] { SetPod(*entry, pod); });
-      Requeue(*entry, Requeueing::kAfterBackoff);
-      break;
-    case QueuePlace::kInFlight:
-      entry->is_removed = false;
-      SetPod(*entry, pod);
-      ApplyPodChange(*entry, old, pod);
-      break;
+  if (place == QueuePlace::kInFlight) entry->is_removed = false;
+  places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); });
+  if (place == QueuePlace::kGated) {
+    Requeue(*entry, Requeueing::kAfterBackoff);
+  } else if (place == QueuePlace::kUnschedulable || place == QueuePlace::kInFlight) {
+    const Requeueing how = matcher_.ApplyPodChange(*entry, old, pod);
+    if (how != Requeueing::kSkip) Requeue(*entry, how);
   }
   const std::string_view named = old->nominated_node();
   if (!node.empty() && nominator_.NodeOf(pod->uid()) != node) {
@@ -252,9 +151,9 @@ void SchedulingQueue::Update(PodRef pod) {
 }
 
 bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
-  QueueEntry* entry = Entry(uid);
+  QueueEntry* entry = entities_.Find(uid);
   if (entry == nullptr || entry->is_removed) return false;
-  const PodRef pod = PodOf(uid);
+  const PodRef pod = EntityTable::PodOf(*entry, uid);
   const std::string nominated(nominator_.NodeOf(uid));
   nominator_.Remove(pod->uid());
   if (entry->entity.group != nullptr) {
@@ -268,17 +167,164 @@ bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
   return true;
 }
 
+void SchedulingQueue::OnEvent(const QueueEvent& event) { ApplyEvent(event, nullptr, nullptr); }
+
+void SchedulingQueue::OnEvent(const QueueEvent& event,
+                              const std::function<bool(const QueuedEntity&)>& filter) {
+  ApplyEvent(event, &filter, &filter);
+}
+
+void SchedulingQueue::ApplyEvent(const QueueEvent& event, const EntityFilter* parked,
+                                 const EntityFilter* in_flight) {
+  matcher_.Apply(event, parked, in_flight, requeued_);
+  for (const auto& [entry, how] : requeued_) Requeue(*entry, how);
+  requeued_.clear();
+}
+
+// Applies the arrival of a pod as an event: the members of a group, for example, wait for each
+// other.
+// (kube-scheduler: scheduling_queue.go, Add, with the gate GangScheduling)
+void SchedulingQueue::ApplyPodAdded(const PodRef& pod) {
+  if (!interests_.HasAny(BERTH_RESOURCE_UNSCHEDULED_POD)) return;  // The usual case.
+  const EntityFilter is_another = [&pod](const QueuedEntity& entity) {
+    return !entity.Has(pod->uid());
+  };
+  ApplyEvent({.resource = BERTH_RESOURCE_UNSCHEDULED_POD,
+              .action = BERTH_ACTION_ADD,
+              .before = PodRef(),
+              .after = pod},
+             &is_another, nullptr);  // No filter in flight: the new pod is not in flight.
+}
+
+void SchedulingQueue::Nominate(const PodRef& pod, std::string_view node) {
+  const std::string before(nominator_.NodeOf(pod->uid()));
+  nominator_.Add(pod, node);
+  if (!before.empty() && before != node) OnNominationRemoved(pod, before);
+}
+
+// A removed nomination concerns pods of the same or a lower priority, whose attempts counted with
+// the nominated pod. The pod itself does not get the event; its group is requeued separately.
+void SchedulingQueue::OnNominationRemoved(const PodRef& pod, std::string_view node) {
+  const int32_t priority = pod->view().priority;
+  const EntityFilter is_lower = [priority, &pod](const QueuedEntity& entity) {
+    return !entity.Has(pod->uid()) && entity.AnyPod([priority](const PodRef& other) {
+      return other->view().priority <= priority;
+    });
+  };
+  ApplyEvent(NominationRemovedEvent(pod, node), &is_lower, &is_lower);
+  OnMemberNominationRemoved(pod);
+}
+
+// Members that fit may have been waiting for the room of another member's nomination, which no
+// longer exists.
+void SchedulingQueue::OnMemberNominationRemoved(const PodRef& pod) {
+  QueueEntry* entry = entities_.Find(pod->uid());
+  if (entry == nullptr || entry->entity.group == nullptr) return;
+  if (!nominator_.NodeOf(pod->uid()).empty()) return;  // The member is nominated to another node.
+  if (entry->entity.place == QueuePlace::kUnschedulable) {
+    Requeue(*entry, Requeueing::kAfterBackoff);
+  } else {
+    matcher_.RecordFor(*entry, QueueEvent());  // Recorded only if the group is in flight.
+  }
+}
+
+// --- groups -------------------------------------------------------------------------------------
+
+std::string SchedulingQueue::GroupNameOf(const Pod& pod) const {
+  const std::string_view name = Text(pod.view().pod_group);
+  if (!has_groups_ || name.empty() || pod.terminating()) return "";
+  return std::string(pod.ns()).append(1, '/').append(name);
+}
+
+// A group in flight continues its attempt with the members that it was popped with, and is tried
+// again afterwards. For a waiting group, PreEnqueue runs for all members, because they may be
+// waiting for each other.
+void SchedulingQueue::ChangeMembers(QueueEntry& group, const std::function<void()>& change,
+                                    Requeueing when_ready) {
+  const QueuePlace from = group.entity.place;
+  if (from == QueuePlace::kInFlight) {
+    change();
+    return matcher_.RecordFor(group, QueueEvent());
+  }
+  places_.Leave(group);
+  change();
+  const bool was_ready = from == QueuePlace::kActive;
+  Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
+}
+
+void SchedulingQueue::RemoveFromGroup(QueueEntry& group, std::string_view uid) {
+  const bool is_last = group.entity.group->members.size() == 1;
+  if (!is_last || group.entity.place == QueuePlace::kInFlight) {
+    return ChangeMembers(group, [&] { entities_.RemoveMember(group, uid); });
+  }
+  Erase(group);
+}
+
+void SchedulingQueue::SplitFromGroup(std::string_view uid) {
+  QueueEntry& group = EntryInFlight(uid);
+  BERTH_ASSERT(group.entity.group != nullptr);
+  places_.EnterInFlightWith(group, entities_.SplitFromGroup(group, uid));
+  if (group.entity.group->members.empty()) Erase(group);
+}
+
+void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
+  QueueEntry* group = entities_.FindGroup(name);
+  BERTH_ASSERT(group != nullptr && group->entity.place == QueuePlace::kInFlight);
+  if (group->entity.group->members.empty()) return Erase(*group);
+  ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection)));
+}
+
+void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
+  std::string name = GroupNameOf(*entry.entity.pod);
+  places_.Leave(entry);
+  QueueEntry* group = entities_.FindGroup(name);
+  if (group == nullptr) {
+    entities_.MakeGroup(entry, std::move(name));
+    return ParkOrRequeue(entry, how);
+  }
+  ChangeMembers(
+      *group, [&] { entities_.JoinGroup(entry, *group); }, Requeueing::kAfterBackoff);
+}
+
+void SchedulingQueue::SetGroups(bool groups) {
+  if (groups == has_groups_) return;
+  std::vector<std::pair<uint64_t, PodRef>> pods;  // With their sequence, to keep the order.
+  entities_.ForEach([&pods](const QueueEntry& entry) {
+    if (entry.entity.place == QueuePlace::kInFlight) return;
+    entry.entity.ForEachPod([&](const PodRef& pod) {
+      if (pod->view().pod_group.len != 0) pods.emplace_back(entry.sequence, pod);
+    });
+  });
+  std::ranges::stable_sort(pods, {}, [](const auto& pod) { return pod.first; });
+  for (const auto& [sequence, pod] : pods) {
+    QueueEntry& entry = *entities_.Find(pod->uid());
+    if (entry.entity.group != nullptr) {
+      RemoveFromGroup(entry, pod->uid());
+    } else {
+      Erase(entry);
+    }
+  }
+  has_groups_ = groups;
+  for (const auto& [sequence, pod] : pods) {
+    const std::string node(nominator_.NodeOf(pod->uid()));
+    Create(pod);
+    nominator_.Add(pod, node);
+  }
+}
+
 // --- called by scheduling and binding cycles ----------------------------------------------------
 
-bool SchedulingQueue::has_ready() const {
-  return !active_.empty() || (options_.pop_from_backoff && !backing_off_.empty());
+QueueEntry* SchedulingQueue::FirstReady() const {
+  QueueEntry* active = places_.First(QueuePlace::kActive);
+  if (active != nullptr || !options_.pop_from_backoff) return active;
+  return places_.First(QueuePlace::kBackoff);
 }
 
 const QueuedEntity* SchedulingQueue::Pop() {
-  if (!has_ready()) return nullptr;
-  QueueEntry& entry = active_.empty() ? backing_off_.front() : active_.front();
-  Move(entry, QueuePlace::kInFlight);
-  QueuedEntity& entity = entry.entity;
+  QueueEntry* entry = FirstReady();
+  if (entry == nullptr) return nullptr;
+  places_.Move(*entry, QueuePlace::kInFlight);
+  QueuedEntity& entity = entry->entity;
   ++entity.attempts;
   entity.rejection = {};
   return &entity;
@@ -310,18 +356,14 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
     ++entity.rejected_count;
     entity.error_count = 0;
   }
-  entity.queued_ns = clock_.NowNs();
   entity.was_flushed = false;
-  entry.sequence = ++sequence_;
-  return DecideAfterAttempt(entry);
+  SetQueuedNow(entry);
+  return matcher_.DecideAfterAttempt(entry);
 }
 
-void SchedulingQueue::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
-  if (how == Requeueing::kSkip) return Move(entry, QueuePlace::kUnschedulable);
-  Requeue(entry, how);
+void SchedulingQueue::StopRecording(std::string_view uid) {
+  places_.log().Stop(EntryInFlight(uid));
 }
-
-void SchedulingQueue::StopRecording(std::string_view uid) { log_.Stop(EntryInFlight(uid)); }
 
 void SchedulingQueue::Done(std::string_view uid) {
   QueueEntry& entry = PodInFlight(uid);
@@ -330,28 +372,28 @@ void SchedulingQueue::Done(std::string_view uid) {
 }
 
 void SchedulingQueue::Activate(std::string_view uid) {
-  QueueEntry* entry = Entry(uid);
+  QueueEntry* entry = entities_.Find(uid);
   if (entry == nullptr) return;
   switch (entry->entity.place) {
     case QueuePlace::kActive: break;
-    case QueuePlace::kInFlight: log_.AppendFor(*entry, QueueEvent(), kAllPlugins); break;
+    case QueuePlace::kInFlight: matcher_.RecordFor(*entry, QueueEvent()); break;
     default: Requeue(*entry, Requeueing::kImmediately);
   }
 }
 
 bool SchedulingQueue::RecordReported(std::string_view uid, std::string_view reason,
                                      std::string_view message, int64_t generation) {
-  QueueEntry* entry = Entry(uid);
+  QueueEntry* entry = entities_.Find(uid);
   BERTH_ASSERT(entry != nullptr);
   std::string text = std::to_string(generation);
   text.append(1, '\0').append(reason).append(1, '\0').append(message);
   uint64_t hash = HashBytes(text);
   if (hash == 0) hash = 1;
-  return std::exchange(ReportedOf(*entry, uid), hash) != hash;
+  return std::exchange(EntityTable::ReportedOf(*entry, uid), hash) != hash;
 }
 
 void SchedulingQueue::ClearReported(std::string_view uid) {
-  if (QueueEntry* entry = Entry(uid)) ReportedOf(*entry, uid) = 0;
+  if (QueueEntry* entry = entities_.Find(uid)) EntityTable::ReportedOf(*entry, uid) = 0;
 }
 
 // --- time ---------------------------------------------------------------------------------------
@@ -359,26 +401,24 @@ void SchedulingQueue::ClearReported(std::string_view uid) {
 // Works as of the last whole second, so that the exact time of the call does not matter.
 void SchedulingQueue::Tick() {
   const int64_t now_ns = clock_.NowNs();
-  MoveReady(backing_off_, now_ns - now_ns % kSecond);
-  MoveReady(error_backing_off_, now_ns - now_ns % kSecond);
+  EndBackoffs(QueuePlace::kBackoff, now_ns - now_ns % kSecond);
+  EndBackoffs(QueuePlace::kErrorBackoff, now_ns - now_ns % kSecond);
   Flush(now_ns);
 }
 
-void SchedulingQueue::MoveReady(EntityHeap& heap, int64_t at_ns) {
-  while (!heap.empty() && !backoff_.IsOn(heap.front_window(), at_ns)) {
-    QueueEntry& entry = heap.front();
-    Requeue(entry, Requeueing::kImmediately, entry.entity.was_flushed);
+void SchedulingQueue::EndBackoffs(QueuePlace place, int64_t at_ns) {
+  while (QueueEntry* entry = places_.First(place)) {
+    if (backoff_.IsOn(entry->entity.backoff_until_ns, at_ns)) return;
+    Requeue(*entry, Requeueing::kImmediately, entry->entity.was_flushed);
   }
 }
 
-// Works as of the last multiple of 30 s since the queue was created. A flush is not recorded as an
-// event for pods in flight, because they are being tried already.
+// A flush is not recorded as an event for pods in flight, because they are being tried already.
 void SchedulingQueue::Flush(int64_t now_ns) {
-  if (now_ns < next_flush_ns_) return;
-  const int64_t at_ns = now_ns - (now_ns - next_flush_ns_) % kFlushEveryNs;
-  next_flush_ns_ = at_ns + kFlushEveryNs;
-  while (QueueEntry* entry = parked_.entries().front()) {
-    if (at_ns - entry->parked_ns <= options_.flush_after_ns) return;
+  const std::optional<int64_t> before_ns = flushes_.Start(now_ns);
+  if (!before_ns.has_value()) return;
+  while (QueueEntry* entry = places_.parked().entries().front()) {
+    if (entry->parked_ns >= *before_ns) return;
     Requeue(*entry, Requeueing::kAfterBackoff, /*was_flushed=*/true);
   }
 }
@@ -386,13 +426,12 @@ void SchedulingQueue::Flush(int64_t now_ns) {
 std::optional<int64_t> SchedulingQueue::NextTickNs() const {
   std::optional<int64_t> next;
   const auto consider = [&next](int64_t at_ns) { next = std::min(next.value_or(at_ns), at_ns); };
-  for (const EntityHeap* heap : {&backing_off_, &error_backing_off_}) {
-    if (!heap->empty()) consider(Backoff::TickAfter(heap->front_window()));
+  for (const QueuePlace place : {QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
+    const QueueEntry* entry = places_.First(place);
+    if (entry != nullptr) consider(Backoff::TickAfter(entry->entity.backoff_until_ns));
   }
-  if (const QueueEntry* entry = parked_.entries().front(); entry != nullptr) {
-    const int64_t late_ns = entry->parked_ns + options_.flush_after_ns - next_flush_ns_;
-    const int64_t rounds = late_ns < 0 ? 0 : late_ns / kFlushEveryNs + 1;
-    consider(next_flush_ns_ + rounds * kFlushEveryNs);
+  if (const QueueEntry* entry = places_.parked().entries().front(); entry != nullptr) {
+    consider(flushes_.TimeFor(entry->parked_ns));
   }
   return next;
 }
@@ -401,75 +440,46 @@ std::optional<int64_t> SchedulingQueue::NextTickNs() const {
 
 void SchedulingQueue::PolicyChanged() {
   interests_.Build(policy_.interests());
-  log_.PolicyChanged();
-  active_.Rebuild();
-  backing_off_.Rebuild();
-  error_backing_off_.Rebuild();
-  parked_.Rebuild();
+  places_.Rebuild();
 }
 
 void SchedulingQueue::RequeueAll() {
   std::vector<QueueEntry*> ready;
-  for (const Entries* entries : {&entries_, &groups_}) {
-    for (const auto& entry : *entries) {
-      const QueuePlace place = entry->entity.place;
-      const bool is_ready = place == QueuePlace::kActive || place == QueuePlace::kBackoff ||
-                            place == QueuePlace::kErrorBackoff;
-      if (is_ready) ready.push_back(entry.get());
-    }
-  }
+  entities_.ForEach([&ready](QueueEntry& entry) {
+    const QueuePlace place = entry.entity.place;
+    const bool is_ready = place == QueuePlace::kActive || place == QueuePlace::kBackoff ||
+                          place == QueuePlace::kErrorBackoff;
+    if (is_ready) ready.push_back(&entry);
+  });
   std::ranges::sort(ready, {}, &QueueEntry::sequence);
   for (QueueEntry* entry : ready) GateIfPreEnqueueRejects(*entry);
   OnEvent(QueueEvent());
 }
 
-size_t SchedulingQueue::size() const { return entries_.size() + members_.size(); }
-
-size_t SchedulingQueue::CountIn(QueuePlace place) const { return counts_[IndexOf(place)]; }
-
 void SchedulingQueue::ForEach(const std::function<void(const QueuedEntity&)>& each) const {
-  for (const Entries* entries : {&entries_, &groups_}) {
-    for (const auto& entry : *entries) each(entry->entity);
-  }
+  entities_.ForEach([&each](const QueueEntry& entry) { each(entry.entity); });
 }
 
 void SchedulingQueue::CheckInvariants() const {
-  std::array<size_t, 6> counts{};
-  ForEach([&counts](const QueuedEntity& entity) { ++counts[IndexOf(entity.place)]; });
-  BERTH_ASSERT(counts == counts_);
-  size_t members = 0;
-  for (const auto& entry : entries_) CheckEntry(*entry);
-  for (const auto& entry : groups_) {
-    CheckEntry(*entry);
-    CheckGroup(*entry);
-    members += entry->entity.group->members.size();
-  }
-  BERTH_ASSERT(members == members_.size());
-  BERTH_ASSERT(active_.size() == CountIn(QueuePlace::kActive));
-  BERTH_ASSERT(backing_off_.size() == CountIn(QueuePlace::kBackoff));
-  BERTH_ASSERT(error_backing_off_.size() == CountIn(QueuePlace::kErrorBackoff));
-  BERTH_ASSERT(parked_.entries().size() ==
-               CountIn(QueuePlace::kUnschedulable) + CountIn(QueuePlace::kGated));
-  active_.CheckInvariants();
-  backing_off_.CheckInvariants();
-  error_backing_off_.CheckInvariants();
-  parked_.CheckInvariants();
-  log_.CheckInvariants();
-  BERTH_ASSERT(requeued_.empty() && matching_.empty());
+  std::vector<const QueueEntry*> entries;
+  entities_.ForEach([this, &entries](const QueueEntry& entry) {
+    CheckEntry(entry);
+    entries.push_back(&entry);
+  });
+  entities_.CheckInvariants();
+  places_.CheckInvariants(entries);
+  BERTH_ASSERT(requeued_.empty());
 }
 
 void SchedulingQueue::CheckEntry(const QueueEntry& entry) const {
   const QueuedEntity& entity = entry.entity;
-  const bool is_parked =
-      entity.place == QueuePlace::kUnschedulable || entity.place == QueuePlace::kGated;
-  BERTH_ASSERT(entry.is_placed);
-  BERTH_ASSERT(active_.Contains(entry) == (entity.place == QueuePlace::kActive));
-  BERTH_ASSERT(backing_off_.Contains(entry) == (entity.place == QueuePlace::kBackoff));
-  BERTH_ASSERT(error_backing_off_.Contains(entry) == (entity.place == QueuePlace::kErrorBackoff));
-  BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
-  BERTH_ASSERT(entity.gate.has_value() == (entity.place == QueuePlace::kGated));
-  BERTH_ASSERT(entity.place == QueuePlace::kInFlight || (!entry.is_recording && !entry.is_removed));
+  const bool is_in_flight = entity.place == QueuePlace::kInFlight;
+  BERTH_ASSERT(!entry.is_removed || (is_in_flight && entity.group == nullptr));
   BERTH_ASSERT(entity.first_attempt_ns != 0 || entity.attempts == 0);
+  if (entity.group == nullptr) return;
+  BERTH_ASSERT(is_in_flight || !entity.group->members.empty());
+  entity.ForEachPod(
+      [&](const PodRef& pod) { BERTH_ASSERT(GroupNameOf(*pod) == entity.group->name); });
 }
 
 }  // namespace berth::host

@@ -15,35 +15,37 @@
 #ifndef BERTH_HOST_QUEUE_SCHEDULING_QUEUE_H_
 #define BERTH_HOST_QUEUE_SCHEDULING_QUEUE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "host/api/objects.h"
 #include "host/base/clock.h"
-#include "host/base/string_map.h"
 #include "host/base/time_units.h"
 #include "host/queue/backoff.h"
-#include "host/queue/entity_heap.h"
-#include "host/queue/event_log.h"
+#include "host/queue/entity_table.h"
+#include "host/queue/event_matcher.h"
+#include "host/queue/flush_schedule.h"
 #include "host/queue/interest_table.h"
 #include "host/queue/nominator.h"
 #include "host/queue/parked_index.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_order.h"
+#include "host/queue/queue_places.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
 
+// Decides where every entity is and when it moves. The data is in three classes: EntityTable owns
+// the entities, QueuePlaces has the data structure of each place, and EventMatcher decides which
+// entities an event requeues.
+//
 // Threading: the scheduling thread.
 // Lifetime:  policy and order must outlive the queue.
 // Must not:  be called by policy or order within their calls.
@@ -71,7 +73,6 @@ class SchedulingQueue {
   // `policy`, `order` and `clock` must outlive the queue.
   SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
                   Options options);
-  ~SchedulingQueue();
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
 
@@ -171,9 +172,12 @@ class SchedulingQueue {
   Nominator& nominator() { return nominator_; }
   const Nominator& nominator() const { return nominator_; }
 
-  bool has_ready() const;                  // Whether Pop() would return an entity.
-  size_t size() const;                     // The number of pods in all places.
-  size_t CountIn(QueuePlace place) const;  // The number of entities in the place.
+  // Returns whether Pop() would return an entity.
+  bool has_ready() const { return FirstReady() != nullptr; }
+  // Returns the number of pods in all places.
+  size_t size() const { return entities_.pod_count(); }
+  // Returns the number of entities in the place.
+  size_t CountIn(QueuePlace place) const { return places_.CountIn(place); }
   // Calls `each` for every entity, in no particular order.
   void ForEach(const std::function<void(const QueuedEntity&)>& each) const;
   // Asserts that every entity is in exactly the place that it records, and that all indexes agree.
@@ -181,54 +185,24 @@ class SchedulingQueue {
   void CheckInvariants() const;
 
  private:
-  // Looks up pods by their uid and groups by their name.
-  struct KeyHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const;
-    size_t operator()(const std::unique_ptr<QueueEntry>& entry) const;
-  };
-  struct KeyEqual {
-    using is_transparent = void;
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return KeyOf(a) == KeyOf(b);
-    }
-  };
-  using Entries = std::unordered_set<std::unique_ptr<QueueEntry>, KeyHash, KeyEqual>;
-  static std::string_view KeyOf(std::string_view key) { return key; }
-  static std::string_view KeyOf(const std::unique_ptr<QueueEntry>& entry) {
-    const QueuedEntity& entity = entry->entity;
-    return entity.group != nullptr ? std::string_view(entity.group->name) : entity.pod->uid();
-  }
-
-  QueueEntry* Entry(std::string_view uid) const;
   QueueEntry& EntryInFlight(std::string_view uid) const;
   QueueEntry& PodInFlight(std::string_view uid) const;
   void Create(PodRef pod);
   void Erase(QueueEntry& entry);
-  void SetPod(QueueEntry& entry, const PodRef& pod);
-  uint64_t& ReportedOf(QueueEntry& entry, std::string_view uid);
+  // Sets the fields that order entities by the time at which they entered the queue.
+  void SetQueuedNow(QueueEntry& entry);
 
   // Returns "<namespace>/<name>" of the pod's group; empty if it belongs to no group.
   std::string GroupNameOf(const Pod& pod) const;
-  QueueEntry* Group(std::string_view name) const;
-  void CreateInGroup(PodRef pod, std::string name);
   void ReturnToGroup(QueueEntry& entry, Requeueing how);
   void RemoveFromGroup(QueueEntry& group, std::string_view uid);
-  void AddMember(QueueEntry& group, QueuedGroup::Member member);
-  QueuedGroup::Member DropMember(QueueEntry& group, std::string_view uid);
-  void OnMemberNominationRemoved(const PodRef& pod);
   // Calls `change`, which adds or removes members, and requeues the group. `when_ready` selects how
   // a group that is active is requeued.
   void ChangeMembers(QueueEntry& group, const std::function<void()>& change,
                      Requeueing when_ready = Requeueing::kImmediately);
 
-  // Moves the entry from its place to another. All changes of place go through this function,
-  // except that SplitFromGroup() creates an entry in flight.
-  void Move(QueueEntry& entry, QueuePlace to);
-  void Enter(QueueEntry& entry, QueuePlace to);
-  void Leave(QueueEntry& entry);
-
+  // Returns the entity that Pop() would return; null if there is none.
+  QueueEntry* FirstReady() const;
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
   // Parks the entry if `how` is kSkip; otherwise requeues it.
@@ -239,44 +213,34 @@ class SchedulingQueue {
   // Runs PreEnqueue. If a plugin rejects a pod of the entry, gates the entry and returns true.
   bool GateIfPreEnqueueRejects(QueueEntry& entry);
 
-  void ApplyEvent(const QueueEvent& event, const EntityFilter* filter);
-  void ApplyEvent(const QueueEvent& event, const EntityFilter* filter,
+  // Records the event for the entities in flight and requeues the parked entities that it helps, as
+  // far as the filters hold for them.
+  void ApplyEvent(const QueueEvent& event, const EntityFilter* parked,
                   const EntityFilter* in_flight);
-  void ApplyWildcardEvent(const QueueEvent& event, const EntityFilter* filter);
-  Requeueing DecideForEvent(const QueuedEntity& entity, const QueueEvent& event);
-  Requeueing DecideAfterAttempt(const QueueEntry& entry);
-  void ApplyPodChange(QueueEntry& entry, const PodRef& old, const PodRef& pod);
   void ApplyPodAdded(const PodRef& pod);
   // Requeues pods that were waiting for the room of the removed nomination.
   void OnNominationRemoved(const PodRef& pod, std::string_view node);
+  void OnMemberNominationRemoved(const PodRef& pod);
 
-  void MoveReady(EntityHeap& heap, int64_t at_ns);
+  // Moves the entries of a backoff queue whose backoff is over at `at_ns` to the active queue.
+  void EndBackoffs(QueuePlace place, int64_t at_ns);
+  // Tries entries again that have been parked for too long.
   void Flush(int64_t now_ns);
-  EntityHeap& HeapOf(QueuePlace place);
   void CheckEntry(const QueueEntry& entry) const;
-  void CheckGroup(const QueueEntry& entry) const;
 
   QueuePolicy& policy_;
   const Clock& clock_;
   const Options options_;
   const Backoff backoff_;
-  InterestTable interests_;
-  Entries entries_;  // Single pods.
   bool has_groups_;
-  Entries groups_;                  // Groups. Without members only in flight.
-  StringMap<QueueEntry*> members_;  // The groups by the uids of their members.
-  std::array<size_t, 6> counts_{};  // The number of entities by QueuePlace.
-  EntityHeap active_;
-  EntityHeap backing_off_;  // The window is the end of the backoff.
-  EntityHeap error_backing_off_;
-  ParkedIndex parked_{interests_};
-  EventLog log_;
+  InterestTable interests_;
+  EntityTable entities_;  // A group without members is in flight.
+  QueuePlaces places_;
+  EventMatcher matcher_;
   Nominator nominator_;
+  FlushSchedule flushes_;
   uint64_t sequence_ = 0;
-  int64_t next_flush_ns_;
-
-  // Scratch vectors, members so that their memory is reused; empty between calls.
-  std::vector<const Interest*> matching_;
+  // Used within ApplyEvent(); a member so that its memory is reused; empty between calls.
   std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };
 
