@@ -24,6 +24,4 @@ Result<Json> ParseBody(std::string_view text) {
   return json;
 }
 
-std::string DumpBody(const Json& json) { return DumpJson(json); }
-
 }  // namespace berth::host

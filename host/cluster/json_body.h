@@ -1,9 +1,8 @@
-// Parses and writes the JSON bodies of requests, whose text is not trusted.
+// Parses the JSON bodies of requests, whose text is not trusted.
 #ifndef BERTH_HOST_CLUSTER_JSON_BODY_H_
 #define BERTH_HOST_CLUSTER_JSON_BODY_H_
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -22,9 +21,6 @@ inline constexpr size_t kMaxBodyDepth = 100;
 // Errors: kInvalidArgument if the text is not a JSON object in UTF-8, or is nested too deeply;
 //         kOutOfRange if it is too large.
 Result<nlohmann::ordered_json> ParseBody(std::string_view text);
-
-// Returns the JSON text on one line. Never throws: invalid UTF-8 becomes U+FFFD.
-std::string DumpBody(const nlohmann::ordered_json& json);
 
 }  // namespace berth::host
 

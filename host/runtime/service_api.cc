@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/json_body.h"
 #include "host/runtime/instance_host.h"
@@ -62,7 +63,7 @@ std::optional<std::string> WithUid(std::string_view patch, const std::string& ui
   if (metadata.is_null()) metadata = nlohmann::ordered_json::object();
   if (!metadata.is_object()) return std::nullopt;
   metadata["uid"] = uid;
-  return DumpBody(*json);
+  return DumpJson(*json);
 }
 
 berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,

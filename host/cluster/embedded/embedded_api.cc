@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/object_json.h"
 #include "host/cluster/embedded/status_object.h"
@@ -66,7 +67,7 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
                           std::string_view kind, const ObjectBase& object) {
   if (!preconditions.is_object()) {
     return Status::InvalidArgument("/preconditions: expected an object, found " +
-                                   DumpBody(preconditions));
+                                   DumpJson(preconditions));
   }
   const std::string resource = ResourceOf(kind);
   for (const auto& [key, value] : preconditions.items()) {
@@ -76,7 +77,7 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
     if (value.is_null()) continue;
     if (!value.is_string()) {
       return Status::InvalidArgument("/preconditions/" + key + ": expected a string, found " +
-                                     DumpBody(value));
+                                     DumpJson(value));
     }
     const auto& text = value.get_ref<const std::string&>();
     if (key == "uid" && text != object.uid()) {
@@ -105,7 +106,7 @@ Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std:
     } else if (key == "gracePeriodSeconds") {
       if (!value.is_number_integer()) {
         return Status::InvalidArgument("/gracePeriodSeconds: expected a whole number, found " +
-                                       DumpBody(value));
+                                       DumpJson(value));
       }
       constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
       const bool is_beyond = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost};
@@ -124,7 +125,7 @@ bool HasJsonText(std::string_view kind) { return kind != kPodKind && kind != kNo
 Result<std::string> EmbeddedApi::Serve(const ApiRequest& request) {
   const Result<ApiPath> path = ApiPath::Parse(request.path);
   const Result<Json> answer = path.ok() ? Answer(*path, request) : path.status();
-  if (answer.ok()) return DumpBody(*answer);
+  if (answer.ok()) return DumpJson(*answer);
   return Status(answer.status().code(),
                 StatusObject(answer.status(), path.ok() ? *path : ApiPath{}));
 }
@@ -177,7 +178,7 @@ Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
   Json& metadata = body["metadata"];
   if (metadata.is_null()) metadata = Json::object();
   if (!metadata.is_object()) {
-    return Status::InvalidArgument("/metadata: expected an object, found " + DumpBody(metadata));
+    return Status::InvalidArgument("/metadata: expected an object, found " + DumpJson(metadata));
   }
   const std::string name = TextAt(metadata, {"name"});
   if (!path.name.empty() && name != path.name) {
@@ -193,7 +194,7 @@ Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
     Json& place = metadata["namespace"];
     if (place.is_null() || place.is_string()) place = path.ns;
   }
-  return decoder_.Decode(DumpBody(body));
+  return decoder_.Decode(DumpJson(body));
 }
 
 Result<Json> EmbeddedApi::Get(const ApiPath& path, const std::string& kind) {

@@ -3,8 +3,10 @@
 #include <string_view>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "host/base/json_text.h"
 #include "host/cluster/embedded/api_errors.h"
-#include "host/cluster/json_body.h"
 
 namespace berth::host {
 namespace {
@@ -49,14 +51,14 @@ Json DetailsOf(const ApiPath& about) {
 std::string StatusObject(const Status& error, const ApiPath& about) {
   BERTH_ASSERT(!error.ok());
   const auto [code, reason] = HttpErrorOf(error);
-  return DumpBody({{"kind", "Status"},
-                   {"apiVersion", "v1"},
-                   {"metadata", Json::object()},
-                   {"status", "Failure"},
-                   {"message", error.message()},
-                   {"reason", reason},
-                   {"details", DetailsOf(about)},
-                   {"code", code}});
+  return DumpJson(Json{{"kind", "Status"},
+                       {"apiVersion", "v1"},
+                       {"metadata", Json::object()},
+                       {"status", "Failure"},
+                       {"message", error.message()},
+                       {"reason", reason},
+                       {"details", DetailsOf(about)},
+                       {"code", code}});
 }
 
 }  // namespace berth::host

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/base/time.h"
 #include "host/cluster/json_body.h"
 
@@ -17,11 +18,11 @@ Status UnsupportedField(const std::string& field) {
 }
 
 Status ExpectedObject(const std::string& field, const Json& found) {
-  return Status::InvalidArgument(field + ": expected an object, found " + DumpBody(found));
+  return Status::InvalidArgument(field + ": expected an object, found " + DumpJson(found));
 }
 
 Status ExpectedString(const std::string& field, const Json& found) {
-  return Status::InvalidArgument(field + ": expected a string, found " + DumpBody(found));
+  return Status::InvalidArgument(field + ": expected a string, found " + DumpJson(found));
 }
 
 uint32_t ConditionStatus(std::string_view text) {
