@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cycle/test_queue_parts.h"
+#include "tests/harness/queue_parts.h"
 
 namespace berth::host {
 namespace {

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cycle/test_queue_parts.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/async_call.h"
+#include "tests/harness/queue_parts.h"
 
 namespace berth::host {
 namespace {

@@ -17,8 +17,8 @@ endforeach()
 berth_gtest(cli_test
   SOURCES cli_test.cc embedded_scheduler_test.cc host_file_cli_test.cc hostile_cli_test.cc
           profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc run_reload_test.cc stream_driver_test.cc ../runtime/stage.cc
-  DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
+          run_process_test.cc run_reload_test.cc stream_driver_test.cc
+  DEPENDS host_cli test_harness nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
@@ -30,10 +30,6 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
-  BERTH_TEST_PLUGIN_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
-get_property(cli_test_plugins DIRECTORY ${PROJECT_SOURCE_DIR}/plugins
-             PROPERTY BUILDSYSTEM_TARGETS)
+  BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-list(FILTER cli_test_plugins EXCLUDE REGEX "_test$")
-add_dependencies(cli_test berth puppets ${cli_test_plugins} test_gang test_guest test_probe
-                 test_shapes test_talker test_thrower test_door_0 test_door_1 ${variants})
+add_dependencies(cli_test berth test_talker test_door_0 test_door_1 ${variants})

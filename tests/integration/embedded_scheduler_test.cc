@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/virtual_clock.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

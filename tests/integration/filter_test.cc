@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cycle/fit_error.h"
-#include "tests/integration/harness.h"
+#include "tests/harness/harness.h"
 
 namespace berth::host {
 namespace {

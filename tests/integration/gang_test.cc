@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/integration/harness.h"
+#include "tests/harness/harness.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/integration/group_cycle_fixture.h"
+#include "tests/harness/group_cycle_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/integration/harness.h"
-#include "tests/runtime/default_profile.h"
+#include "tests/harness/default_profile.h"
+#include "tests/harness/harness.h"
 
 namespace berth::host {
 namespace {

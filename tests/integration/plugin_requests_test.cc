@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/text.h"
-#include "tests/integration/pod_lifecycle.h"
+#include "tests/harness/pod_lifecycle.h"
 
 namespace berth::host {
 namespace {

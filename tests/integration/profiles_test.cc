@@ -12,7 +12,7 @@
 
 #include "host/base/text.h"
 #include "host/base/time_units.h"
-#include "tests/integration/harness.h"
+#include "tests/harness/harness.h"
 
 namespace berth::host {
 namespace {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/integration/pod_lifecycle.h"
+#include "tests/harness/pod_lifecycle.h"
 
 namespace berth::host {
 namespace {

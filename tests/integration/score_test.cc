@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/integration/harness.h"
+#include "tests/harness/harness.h"
 
 namespace berth::host {
 namespace {

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/integration/harness.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/harness.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

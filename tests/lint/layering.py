@@ -93,6 +93,9 @@ def check_include(path, bracket, name):
     if bracket == '"' and name.startswith("plugins/"):
         return "do not include a plugin: the host loads plugins at run time"
     if path.startswith("host/") and bracket == '"':
+        if name.startswith("tests/"):
+            allowed = path.endswith("_test.cc") and name.startswith("tests/harness/")
+            return None if allowed else "only *_test.cc may include tests/, and only tests/harness/"
         if not name.startswith("host/"):
             return 'write the path from the root: "host/<folder>/<file>.h"'
         return check_host(path, name)

@@ -15,8 +15,8 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
-#include "tests/runtime/stage.h"
-#include "tests/runtime/test_pool.h"
+#include "tests/harness/stage.h"
+#include "tests/harness/test_pool.h"
 
 namespace berth::host {
 namespace {

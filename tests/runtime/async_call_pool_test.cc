@@ -8,8 +8,8 @@
 #include "host/base/time_units.h"
 #include "host/runtime/async_call.h"
 #include "host/runtime/done.h"
-#include "tests/runtime/stage.h"
-#include "tests/runtime/test_pool.h"
+#include "tests/harness/stage.h"
+#include "tests/harness/test_pool.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

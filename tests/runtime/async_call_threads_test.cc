@@ -13,7 +13,7 @@
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_pre_bind.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/run_changes.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

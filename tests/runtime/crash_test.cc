@@ -8,7 +8,7 @@
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/what_if.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

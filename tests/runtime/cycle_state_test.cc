@@ -1,7 +1,7 @@
 // CycleState: owned by the attempt, passed to the binding, and recycled.
 #include <gtest/gtest.h>
 
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

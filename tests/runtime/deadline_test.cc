@@ -16,8 +16,8 @@
 #include "host/runtime/run_pre_bind.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/run_reserve.h"
-#include "tests/runtime/stage.h"
-#include "tests/runtime/test_pool.h"
+#include "tests/harness/stage.h"
+#include "tests/harness/test_pool.h"
 
 namespace berth::host {
 namespace {

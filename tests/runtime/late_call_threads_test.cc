@@ -8,7 +8,7 @@
 
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/run_bind.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,7 @@
 #include "host/queue/nominator.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_pre_filter.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

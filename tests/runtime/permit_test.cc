@@ -3,7 +3,7 @@
 
 #include "host/base/time_units.h"
 #include "host/runtime/run_permit.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

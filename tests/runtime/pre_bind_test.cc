@@ -4,7 +4,7 @@
 
 #include "host/base/time_units.h"
 #include "host/runtime/run_pre_bind.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/run_pre_enqueue.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

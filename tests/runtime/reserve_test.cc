@@ -4,7 +4,7 @@
 
 #include "host/runtime/run_post_bind.h"
 #include "host/runtime/run_reserve.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

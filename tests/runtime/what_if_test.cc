@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/run_pre_filter.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

@@ -13,7 +13,7 @@
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/test_services.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {

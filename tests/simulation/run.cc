@@ -5,7 +5,7 @@
 
 #include "host/base/assert.h"
 #include "host/guard/point.h"
-#include "tests/runtime/default_profile.h"
+#include "tests/harness/default_profile.h"
 
 namespace berth::host {
 namespace {

@@ -1,7 +1,7 @@
-// A client for the integration tests, which passes all calls on to an embedded cluster. A test can
+// A client for tests, which passes all calls on to an embedded cluster. A test can
 // inspect and refuse what the loop writes, and send watch events of its own.
-#ifndef BERTH_TESTS_INTEGRATION_INTERCEPTING_CLIENT_H_
-#define BERTH_TESTS_INTEGRATION_INTERCEPTING_CLIENT_H_
+#ifndef BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
+#define BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
 
 #include <cstddef>
 #include <functional>
@@ -89,4 +89,4 @@ class InterceptingClient final : public Client {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_INTEGRATION_INTERCEPTING_CLIENT_H_
+#endif  // BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_

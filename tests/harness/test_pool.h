@@ -1,6 +1,6 @@
 // A task pool whose tasks the test runs.
-#ifndef BERTH_TESTS_RUNTIME_TEST_POOL_H_
-#define BERTH_TESTS_RUNTIME_TEST_POOL_H_
+#ifndef BERTH_TESTS_HARNESS_TEST_POOL_H_
+#define BERTH_TESTS_HARNESS_TEST_POOL_H_
 
 #include <deque>
 #include <functional>
@@ -38,4 +38,4 @@ class TestPool final : public TaskPool {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_RUNTIME_TEST_POOL_H_
+#endif  // BERTH_TESTS_HARNESS_TEST_POOL_H_

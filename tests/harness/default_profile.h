@@ -1,6 +1,6 @@
 // The default profile, for tests.
-#ifndef BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
-#define BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
+#ifndef BERTH_TESTS_HARNESS_DEFAULT_PROFILE_H_
+#define BERTH_TESTS_HARNESS_DEFAULT_PROFILE_H_
 
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/plan.h"
@@ -13,4 +13,4 @@ PlanSpec DefaultPlanSpec(const PluginCatalog& catalog);
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_RUNTIME_DEFAULT_PROFILE_H_
+#endif  // BERTH_TESTS_HARNESS_DEFAULT_PROFILE_H_

@@ -1,8 +1,8 @@
 /* The interface between a test and the plugin library puppets.c. The test creates the plugin
  * instances itself; the library finds its functions through the profile name, "stage-<address of
- * puppet_strings in hexadecimal digits>". */
-#ifndef BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
-#define BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_
+ * puppet_functions in hexadecimal digits>". */
+#ifndef BERTH_TESTS_HARNESS_PUPPET_FUNCTIONS_H_
+#define BERTH_TESTS_HARNESS_PUPPET_FUNCTIONS_H_
 
 #include <berth/abi.h>
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-typedef struct puppet_strings {
+typedef struct puppet_functions {
   void* self;
   berth_plugin* (*create)(void* self, berth_str name, const berth_host* host)BERTH_NOEXCEPT;
-} puppet_strings;
+} puppet_functions;
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* BERTH_TESTS_RUNTIME_PUPPET_STRINGS_H_ */
+#endif /* BERTH_TESTS_HARNESS_PUPPET_FUNCTIONS_H_ */

@@ -1,4 +1,4 @@
-#include "tests/runtime/stage.h"
+#include "tests/harness/stage.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +17,7 @@
 #include "host/loader/private_copy.h"
 #include "host/runtime/done.h"
 #include "host/runtime/plugin_call.h"
+#include "tests/harness/paths.h"
 
 namespace berth::host {
 namespace {
@@ -78,6 +79,8 @@ struct Stage::Actor {
   berth_changes changes{};
   std::vector<berth_column_request> columns;
   berth_post_filter post_filter{};
+  berth_pre_score pre_score{};
+  berth_score score{};
   berth_reserve reserve{};
   berth_permit permit{};
   berth_pre_bind pre_bind{};
@@ -89,6 +92,7 @@ struct Stage::Actor {
  private:
   void FillInQueuePoints();
   void FillInFilterPoints();
+  void FillInScorePoints();
 };
 
 const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) noexcept {
@@ -101,6 +105,8 @@ const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) n
     case Point::kFilter: return &actor.filter;
     case Point::kChanges: return &actor.changes;
     case Point::kPostFilter: return &actor.post_filter;
+    case Point::kPreScore: return &actor.pre_score;
+    case Point::kScore: return &actor.score;
     case Point::kReserve: return &actor.reserve;
     case Point::kPermit: return &actor.permit;
     case Point::kPreBind: return &actor.pre_bind;
@@ -162,9 +168,31 @@ void Stage::Actor::FillInFilterPoints() {
             }};
 }
 
+void Stage::Actor::FillInScorePoints() {
+  pre_score = {sizeof(berth_pre_score), 0,
+               [](void* self, const berth_cycle* cycle, const berth_nodes* feasible,
+                  const berth_nodes* all, berth_status* status) noexcept -> berth_code {
+                 const auto& f = Of(self).pre_score;
+                 return f ? f(*cycle, *feasible, *all, status) : BERTH_SUCCESS;
+               }};
+  score = {sizeof(berth_score),
+           0,
+           BERTH_NORMALIZE_NONE,
+           0,
+           nullptr,
+           [](void* self, const berth_cycle* cycle, const berth_block* block, int64_t* out,
+              berth_status* status) noexcept -> berth_code {
+             if (const auto& f = Of(self).score) return f(*cycle, *block, out, status);
+             std::fill_n(out, block->count, int64_t{0});
+             return BERTH_SUCCESS;
+           },
+           nullptr};
+}
+
 void Stage::Actor::FillIn() {
   FillInQueuePoints();
   FillInFilterPoints();
+  FillInScorePoints();
   post_filter = {sizeof(berth_post_filter), 0,
                  [](void* self, const berth_cycle* cycle, const berth_nodes* all,
                     const berth_verdicts* verdicts, berth_post_filter_out* out,
@@ -236,7 +264,7 @@ const PluginCatalog& Stage::catalog() {
     auto* made = new PluginCatalog(*store);
     LoadOptions options;
     options.trust.check_owner = false;  // The owner of the build tree may be any user.
-    const auto added = made->AddLibrary(BERTH_PUPPETS, options);
+    const auto added = made->AddLibrary(PuppetLibrary(), options);
     BERTH_ASSERT_MSG(added.ok(), "%s", added.error().ToString().c_str());
     return made;
   }();
@@ -255,7 +283,7 @@ Stage::Stage()
                 .faults = &faults_,
                 .clock = &clock_},
       calls_{.inbox = &inbox_, .timers = &timers_, .clock = &clock_},
-      strings_{this, &Stage::Create} {
+      functions_{this, &Stage::Create} {
   live_slots = 0;
   for (const char* name : {"n0", "n1", "n2"}) cache_.SetNode(objects_.Node({.name = name}));
 }
@@ -296,7 +324,7 @@ void Stage::CompleteProfile() {
   if (spec_.points[static_cast<size_t>(Point::kBind)].empty()) Add("puppet.D", {Point::kBind});
   std::array<char, 32> name{};
   std::snprintf(name.data(), name.size(), "stage-%" PRIxPTR,
-                reinterpret_cast<uintptr_t>(&strings_));
+                reinterpret_cast<uintptr_t>(&functions_));
   spec_.scheduler_name = name.data();
 }
 

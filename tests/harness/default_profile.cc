@@ -1,4 +1,4 @@
-#include "tests/runtime/default_profile.h"
+#include "tests/harness/default_profile.h"
 
 #include <fstream>
 #include <optional>
@@ -10,6 +10,7 @@
 #include "host/base/assert.h"
 #include "host/config/profile_reader.h"
 #include "host/runtime/profile_plan.h"
+#include "tests/harness/paths.h"
 
 namespace berth::host {
 
@@ -21,7 +22,7 @@ PlanSpec DefaultPlanSpec(const PluginCatalog& catalog) {
     return text.str();
   };
   ConfigErrors errors;
-  const auto profile = ReadProfile(BERTH_SOURCE_DIR "/profiles/default.toml", files, errors);
+  const auto profile = ReadProfile(DefaultProfileFile(), files, errors);
   std::vector<PlanSpec> specs;
   if (profile.has_value()) specs = MakePlanSpecs(std::span(&*profile, 1), catalog, {}, errors);
   BERTH_ASSERT_MSG(errors.empty(), "%s", errors.ToStatus().ToString().c_str());

@@ -6,7 +6,7 @@
 
 #include <berth/abi.h>
 
-#include "puppet_strings.h"
+#include "puppet_functions.h"
 
 static berth_code create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out,
@@ -18,8 +18,8 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   (void)status;
   if (profile.len <= prefix || profile.len - prefix >= sizeof(digits)) return BERTH_BAD_ARGUMENT;
   memcpy(digits, profile.ptr + prefix, profile.len - prefix);
-  const puppet_strings* strings = (const puppet_strings*)(uintptr_t)strtoull(digits, NULL, 16);
-  *out = strings->create(strings->self, name, host);
+  const puppet_functions* test = (const puppet_functions*)(uintptr_t)strtoull(digits, NULL, 16);
+  *out = test->create(test->self, name, host);
   return BERTH_SUCCESS;
 }
 
@@ -30,6 +30,8 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
                                       BERTH_POINT_CHANGES,
                                       BERTH_POINT_QUEUE_SORT,
                                       BERTH_POINT_POST_FILTER,
+                                      BERTH_POINT_PRE_SCORE,
+                                      BERTH_POINT_SCORE,
                                       BERTH_POINT_RESERVE,
                                       BERTH_POINT_PERMIT,
                                       BERTH_POINT_PRE_BIND,
@@ -69,8 +71,8 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
   "{\"name\":\"" name                                                                         \
   "\",\"version\":\"1.0.0\",\"points\":[\"berth.pre_enqueue/1\",\"berth.enqueue_extensions/"  \
   "1\",\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.changes/1\",\"berth.queue_sort/1\"," \
-  "\"berth.post_filter/1\",\"berth.reserve/1\",\"berth.permit/1\",\"berth.pre_bind/1\","      \
-  "\"berth.bind/1\",\"berth.post_bind/1\"]}"
+  "\"berth.post_filter/1\",\"berth.pre_score/1\",\"berth.score/1\",\"berth.reserve/1\","      \
+  "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/1\"]}"
 /* clang-format off */
 BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
            NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE("puppet.C") "," NOTE("puppet.D") ","

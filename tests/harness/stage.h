@@ -1,7 +1,7 @@
 // Fixture of the tests of extension points: plugins whose functions the test implements, a plan
 // with them, and one attempt on a small cluster.
-#ifndef BERTH_TESTS_RUNTIME_STAGE_H_
-#define BERTH_TESTS_RUNTIME_STAGE_H_
+#ifndef BERTH_TESTS_HARNESS_STAGE_H_
+#define BERTH_TESTS_HARNESS_STAGE_H_
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@
 #include "host/runtime/binding.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
-#include "tests/runtime/puppet_strings.h"
+#include "tests/harness/puppet_functions.h"
 
 namespace berth::host {
 
@@ -64,6 +64,12 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_nodes&, const berth_verdicts&,
                            berth_post_filter_out&, berth_status*)>
       post_filter;
+  std::function<berth_code(const berth_cycle&, const berth_nodes& feasible, const berth_nodes& all,
+                           berth_status*)>
+      pre_score;
+  // Not set: every node gets the score 0.
+  std::function<berth_code(const berth_cycle&, const berth_block&, int64_t* out, berth_status*)>
+      score;
   std::function<berth_code(const berth_cycle&, const berth_target&, berth_status*)> reserve;
   std::function<void(const berth_binding&)> unreserve;
   std::function<berth_code(const berth_cycle&, const berth_target&, int64_t* timeout_ns,
@@ -165,7 +171,7 @@ class Stage {
   Inbox inbox_{&waker_};
   TimerQueue timers_;
   AsyncCalls calls_;
-  puppet_strings strings_;
+  puppet_functions functions_;
   PlanSpec spec_;
   std::map<std::string, std::unique_ptr<Actor>, std::less<>> actors_;
   std::unique_ptr<Plan> plan_;
@@ -177,4 +183,4 @@ std::string TextOf(const PluginStatus& status);
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_RUNTIME_STAGE_H_
+#endif  // BERTH_TESTS_HARNESS_STAGE_H_

@@ -1,7 +1,7 @@
-// Shared by the integration tests: the test plugins, profiles of them, an embedded cluster, and a
+// For tests of a whole scheduler: the test plugins, profiles of them, an embedded cluster, and a
 // scheduling loop.
-#ifndef BERTH_TESTS_INTEGRATION_HARNESS_H_
-#define BERTH_TESTS_INTEGRATION_HARNESS_H_
+#ifndef BERTH_TESTS_HARNESS_HARNESS_H_
+#define BERTH_TESTS_HARNESS_HARNESS_H_
 
 #include <cstdint>
 #include <memory>
@@ -21,11 +21,11 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/plan.h"
-#include "tests/integration/intercepting_client.h"
+#include "tests/harness/intercepting_client.h"
 
 namespace berth::host {
 
-// Returns the plugins of tests/integration/plugins and the default plugins. They are loaded once
+// Returns the plugins of tests/harness/plugins and the default plugins. They are loaded once
 // per process.
 const PluginCatalog& TestCatalog();
 
@@ -133,4 +133,4 @@ class Harness final : private DecisionSink {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_INTEGRATION_HARNESS_H_
+#endif  // BERTH_TESTS_HARNESS_HARNESS_H_

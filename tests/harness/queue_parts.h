@@ -1,6 +1,6 @@
 // For tests of host/cycle: a queue without plugins, and a client that records what is written.
-#ifndef BERTH_HOST_CYCLE_TEST_QUEUE_PARTS_H_
-#define BERTH_HOST_CYCLE_TEST_QUEUE_PARTS_H_
+#ifndef BERTH_TESTS_HARNESS_QUEUE_PARTS_H_
+#define BERTH_TESTS_HARNESS_QUEUE_PARTS_H_
 
 #include <optional>
 #include <span>
@@ -118,4 +118,4 @@ class QueuePartsTest : public ::testing::Test {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CYCLE_TEST_QUEUE_PARTS_H_
+#endif  // BERTH_TESTS_HARNESS_QUEUE_PARTS_H_

@@ -1,6 +1,6 @@
 // A group of three pods, and plugins whose answers for each pod the test sets.
-#ifndef BERTH_TESTS_INTEGRATION_GROUP_CYCLE_FIXTURE_H_
-#define BERTH_TESTS_INTEGRATION_GROUP_CYCLE_FIXTURE_H_
+#ifndef BERTH_TESTS_HARNESS_GROUP_CYCLE_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_GROUP_CYCLE_FIXTURE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/integration/harness.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/harness.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 
@@ -204,4 +204,4 @@ class GroupCycleTest : public ::testing::Test {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_INTEGRATION_GROUP_CYCLE_FIXTURE_H_
+#endif  // BERTH_TESTS_HARNESS_GROUP_CYCLE_FIXTURE_H_

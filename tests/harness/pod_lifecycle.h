@@ -1,7 +1,7 @@
 // The lifecycle of one pod, with plugins that the test implements, and another pod that waits for
 // the room on the node.
-#ifndef BERTH_TESTS_INTEGRATION_POD_LIFECYCLE_H_
-#define BERTH_TESTS_INTEGRATION_POD_LIFECYCLE_H_
+#ifndef BERTH_TESTS_HARNESS_POD_LIFECYCLE_H_
+#define BERTH_TESTS_HARNESS_POD_LIFECYCLE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/integration/harness.h"
-#include "tests/runtime/stage.h"
+#include "tests/harness/harness.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 
@@ -156,4 +156,4 @@ inline auto PermitAnswers(ScriptedAnswer answer, int64_t timeout_ns = 0) {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_INTEGRATION_POD_LIFECYCLE_H_
+#endif  // BERTH_TESTS_HARNESS_POD_LIFECYCLE_H_

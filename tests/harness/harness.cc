@@ -1,4 +1,4 @@
-#include "tests/integration/harness.h"
+#include "tests/harness/harness.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,11 +7,12 @@
 
 #include "host/loader/library_store.h"
 #include "host/loader/private_copy.h"
+#include "tests/harness/paths.h"
 
 namespace berth::host {
 namespace {
 
-void AddDirectory(PluginCatalog& catalog, const char* directory) {
+void AddDirectory(PluginCatalog& catalog, const std::string& directory) {
   LoadOptions options;
   options.trust.check_owner = false;  // Files of a build tree may have any owner.
   auto found = catalog.AddDirectory(directory, options);
@@ -33,8 +34,8 @@ const PluginCatalog& TestCatalog() {
   static const PluginCatalog& catalog = *[] {
     auto* store = new LibraryStore(CopyToMemory());
     auto* made = new PluginCatalog(*store);
-    AddDirectory(*made, BERTH_TEST_PLUGIN_DIR);
-    AddDirectory(*made, BERTH_PLUGIN_DIR);
+    AddDirectory(*made, TestPluginDirectory());
+    AddDirectory(*made, DefaultPluginDirectory());
     return made;
   }();
   return catalog;
