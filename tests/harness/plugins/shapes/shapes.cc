@@ -175,19 +175,6 @@ class LateBinder : public berth::Plugin {
   std::thread thread_;
 };
 
-// Rejects every pod in Permit.
-class Doorman : public berth::Plugin {
- public:
-  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".Doorman";
-  static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Rejects every pod in Permit.";
-
-  berth::Status Permit(berth::Cycle& /*cycle*/, const berth::Target& /*target*/,
-                       std::chrono::nanoseconds& /*timeout*/) {
-    return berth::Status::Unschedulable("not today");
-  }
-};
-
 }  // namespace
 
-BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder, Doorman);
+BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder);
