@@ -1,23 +1,26 @@
-// A client for tests, which passes all calls on to an embedded cluster. A test can
-// inspect and refuse what the loop writes, and send watch events of its own.
+// A client for tests, which passes all calls on to an embedded cluster. A test can inspect and refuse
+// what the loop writes, and send watch events of its own.
 #ifndef BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
 #define BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
+#include "tests/harness/forwarding_client.h"
 
 namespace berth::host {
 
 // Threading: the owner's thread.
-class InterceptingClient final : public Client {
+class InterceptingClient final : public ForwardingClient {
  public:
   explicit InterceptingClient(EmbeddedCluster& cluster) : cluster_(cluster) {}
 
@@ -58,24 +61,9 @@ class InterceptingClient final : public Client {
     if (on_delete && Refuses(on_delete(pod), done)) return;
     cluster_.DeletePod(pod, grace_seconds, std::move(done));
   }
-  void CreateEvent(Event event, StatusCallback done) override {
-    cluster_.CreateEvent(std::move(event), std::move(done));
-  }
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
-    cluster_.GetLease(ns, name, std::move(answer));
-  }
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    cluster_.CreateLease(lease, std::move(answer));
-  }
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    cluster_.UpdateLease(lease, std::move(answer));
-  }
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
-    cluster_.Request(std::move(request), std::move(answer));
-  }
-  void Stop() override { cluster_.Stop(); }
 
  private:
+  Client& target() override { return cluster_; }
   bool Refuses(Status status, const StatusCallback& done) {
     if (status.ok()) return false;
     if (done) answers_.emplace_back([done, status = std::move(status)] { done(status); });

@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTS_HARNESS_QUEUE_PARTS_H_
 #define BERTH_TESTS_HARNESS_QUEUE_PARTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/queue/scheduling_queue.h"
+#include "tests/harness/forwarding_client.h"
 
 namespace berth::host {
 
@@ -36,8 +38,9 @@ class ArrivalOrder final : public QueueOrder {
   bool Less(const berth_queued&, const berth_queued&) const override { return false; }
 };
 
-// Records events, patches and deletions; answers patches and deletions at once.
-class RecordingClient final : public Client {
+// Records events, patches and deletions; answers patches and deletions at once. Passes all other
+// calls to an empty cluster.
+class RecordingClient final : public ForwardingClient {
  public:
   Status patch_answer;
   Status delete_answer;
@@ -45,12 +48,6 @@ class RecordingClient final : public Client {
   std::vector<std::string> patches;    // "p Unschedulable: text; nominated to 'n1'"
   std::vector<std::string> deletions;  // "p"
 
-  std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
-    return unused_.StartWatch(kind, sink);
-  }
-  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override {
-    unused_.Bind(pod, node, std::move(done));
-  }
   void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
                       StatusCallback done) override {
     std::string text(pod.name);
@@ -70,21 +67,9 @@ class RecordingClient final : public Client {
     events.push_back(event.type + " " + event.reason + " " + event.regarding.name + ": " +
                      event.note);
   }
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
-    unused_.GetLease(ns, name, std::move(answer));
-  }
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    unused_.CreateLease(lease, std::move(answer));
-  }
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    unused_.UpdateLease(lease, std::move(answer));
-  }
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
-    unused_.Request(std::move(request), std::move(answer));
-  }
-  void Stop() override {}
 
  private:
+  Client& target() override { return unused_; }
   static void Append(std::string& text, const PodStatusPatch::Condition& condition) {
     text += " " + std::string(condition.reason) + ": " + std::string(condition.message);
   }

@@ -14,49 +14,19 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/guard/bind_pool.h"
+#include "tests/harness/forwarding_client.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {
 
 // Forwards to a cluster and checks that every call comes on the thread that created this client.
-class OneThread final : public Client {
+class OneThread final : public ForwardingClient {
  public:
   explicit OneThread(EmbeddedCluster& cluster) : cluster_(cluster) {}
 
-  [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
-    return At().StartWatch(kind, sink);
-  }
-  void Bind(const PodName& pod, std::string_view node, StatusCallback done) override {
-    At().Bind(pod, node, std::move(done));
-  }
-  void PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
-                      StatusCallback done) override {
-    At().PatchPodStatus(pod, patch, std::move(done));
-  }
-  void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
-                 StatusCallback done) override {
-    At().DeletePod(pod, grace_seconds, std::move(done));
-  }
-  void CreateEvent(Event event, StatusCallback done) override {
-    At().CreateEvent(std::move(event), std::move(done));
-  }
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override {
-    At().GetLease(ns, name, std::move(answer));
-  }
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    At().CreateLease(lease, std::move(answer));
-  }
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
-    At().UpdateLease(lease, std::move(answer));
-  }
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
-    At().Request(std::move(request), std::move(answer));
-  }
-  void Stop() override { At().Stop(); }
-
  private:
-  EmbeddedCluster& At() {
+  Client& target() override {
     EXPECT_EQ(std::this_thread::get_id(), scheduling_thread_);
     return cluster_;
   }
