@@ -1,5 +1,5 @@
-// A client for tests, which passes all calls on to an embedded cluster. A test can inspect and refuse
-// what the loop writes, and send watch events of its own.
+// A client for tests, which passes all calls on to an embedded cluster. A test can inspect and
+// refuse what the loop writes, and send watch events of its own.
 #ifndef BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
 #define BERTH_TESTS_HARNESS_INTERCEPTING_CLIENT_H_
 

@@ -15,21 +15,21 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc embedded_scheduler_test.cc host_file_cli_test.cc hostile_cli_test.cc
-          profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc run_reload_test.cc stream_driver_test.cc
-  DEPENDS host_cli test_harness nlohmann_json::nlohmann_json yaml-cpp
+  SOURCES cli_test.cc host_file_cli_test.cc hostile_cli_test.cc profile_cli_test.cc
+          profile_convert_test.cc run_cli_test.cc run_live_test.cc run_process_test.cc
+          run_reload_test.cc
+  DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
   BERTH_DATADIR="${CMAKE_INSTALL_DATADIR}"
   BERTH_LIBDIR="${CMAKE_INSTALL_LIBDIR}"
   BERTH_LOADER_VARIANTS="${PROJECT_BINARY_DIR}/tests/loader/variants"
-  BERTH_PUPPETS="$<TARGET_FILE:puppets>"
   BERTH_SHUT_DOOR="$<TARGET_FILE:test_door_0>"
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth test_talker test_door_0 test_door_1 ${variants})
+add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_shapes test_talker
+                 test_thrower test_door_0 test_door_1 ${variants})

@@ -19,6 +19,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 // Plugin A calls services in Permit of pods whose name begins with "p". It rejects all nodes for
 // "other", and makes "waiting" wait.
@@ -282,6 +283,74 @@ TEST_F(ServiceCallsTest, AnEventHasItsRegardingObject) {
   EXPECT_EQ(event->regarding.name + " " + event->regarding.uid, "victim uid-victim");
   EXPECT_EQ(event->related->name, "p");
   EXPECT_EQ(event->reporting_controller, stage_.spec().scheduler_name);
+}
+
+// --- services that test.A calls in PreFilter, Filter and Bind ------------------------------------
+
+class ProbeServicesTest : public ::testing::Test {
+ protected:
+  ProbeServicesTest() { harness_.AddNodes({"n1"}); }
+
+  Harness harness_;
+};
+
+TEST_F(ProbeServicesTest, SlotsExistFromPreFilterToBind) {
+  TestProfile profile;
+  profile.Use("test.A", {Point::kPreFilter, Point::kBind}, R"({"say":1,"bind":{"how":"api"}})");
+  ASSERT_TRUE(harness_.Start(profile).ok());
+  harness_.Schedule({.name = "p"});
+  harness_.Schedule({.name = "q"});
+  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: pre_filter slot=7"), 2);
+  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: pre_filter slots=1"), 2);
+  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: bind slot=1"), 2);
+  harness_.Stop();
+  EXPECT_THAT(harness_.lines(), Contains("test.A: destroy slots=0"));
+}
+
+TEST_F(ProbeServicesTest, ColumnsCanBeBoundInPreFilterOnly) {
+  TestProfile profile;
+  profile.Use("test.A", {Point::kPreFilter, Point::kFilter},
+              R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"}})");
+  ASSERT_TRUE(harness_.Start(profile).ok());
+  EXPECT_EQ(Harness::Outcome(harness_.Schedule({.name = "p"})), "Success");
+  EXPECT_THAT(harness_.lines(), ElementsAre("test.A: bind code=0", "test.A: bind index=1",
+                                            "test.A: bind code=36", "test.A: bind index=-1"));
+}
+
+TEST_F(ProbeServicesTest, UnknownAndMisspelledColumns) {
+  const std::pair<const char*, std::vector<std::string>> kTable[] = {
+      {"alloc:example.com/score", {"test.A: bind code=0", "test.A: bind index=0"}},
+      {"no.such", {"test.A: bind code=34", "test.A: bind index=-1"}},
+  };
+  for (const auto& [name, lines] : kTable) {
+    harness_.lines().clear();
+    const std::string args = R"({"preFilter":{"bindColumn":")" + std::string(name) + "\"}}";
+    ASSERT_TRUE(
+        harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, args.c_str())).ok());
+    harness_.Schedule({.name = std::string("p-") + name[0]});
+    EXPECT_EQ(harness_.lines(), lines);
+  }
+}
+
+TEST_F(ProbeServicesTest, ObjectsOfDeclaredKinds) {
+  for (const char* name : {"red", "blue"}) {
+    harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" +
+                       std::string(name) + "\"}}");
+  }
+  harness_.AddObject(
+      R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"x","namespace":"d"}})");
+  ASSERT_TRUE(
+      harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
+  harness_.Schedule({.name = "p"});
+  EXPECT_THAT(harness_.lines(),
+              IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
+                            "test.A: secret found=0", "test.A: retained same=1"}));
+  const auto starts = [&](const char* text) {
+    return std::ranges::find_if(harness_.lines(),
+                                [text](const std::string& line) { return line.starts_with(text); });
+  };
+  EXPECT_LT(starts("test.A: blue Namespace="), starts("test.A: red Namespace="));
+  EXPECT_NE(starts("test.A: red Namespace="), harness_.lines().end());
 }
 
 }  // namespace

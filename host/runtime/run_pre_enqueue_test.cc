@@ -1,8 +1,9 @@
 // PluginQueuePolicy: PreEnqueue and EnqueueExtensions of all profiles.
+#include "host/runtime/run_pre_enqueue.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_pre_enqueue.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -16,7 +17,7 @@ constexpr berth_event_interest MakeInterest(uint32_t resource, uint32_t actions,
   return {resource, actions, nullptr, has_hint, 0, BERTH_PART(LABELS)};
 }
 
-class PreEnqueueTest : public ::testing::Test {
+class PluginQueuePolicyTest : public ::testing::Test {
  protected:
   // Adds a plugin that records the pods for which it is called, and gives this answer.
   void AddGatekeeper(const std::string& name, const ScriptedAnswer& given = {}) {
@@ -71,7 +72,7 @@ struct PreEnqueueCase {
   const char* fault;  // Empty: no fault.
 };
 
-TEST_F(PreEnqueueTest, EveryAnswer) {
+TEST_F(PluginQueuePolicyTest, EveryAnswer) {
   const PreEnqueueCase kTable[] = {
       {"lets it in", {BERTH_SUCCESS}, "enters", ""},
       {"refuses", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "puppet.A Unschedulable: no, never", ""},
@@ -120,7 +121,7 @@ TEST_F(PreEnqueueTest, EveryAnswer) {
   }
 }
 
-TEST_F(PreEnqueueTest, CallsPluginsInProfileOrderUntilOneRejects) {
+TEST_F(PluginQueuePolicyTest, CallsPluginsInProfileOrderUntilOneRejects) {
   AddGatekeeper("puppet.B");
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.C", {BERTH_UNSCHEDULABLE, {"not asked"}});
@@ -129,7 +130,7 @@ TEST_F(PreEnqueueTest, CallsPluginsInProfileOrderUntilOneRejects) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p"));
 }
 
-TEST_F(PreEnqueueTest, CallsTheGatingPluginFirst) {
+TEST_F(PluginQueuePolicyTest, CallsTheGatingPluginFirst) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   AddGatekeeper("puppet.B", {BERTH_UNSCHEDULABLE, {"still not"}});
   Build();
@@ -137,7 +138,7 @@ TEST_F(PreEnqueueTest, CallsTheGatingPluginFirst) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p"));
 }
 
-TEST_F(PreEnqueueTest, CallsTheGatingPluginOnce) {
+TEST_F(PluginQueuePolicyTest, CallsTheGatingPluginOnce) {
   AddGatekeeper("puppet.A");
   AddGatekeeper("puppet.B");
   AddGatekeeper("puppet.C");
@@ -146,7 +147,7 @@ TEST_F(PreEnqueueTest, CallsTheGatingPluginOnce) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p", "puppet.C p"));
 }
 
-TEST_F(PreEnqueueTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
+TEST_F(PluginQueuePolicyTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
   AddGatekeeper("puppet.A");
   Build();
   EXPECT_EQ(PreEnqueue(IdOf("puppet.Gone")), "enters");
@@ -155,7 +156,7 @@ TEST_F(PreEnqueueTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.A p", "puppet.A p", "puppet.A p"));
 }
 
-TEST_F(PreEnqueueTest, APodOfNoProfileEnters) {
+TEST_F(PluginQueuePolicyTest, APodOfNoProfileEnters) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE});
   Build();
   const PodRef pod = stage_.objects().Pod({.name = "p", .spec = R"("schedulerName":"theirs")"});
@@ -164,7 +165,7 @@ TEST_F(PreEnqueueTest, APodOfNoProfileEnters) {
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 
-TEST_F(PreEnqueueTest, AQuarantinedPluginGatesThePodWithoutACall) {
+TEST_F(PluginQueuePolicyTest, AQuarantinedPluginGatesThePodWithoutACall) {
   AddGatekeeper("puppet.A");
   Build();
   stage_.Quarantine("puppet.A");
@@ -172,7 +173,7 @@ TEST_F(PreEnqueueTest, AQuarantinedPluginGatesThePodWithoutACall) {
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 
-TEST_F(PreEnqueueTest, EveryProfileHasItsOwnPlugins) {
+TEST_F(PluginQueuePolicyTest, EveryProfileHasItsOwnPlugins) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE, {"no"}});
   Build();
   Stage other;
@@ -188,7 +189,7 @@ TEST_F(PreEnqueueTest, EveryProfileHasItsOwnPlugins) {
 
 // --- interests -----------------------------------------------------------------------------------
 
-TEST_F(PreEnqueueTest, OnlyPluginsThatMayRejectHaveInterests) {
+TEST_F(PluginQueuePolicyTest, OnlyPluginsThatMayRejectHaveInterests) {
   const struct {
     Point point;
     bool may_reject;
@@ -209,7 +210,7 @@ TEST_F(PreEnqueueTest, OnlyPluginsThatMayRejectHaveInterests) {
   }
 }
 
-TEST_F(PreEnqueueTest, InterestsComeFromEnqueueExtensions) {
+TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1),
                  MakeInterest(BERTH_RESOURCE_CUSTOM, BERTH_ACTION_ALL)};
@@ -227,7 +228,7 @@ TEST_F(PreEnqueueTest, InterestsComeFromEnqueueExtensions) {
       << "puppet.B asks for nothing, puppet.C does not say";
 }
 
-TEST_F(PreEnqueueTest, KeepsTheInterestsOfTheHost) {
+TEST_F(PluginQueuePolicyTest, KeepsTheInterestsOfTheHost) {
   stage_.Add("puppet.A", {Point::kFilter});
   stage_.Build();
   const Interest own{
@@ -238,7 +239,7 @@ TEST_F(PreEnqueueTest, KeepsTheInterestsOfTheHost) {
   EXPECT_EQ(policy_.interests()[1].plugin, IdOf("puppet.A"));
 }
 
-TEST_F(PreEnqueueTest, PluginIdsSurviveAReload) {
+TEST_F(PluginQueuePolicyTest, PluginIdsSurviveAReload) {
   stage_.Add("puppet.A", {Point::kFilter});
   Build();
   const PluginId before = policy_.interests().front().plugin;
@@ -251,7 +252,7 @@ TEST_F(PreEnqueueTest, PluginIdsSurviveAReload) {
 
 // --- hints ---------------------------------------------------------------------------------------
 
-TEST_F(PreEnqueueTest, PassesTheEventToTheHint) {
+TEST_F(PluginQueuePolicyTest, PassesTheEventToTheHint) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
   uint32_t answer = BERTH_HINT_SKIP;
@@ -284,7 +285,7 @@ TEST_F(PreEnqueueTest, PassesTheEventToTheHint) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A EnqueueExtensions bad code"));
 }
 
-TEST_F(PreEnqueueTest, AQuarantinedHintCountsAsQueueWithoutACall) {
+TEST_F(PluginQueuePolicyTest, AQuarantinedHintCountsAsQueueWithoutACall) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
   a.hint = [this](const berth_queued&, const berth_event&) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/cycle/schedule_one.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {
@@ -15,7 +16,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
-class ScoreTest : public ::testing::Test {
+class SchedulingCycleScoreTest : public ::testing::Test {
  protected:
   // Adds a node for which the test plugins answer this raw score.
   void AddNode(const std::string& name, int64_t score) {
@@ -41,7 +42,7 @@ struct ScoreCase {
   const char* outcome;
 };
 
-TEST_F(ScoreTest, FailuresOfPreScoreAndScore) {
+TEST_F(SchedulingCycleScoreTest, FailuresOfPreScoreAndScore) {
   AddThree();
   constexpr ScoreCase kTable[] = {
       {R"({"preScore":{"code":1,"reasons":["boom"]}})",
@@ -71,7 +72,7 @@ TEST_F(ScoreTest, FailuresOfPreScoreAndScore) {
   }
 }
 
-TEST_F(ScoreTest, NormalizationByTheHost) {
+TEST_F(SchedulingCycleScoreTest, NormalizationByTheHost) {
   AddThree();
   const std::pair<uint32_t, std::vector<int64_t>> kTable[] = {
       {BERTH_NORMALIZE_NONE, {10, 40, 20}},        {BERTH_NORMALIZE_MAX, {25, 100, 50}},
@@ -95,7 +96,7 @@ TEST_F(ScoreTest, NormalizationByTheHost) {
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
 
-TEST_F(ScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
+TEST_F(SchedulingCycleScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
   AddNode("n1", 100);
   AddNode("n2", 0);
   EXPECT_EQ(With({Point::kScore}, "{}"), "Success");
@@ -106,7 +107,7 @@ TEST_F(ScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
             "invalid score 101, it should in the range of [0, 100] after normalizing");
 }
 
-TEST_F(ScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
+TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
   AddThree();
   EXPECT_EQ(With({Point::kPreScore, Point::kScore},
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),
@@ -116,7 +117,7 @@ TEST_F(ScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
   EXPECT_THAT(attempt().totals, ElementsAre(0, 0, 0));
 }
 
-TEST_F(ScoreTest, OneFeasibleNodeIsNotScored) {
+TEST_F(SchedulingCycleScoreTest, OneFeasibleNodeIsNotScored) {
   AddNode("n1", 10);
   EXPECT_EQ(
       With({Point::kPreScore, Point::kScore}, R"({"preScore":{"code":1},"score":{"code":1}})"),
@@ -124,7 +125,7 @@ TEST_F(ScoreTest, OneFeasibleNodeIsNotScored) {
   EXPECT_FALSE(attempt().scored);
 }
 
-TEST_F(ScoreTest, PreScoreGetsTheFeasibleNodesAndAllNodes) {
+TEST_F(SchedulingCycleScoreTest, PreScoreGetsTheFeasibleNodesAndAllNodes) {
   AddThree();
   EXPECT_EQ(With({Point::kPreFilter, Point::kFilter, Point::kPreScore, Point::kScore},
                  R"({"say":1,"filter":{"verdict":2,"onlyAt":"n2"}})"),
@@ -134,7 +135,7 @@ TEST_F(ScoreTest, PreScoreGetsTheFeasibleNodesAndAllNodes) {
                                        "test.A: pre_score kept=1"}));
 }
 
-TEST_F(ScoreTest, SelectsTheHighestWeightedTotal) {
+TEST_F(SchedulingCycleScoreTest, SelectsTheHighestWeightedTotal) {
   AddNode("n1", 10);
   AddNode("n2", 20);
   TestProfile profile;
@@ -146,7 +147,7 @@ TEST_F(ScoreTest, SelectsTheHighestWeightedTotal) {
   EXPECT_THAT(attempt().totals, ElementsAre(50 + 150 + 9, 100 + 0 + 9));
 }
 
-TEST_F(ScoreTest, RejectsWeightsThatCouldOverflow) {
+TEST_F(SchedulingCycleScoreTest, RejectsWeightsThatCouldOverflow) {
   TestProfile profile;
   constexpr int64_t kMost = INT64_MAX / 100;
   profile.Use("test.A", {Point::kScore}, "{}", kMost - 1).Use("test.B", {Point::kScore}, "{}", 1);
@@ -162,7 +163,7 @@ TEST_F(ScoreTest, RejectsWeightsThatCouldOverflow) {
 
 // --- selection ----------------------------------------------------------------------------------
 
-TEST_F(ScoreTest, BestRowsAreInRowOrder) {
+TEST_F(SchedulingCycleScoreTest, BestRowsAreInRowOrder) {
   for (const char* name : {"a", "b", "c", "d", "e"}) AddNode(name, *name == 'c' ? 1 : 50);
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   harness_.Schedule({.name = "p"});
@@ -170,7 +171,7 @@ TEST_F(ScoreTest, BestRowsAreInRowOrder) {
 }
 
 // The seeded generator yields k; the k-th of the best nodes is selected, whichever rows these are.
-TEST_F(ScoreTest, SelectsTheKthOfTheBestNodes) {
+TEST_F(SchedulingCycleScoreTest, SelectsTheKthOfTheBestNodes) {
   for (const char* name : {"z", "b", "y", "c", "x", "a"}) AddNode(name, *name < 'm' ? 50 : 1);
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     TieBreaker expected(seed);
@@ -185,7 +186,7 @@ TEST_F(ScoreTest, SelectsTheKthOfTheBestNodes) {
   }
 }
 
-TEST_F(ScoreTest, WithoutScoresAllFeasibleNodesAreEquallyGood) {
+TEST_F(SchedulingCycleScoreTest, WithoutScoresAllFeasibleNodesAreEquallyGood) {
   AddThree();
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   std::set<std::string> winners;

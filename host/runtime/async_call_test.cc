@@ -72,15 +72,15 @@ class AsyncCallTest : public ::testing::TestWithParam<Point> {};
 INSTANTIATE_TEST_SUITE_P(Points, AsyncCallTest, ::testing::Values(Point::kPreBind, Point::kBind),
                          [](const auto& test) { return std::string(InfoOf(test.param).name); });
 
-struct Case {
+struct AnswerCase {
   const char* name;
   ScriptedAnswer given;
   const char* answer;  // If it begins with a colon, the text after "running ...: ".
   const char* fault;   // Null: no fault.
 };
 
-const std::vector<Case>& Answers() {
-  static const std::vector<Case> kTable = {
+const std::vector<AnswerCase>& Answers() {
+  static const std::vector<AnswerCase> kTable = {
       {"done", {BERTH_SUCCESS}, "Success", nullptr},
       {"rejected", {BERTH_UNSCHEDULABLE, {"no"}}, "Unschedulable: no", nullptr},
       {"rejected as unresolvable",
@@ -100,7 +100,7 @@ const std::vector<Case>& Answers() {
   return kTable;
 }
 
-void ExpectAnswer(const Scene& scene, const Case& row) {
+void ExpectAnswer(const Scene& scene, const AnswerCase& row) {
   const std::string expected =
       row.answer[0] == ':' ? scene.Running(row.answer + 1) : std::string(row.answer);
   EXPECT_THAT(scene.answers, ElementsAre(expected));
@@ -113,7 +113,7 @@ void ExpectAnswer(const Scene& scene, const Case& row) {
 }
 
 TEST_P(AsyncCallTest, ReturnedAnswers) {
-  for (const Case& row : Answers()) {
+  for (const AnswerCase& row : Answers()) {
     SCOPED_TRACE(row.name);
     Scene scene(GetParam());
     scene.returns = row.given;
@@ -126,7 +126,7 @@ TEST_P(AsyncCallTest, ReturnedAnswers) {
 }
 
 TEST_P(AsyncCallTest, AnswersThatAreCompletedLater) {
-  for (const Case& row : Answers()) {
+  for (const AnswerCase& row : Answers()) {
     SCOPED_TRACE(row.name);
     Scene scene(GetParam());
     scene.returns = {BERTH_PENDING, {"not yet"}};
@@ -144,7 +144,7 @@ TEST_P(AsyncCallTest, AnswersThatAreCompletedLater) {
 
 TEST_P(AsyncCallTest, AnswersThatAreCompletedWithinTheCall) {
   for (const berth_code returned : {BERTH_PENDING, BERTH_SUCCESS, BERTH_ERROR}) {
-    for (const Case& row : Answers()) {
+    for (const AnswerCase& row : Answers()) {
       SCOPED_TRACE(row.name);
       Scene scene(GetParam());
       scene.returns = {returned, {"ignored"}};

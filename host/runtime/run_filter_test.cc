@@ -1,4 +1,6 @@
 // RunFilter on nodes to which other pods are nominated.
+#include "host/runtime/run_filter.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -9,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
-#include "host/runtime/run_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "tests/harness/stage.h"
 
@@ -55,9 +56,9 @@ std::string Outcome(Attempt& attempt, const Nominator& nominator) {
 }
 
 // Plugin A rejects nodes with `limit_` pods or more, and records for which nodes it is called.
-class NominatedTest : public ::testing::Test {
+class RunFilterTest : public ::testing::Test {
  protected:
-  NominatedTest() {
+  RunFilterTest() {
     a_ = &stage_.Add("puppet.A", {Point::kPreFilter, Point::kFilter});
     a_->reasons = {AsStr("full")};
     a_->filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
@@ -92,12 +93,12 @@ class NominatedTest : public ::testing::Test {
   bool built_ = false;
 };
 
-TEST_F(NominatedTest, WithoutNominationsEveryNodeIsFilteredOnce) {
+TEST_F(RunFilterTest, WithoutNominationsEveryNodeIsFilteredOnce) {
   EXPECT_EQ(Outcome(Begin(), nominator_), "n0 fits, n1 fits, n2 fits");
   EXPECT_THAT(Take(), ElementsAre("n0 0", "n1 0", "n2 0"));
 }
 
-TEST_F(NominatedTest, WhichNominatedPodsCount) {
+TEST_F(RunFilterTest, WhichNominatedPodsCount) {
   const struct {
     const char* says;
     const char* name;
@@ -123,7 +124,7 @@ TEST_F(NominatedTest, WhichNominatedPodsCount) {
   }
 }
 
-TEST_F(NominatedTest, AddsOnlyNominatedPodsThatCount) {
+TEST_F(RunFilterTest, AddsOnlyNominatedPodsThatCount) {
   limit_ = 3;
   nominator_.Add(MakePod("low", -1), "n1");
   nominator_.Add(MakePod("p"), "n1");
@@ -133,7 +134,7 @@ TEST_F(NominatedTest, AddsOnlyNominatedPodsThatCount) {
   EXPECT_THAT(Take(), ElementsAre("n1 what-if 2", "n0 0", "n1 0", "n2 0"));
 }
 
-TEST_F(NominatedTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
+TEST_F(RunFilterTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
   nominator_.Add(MakePod("q"), "n2");
   nominator_.Add(MakePod("r"), "n0");
   EXPECT_EQ(Outcome(Begin(), nominator_),
@@ -142,7 +143,7 @@ TEST_F(NominatedTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
       << "in the order of rows";
 }
 
-TEST_F(NominatedTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
+TEST_F(RunFilterTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
   for (const char* node : {"n0", "n1", "n2"}) nominator_.Add(MakePod(node), node);
   EXPECT_EQ(Outcome(Begin(), nominator_),
             "n0 puppet.A Unschedulable: full, n1 puppet.A Unschedulable: full, "
@@ -150,7 +151,7 @@ TEST_F(NominatedTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
   EXPECT_THAT(Take(), ElementsAre("n0 what-if 1", "n1 what-if 1", "n2 what-if 1"));
 }
 
-TEST_F(NominatedTest, ANodeMustPassWithAndWithoutNominatedPods) {
+TEST_F(RunFilterTest, ANodeMustPassWithAndWithoutNominatedPods) {
   // The opposite filter: it rejects a node without other pods.
   a_->filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
                   berth_status*) {
@@ -166,7 +167,7 @@ TEST_F(NominatedTest, ANodeMustPassWithAndWithoutNominatedPods) {
             "n0 puppet.A Pending: full, n1 puppet.A Pending: full, n2 fits");
 }
 
-TEST_F(NominatedTest, TheVerdictIsThatOfTheFirstPluginThatRejects) {
+TEST_F(RunFilterTest, TheVerdictIsThatOfTheFirstPluginThatRejects) {
   Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
   b.reasons = {AsStr("not at all"), AsStr("crowded")};
   b.filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
@@ -187,7 +188,7 @@ TEST_F(NominatedTest, TheVerdictIsThatOfTheFirstPluginThatRejects) {
             "n2 fits");
 }
 
-TEST_F(NominatedTest, OnlyCandidatesAreEvaluated) {
+TEST_F(RunFilterTest, OnlyCandidatesAreEvaluated) {
   Attempt& attempt = Begin();
   nominator_.Add(MakePod("q"), "n1");
   nominator_.Add(MakePod("r"), "n2");
@@ -198,7 +199,7 @@ TEST_F(NominatedTest, OnlyCandidatesAreEvaluated) {
   EXPECT_THAT(Take(), ElementsAre("n2 what-if 1", "n0 0"));
 }
 
-TEST_F(NominatedTest, FindsNominatedRowsInEveryBlock) {
+TEST_F(RunFilterTest, FindsNominatedRowsInEveryBlock) {
   for (int i = 3; i < 600; ++i) {
     stage_.cache().SetNode(stage_.objects().Node({.name = "n" + std::to_string(i)}));
   }
@@ -217,7 +218,7 @@ TEST_F(NominatedTest, FindsNominatedRowsInEveryBlock) {
 
 // --- errors --------------------------------------------------------------------------------------
 
-TEST_F(NominatedTest, AnErrorWithNominatedPodsFailsTheCycle) {
+TEST_F(RunFilterTest, AnErrorWithNominatedPodsFailsTheCycle) {
   a_->has_slot = true;
   ScriptedAnswer given{BERTH_ERROR, {"boom"}};
   a_->add_pod = [&given](const berth_cycle&, const berth_pod&, const berth_block&, uint32_t,
@@ -256,13 +257,13 @@ TEST_F(NominatedTest, AnErrorWithNominatedPodsFailsTheCycle) {
 //
 // Three plugins: one adds up requests (columns), one requires another pod on the node (pod lists),
 // one limits the pods on all nodes of a zone (cycle state, AddPod).
-class RandomClusterTest : public ::testing::TestWithParam<uint32_t> {
+class RunFilterRandomClusterTest : public ::testing::TestWithParam<uint32_t> {
  protected:
   static constexpr size_t kNodes = 6;
   static constexpr size_t kZones = 2;
   static constexpr int64_t kZoneLimit = 5;
 
-  RandomClusterTest() {
+  RunFilterRandomClusterTest() {
     AddRoom();
     AddCompany();
     AddZoneLimit();
@@ -372,7 +373,7 @@ class RandomClusterTest : public ::testing::TestWithParam<uint32_t> {
   std::string outcome_;
 };
 
-TEST_P(RandomClusterTest, VerdictsEqualThoseOfTheTwoClusters) {
+TEST_P(RunFilterRandomClusterTest, VerdictsEqualThoseOfTheTwoClusters) {
   for (size_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(
         stage_.cache().AddPod(RandomPod("r" + std::to_string(i), NodeName(Below(kNodes)))).ok());
@@ -404,7 +405,7 @@ TEST_P(RandomClusterTest, VerdictsEqualThoseOfTheTwoClusters) {
   EXPECT_EQ(Verdicts(pod, nominator), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomClusterTest, ::testing::Range(0U, 300U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RunFilterRandomClusterTest, ::testing::Range(0U, 300U));
 
 }  // namespace
 }  // namespace berth::host

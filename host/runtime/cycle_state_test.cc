@@ -1,4 +1,6 @@
 // CycleState: owned by the attempt, passed to the binding, and recycled.
+#include "host/runtime/cycle_state.h"
+
 #include <gtest/gtest.h>
 
 #include "tests/harness/stage.h"

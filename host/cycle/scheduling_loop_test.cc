@@ -1,4 +1,6 @@
 // Class SchedulingLoop: its memory while pods come and go, and the conditions that it writes.
+#include "host/cycle/scheduling_loop.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>

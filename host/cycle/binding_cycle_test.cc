@@ -1,24 +1,86 @@
-// Bind plugins with the embedded cluster, failed bindings, and services that plugins call.
-#include <algorithm>
+// Class BindingCycle, through the whole loop. For what is undone after a failure see
+// reservation_test.cc.
+#include "host/cycle/binding_cycle.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/text.h"
 #include "host/base/time_units.h"
-#include "tests/harness/harness.h"
+#include "tests/harness/pod_lifecycle.h"
 
 namespace berth::host {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsSupersetOf;
+using ::testing::IsEmpty;
 
-class BindTest : public ::testing::Test {
+TEST(BindingCycleTest, EndsWhenAnotherClientBindsTheWaitingPod) {
+  for (const char* node : {"n1", "n2"}) {
+    SCOPED_TRACE(node);
+    PodLifecycle pod;
+    pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
+    pod.Run();
+    pod.harness().AddNode({.name = "n2"});
+    pod.harness().cluster().Bind({"default", "p", ""}, node, nullptr);
+    pod.harness().Settle();
+    EXPECT_EQ(pod.harness().loop().in_flight(), 0U);
+    EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "unreserve B", "unreserve A"));
+    EXPECT_EQ(pod.harness().PlaceOf("p"), std::nullopt);
+    EXPECT_EQ(pod.harness().Column("req.cpu", node), 1000);
+    EXPECT_EQ(pod.harness().loop().cache().pod_count(), 1U);
+    EXPECT_EQ(Stage::slots(), 0);
+    // If the pod went to another node, its place on n1 is free for "other".
+    const QueuedEntity& other = *pod.harness().loop().queue().Find("uid-other");
+    EXPECT_EQ(other.place != QueuePlace::kUnschedulable, std::string_view(node) != "n1");
+  }
+}
+
+// The cache has the pod although the queue has it too. Nothing was reserved, so nothing is undone.
+TEST(BindingCycleTest, DoesNotBeginForAPodThatTheCacheHasOnANode) {
+  PodLifecycle pod;
+  pod.harness().AddNode({.name = "n0"});
+  pod.BeforeRun([&] {
+    const PodRef twin = pod.harness().objects().PodFrom(
+        R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"twin","namespace":"default",)"
+        R"("uid":"uid-p"},"spec":{"nodeName":"n0","containers":[{"name":"c"}]}})");
+    pod.harness().client().SendPodEvent({WatchType::kAdded, twin, PodRef(), false});
+  });
+  pod.Run();
+  EXPECT_EQ(pod.Outcome(), "Error: pod default/p is in the cache, so it can't be assumed");
+  EXPECT_EQ(pod.harness().PlaceOf("p"), QueuePlace::kErrorBackoff);
+  EXPECT_THAT(pod.calls(), IsEmpty());
+  EXPECT_EQ(pod.harness().Column("req.cpu", "n1"), 0);
+  EXPECT_EQ(pod.harness().loop().cache().pod_count(), 1U);
+  EXPECT_EQ(Stage::slots(), 0);
+}
+
+TEST(BindingCycleTest, GoesOnAfterTheLoopWasStopped) {
+  PodLifecycle pod;
+  pod.a().pre_bind = pod.AnswersLater();
+  pod.Run();
+  pod.harness().loop().Stop();
+  pod.harness().Settle();
+  EXPECT_EQ(pod.harness().loop().in_flight(), 1U);
+  Stage::Complete(pod.done(), {});
+  pod.harness().Settle();
+  EXPECT_EQ(pod.Outcome(), "Success");
+  EXPECT_EQ(pod.harness().loop().in_flight(), 0U);
+  EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "post_bind B"));
+}
+
+// --- Bind plugins with the embedded cluster ------------------------------------------------------
+
+class BindingCycleBindTest : public ::testing::Test {
  protected:
-  BindTest() { harness_.AddNodes({"n1"}); }
+  BindingCycleBindTest() { harness_.AddNodes({"n1"}); }
 
   AttemptResult With(const TestProfile& profile) {
     const Status status = harness_.Start(profile);
@@ -32,19 +94,11 @@ class BindTest : public ::testing::Test {
   std::string NodeOf(const std::string& pod) {
     return std::string(harness_.cluster().FindPod("default", pod)->node_name());
   }
-  void ExpectForgotten() {
-    EXPECT_EQ(NodeOf("p"), "");
-    EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
-    EXPECT_EQ(harness_.Column("req.memory", "n1"), 0);
-    EXPECT_EQ(harness_.Column("pods.count", "n1"), 0);
-    EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
-    EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
-  }
 
   Harness harness_;
 };
 
-TEST_F(BindTest, TheHostBindsForThePlugin) {
+TEST_F(BindingCycleBindTest, TheHostBindsForThePlugin) {
   const AttemptResult result = With(R"({"bind":{"how":"api"}})");
   EXPECT_EQ(Harness::Outcome(result), "Success");
   EXPECT_EQ(result.node, "n1");
@@ -54,7 +108,7 @@ TEST_F(BindTest, TheHostBindsForThePlugin) {
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);  // The watch has confirmed the binding.
 }
 
-TEST_F(BindTest, APodThatThePluginBindsStaysAssumedUntilTheWatchConfirmsIt) {
+TEST_F(BindingCycleBindTest, APodThatThePluginBindsStaysAssumedUntilTheWatchConfirmsIt) {
   for (const char* args : {R"({"bind":{"how":"return"}})", R"({"bind":{"how":"complete"}})"}) {
     SCOPED_TRACE(args);
     Harness harness;
@@ -73,7 +127,7 @@ struct BindCase {
   const char* outcome;
 };
 
-TEST_F(BindTest, AFailureRemovesThePodFromTheCache) {
+TEST_F(BindingCycleBindTest, AFailureRemovesThePodFromTheCache) {
   constexpr BindCase kTable[] = {
       {R"({"bind":{"code":1,"reasons":["boom","bang"]}})",
        "Error: running Bind plugin \"test.A\": boom, bang"},
@@ -103,7 +157,7 @@ TEST_F(BindTest, AFailureRemovesThePodFromTheCache) {
   }
 }
 
-TEST_F(BindTest, SkipCallsTheNextPlugin) {
+TEST_F(BindingCycleBindTest, SkipCallsTheNextPlugin) {
   const char* skip = R"({"bind":{"code":5}})";
   const AttemptResult result =
       With(TestProfile()
@@ -115,7 +169,7 @@ TEST_F(BindTest, SkipCallsTheNextPlugin) {
 }
 
 // The message of the API server is reported unchanged, as kube-scheduler does.
-TEST_F(BindTest, TheErrorOfTheClusterIsReported) {
+TEST_F(BindingCycleBindTest, TheErrorOfTheClusterIsReported) {
   ASSERT_TRUE(
       harness_.Start(TestProfile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})"))
           .ok());
@@ -134,7 +188,7 @@ TEST_F(BindTest, TheErrorOfTheClusterIsReported) {
 }
 
 // The answer of the cluster arrives after the plugin has answered.
-TEST_F(BindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
+TEST_F(BindingCycleBindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
   const AttemptResult result =
       With(R"({"bind":{"how":"api-then-return","code":1,"reasons":["changed my mind"]}})");
   EXPECT_EQ(Harness::Outcome(result), "Error: running Bind plugin \"test.A\": changed my mind");
@@ -144,7 +198,7 @@ TEST_F(BindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
 }
 
 // The plugin completes the call on another thread, before or after the call returns.
-TEST_F(BindTest, AThreadOfThePluginMayCompleteTheCall) {
+TEST_F(BindingCycleBindTest, AThreadOfThePluginMayCompleteTheCall) {
   ASSERT_TRUE(harness_.Start(TestProfile().Use("cpp.LateBinder", {Point::kBind})).ok());
   for (int i = 0; i < 50; ++i) {
     const auto result = harness_.Schedule({.name = "p" + std::to_string(i)});
@@ -154,7 +208,7 @@ TEST_F(BindTest, AThreadOfThePluginMayCompleteTheCall) {
   EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
 }
 
-TEST_F(BindTest, APodIsRetriedAfterAnError) {
+TEST_F(BindingCycleBindTest, APodIsRetriedAfterAnError) {
   EXPECT_EQ(With(R"({"bind":{"code":1}})").node, "");
   EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kErrorBackoff);
   harness_.Settle();
@@ -164,7 +218,7 @@ TEST_F(BindTest, APodIsRetriedAfterAnError) {
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->attempts, 2U);
 }
 
-TEST_F(BindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVersion) {
+TEST_F(BindingCycleBindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVersion) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   // The loop receives the change while it waits for the answer to the binding, which fails because
@@ -181,7 +235,7 @@ TEST_F(BindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVersion) {
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->pod->view().scheduling_gates.count, 1U);
 }
 
-TEST_F(BindTest, APodThatIsDeletedBeforeItsBindingFailsIsNotRequeued) {
+TEST_F(BindingCycleBindTest, APodThatIsDeletedBeforeItsBindingFailsIsNotRequeued) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);
@@ -189,107 +243,6 @@ TEST_F(BindTest, APodThatIsDeletedBeforeItsBindingFailsIsNotRequeued) {
   harness_.Settle();
   EXPECT_EQ(harness_.loop().queue().size(), 0U);
   EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
-}
-
-// --- cycle state --------------------------------------------------------------------------------
-
-TEST_F(BindTest, SlotsExistFromPreFilterToBind) {
-  TestProfile profile;
-  profile.Use("test.A", {Point::kPreFilter, Point::kBind}, R"({"say":1,"bind":{"how":"api"}})");
-  ASSERT_TRUE(harness_.Start(profile).ok());
-  harness_.Schedule({.name = "p"});
-  harness_.Schedule({.name = "q"});
-  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: pre_filter slot=7"), 2);
-  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: pre_filter slots=1"), 2);
-  EXPECT_EQ(std::ranges::count(harness_.lines(), "test.A: bind slot=1"), 2);
-  harness_.Stop();
-  EXPECT_THAT(harness_.lines(), Contains("test.A: destroy slots=0"));
-}
-
-// --- services -----------------------------------------------------------------------------------
-
-TEST_F(BindTest, ColumnsCanBeBoundInPreFilterOnly) {
-  TestProfile profile;
-  profile.Use("test.A", {Point::kPreFilter, Point::kFilter},
-              R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"}})");
-  ASSERT_TRUE(harness_.Start(profile).ok());
-  EXPECT_EQ(Harness::Outcome(harness_.Schedule({.name = "p"})), "Success");
-  EXPECT_THAT(harness_.lines(), ElementsAre("test.A: bind code=0", "test.A: bind index=1",
-                                            "test.A: bind code=36", "test.A: bind index=-1"));
-}
-
-TEST_F(BindTest, UnknownAndMisspelledColumns) {
-  const std::pair<const char*, std::vector<std::string>> kTable[] = {
-      {"alloc:example.com/score", {"test.A: bind code=0", "test.A: bind index=0"}},
-      {"no.such", {"test.A: bind code=34", "test.A: bind index=-1"}},
-  };
-  for (const auto& [name, lines] : kTable) {
-    harness_.lines().clear();
-    const std::string args = R"({"preFilter":{"bindColumn":")" + std::string(name) + "\"}}";
-    ASSERT_TRUE(
-        harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, args.c_str())).ok());
-    harness_.Schedule({.name = std::string("p-") + name[0]});
-    EXPECT_EQ(harness_.lines(), lines);
-  }
-}
-
-TEST_F(BindTest, ObjectsOfDeclaredKinds) {
-  for (const char* name : {"red", "blue"}) {
-    harness_.AddObject(R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":")" +
-                       std::string(name) + "\"}}");
-  }
-  harness_.AddObject(
-      R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"x","namespace":"d"}})");
-  ASSERT_TRUE(
-      harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
-  harness_.Schedule({.name = "p"});
-  EXPECT_THAT(harness_.lines(),
-              IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
-                            "test.A: secret found=0", "test.A: retained same=1"}));
-  const auto starts = [&](const char* text) {
-    return std::ranges::find_if(harness_.lines(),
-                                [text](const std::string& line) { return line.starts_with(text); });
-  };
-  EXPECT_LT(starts("test.A: blue Namespace="), starts("test.A: red Namespace="));
-  EXPECT_NE(starts("test.A: red Namespace="), harness_.lines().end());
-}
-
-TEST_F(BindTest, WrongArgumentsAreReportedByPath) {
-  const Status status = harness_.Start(
-      TestProfile().Use("test.A", {Point::kFilter}, R"({"wrong":"expected nothing, found this"})"));
-  EXPECT_THAT(status.message(), ::testing::HasSubstr("test.A"));
-  EXPECT_THAT(status.message(), ::testing::HasSubstr("/wrong"));
-  EXPECT_THAT(status.message(), ::testing::HasSubstr("expected nothing, found this"));
-}
-
-// --- plans --------------------------------------------------------------------------------------
-
-TEST_F(BindTest, InvalidProfilesAreRejected) {
-  const auto refusal = [&](const PlanSpec& spec) {
-    return std::string(harness_.Start(spec).message());
-  };
-  const std::string profile = "profile default-scheduler: ";
-  PlanSpec spec = TestProfile().Spec();
-  spec.points[static_cast<size_t>(Point::kQueueSort)].clear();
-  spec.points[static_cast<size_t>(Point::kBind)].clear();
-  EXPECT_EQ(refusal(spec), profile + "expected exactly one QueueSort plugin, found 0\n" + profile +
-                               "expected at least one Bind plugin, found none");
-  EXPECT_EQ(refusal(TestProfile()
-                        .Use("cpp.ByKey", {Point::kQueueSort})
-                        .Use("cpp.ByLess", {Point::kQueueSort})
-                        .Spec()),
-            profile + "expected exactly one QueueSort plugin, found 2");
-  EXPECT_EQ(refusal(TestProfile().Use("test.A", {}).Use("test.A", {}).Spec()),
-            "plugin \"test.A\" is listed twice");
-  EXPECT_EQ(refusal(TestProfile().Use("test.A", {Point::kFilter, Point::kFilter}).Spec()),
-            profile + "Filter: plugin \"test.A\" is listed twice");
-  EXPECT_EQ(refusal(TestProfile().Use("cpp.ByKey", {Point::kQueueSort, Point::kFilter}).Spec()),
-            profile + "Filter: plugin \"cpp.ByKey\" does not implement this extension point");
-  spec = TestProfile().Spec();
-  spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
-  EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
-  EXPECT_THAT(refusal(TestProfile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
-              ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// Reserve, Unreserve and PostBind.
+#include "host/runtime/run_reserve.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_post_bind.h"
-#include "host/runtime/run_reserve.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -13,21 +12,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class ReserveTest : public ::testing::Test {
+class RunReserveTest : public ::testing::Test {
  protected:
   // Three plugins that record their calls.
   void AddAll() {
     for (const char* name : {"puppet.A", "puppet.B", "puppet.C"}) {
-      Puppet& puppet = stage_.Add(name, {Point::kReserve, Point::kPostBind});
+      Puppet& puppet = stage_.Add(name, {Point::kReserve});
       puppet.reserve = [this, name](const berth_cycle&, const berth_target& target, berth_status*) {
         stage_.log.push_back(std::string("reserve ") + name + " " + std::string(NameOf(target)));
         return BERTH_SUCCESS;
       };
       puppet.unreserve = [this, name](const berth_binding& binding) {
         stage_.log.push_back(std::string("unreserve ") + name + " " + Whither(binding));
-      };
-      puppet.post_bind = [this, name](const berth_binding& binding) {
-        stage_.log.push_back(std::string("post_bind ") + name + " " + Whither(binding));
       };
     }
   }
@@ -48,7 +44,7 @@ struct ReserveCase {
   const char* fault;  // Empty: no fault.
 };
 
-TEST_F(ReserveTest, EveryAnswer) {
+TEST_F(RunReserveTest, EveryAnswer) {
   const ReserveCase kTable[] = {
       {"reserved", {BERTH_SUCCESS}, "Success", ""},
       {"what a success says beside it is nobody's", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
@@ -58,7 +54,7 @@ TEST_F(ReserveTest, EveryAnswer) {
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
-      {"refused for now", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"refused until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
       {"failed",
        {BERTH_ERROR, {"boom", "bang"}},
        "Error: running Reserve plugin \"puppet.A\": boom, bang",
@@ -118,7 +114,7 @@ TEST_F(ReserveTest, EveryAnswer) {
   }
 }
 
-TEST_F(ReserveTest, CallsPluginsInOrderWithTheNodeOfTheRow) {
+TEST_F(RunReserveTest, CallsPluginsInOrderWithTheNodeOfTheRow) {
   AddAll();
   stage_.Build();
   EXPECT_TRUE(RunReserve(stage_.Begin(), 2).ok());
@@ -126,7 +122,7 @@ TEST_F(ReserveTest, CallsPluginsInOrderWithTheNodeOfTheRow) {
               ElementsAre("reserve puppet.A n2", "reserve puppet.B n2", "reserve puppet.C n2"));
 }
 
-TEST_F(ReserveTest, UsesCycleStateThatWasTaken) {
+TEST_F(RunReserveTest, UsesCycleStateThatWasTaken) {
   AddAll();
   Puppet& puppet = stage_.Add("puppet.A", {});
   puppet.has_slot = true;
@@ -141,7 +137,7 @@ TEST_F(ReserveTest, UsesCycleStateThatWasTaken) {
   EXPECT_EQ(*static_cast<int64_t*>(state->of(0).data()[0]), 8);
 }
 
-TEST_F(ReserveTest, UnreserveCallsAllPluginsInReverseOrder) {
+TEST_F(RunReserveTest, UnreserveCallsAllPluginsInReverseOrder) {
   AddAll();
   stage_.Build();
   const auto binding = stage_.MakeBinding();
@@ -150,7 +146,7 @@ TEST_F(ReserveTest, UnreserveCallsAllPluginsInReverseOrder) {
                                       "unreserve puppet.A p>n1"));
 }
 
-TEST_F(ReserveTest, AQuarantinedPluginSkipsReserveButNotUnreserve) {
+TEST_F(RunReserveTest, AQuarantinedPluginSkipsReserveButNotUnreserve) {
   AddAll();
   stage_.Build();
   stage_.Quarantine("puppet.B");
@@ -164,20 +160,10 @@ TEST_F(ReserveTest, AQuarantinedPluginSkipsReserveButNotUnreserve) {
   EXPECT_EQ(stage_.log.size(), 3U);
 }
 
-TEST_F(ReserveTest, PostBindCallsAllPluginsInOrder) {
-  AddAll();
-  stage_.Build();
-  stage_.Quarantine("puppet.C");
-  RunPostBind(*stage_.MakeBinding());
-  EXPECT_THAT(stage_.log, ElementsAre("post_bind puppet.A p>n1", "post_bind puppet.B p>n1",
-                                      "post_bind puppet.C p>n1"));
-}
-
-TEST_F(ReserveTest, WithoutPluginsItSucceeds) {
+TEST_F(RunReserveTest, WithoutPluginsItSucceeds) {
   stage_.Build();
   EXPECT_TRUE(RunReserve(stage_.Begin(), 0).ok());
   RunUnreserve(*stage_.MakeBinding());
-  RunPostBind(*stage_.MakeBinding());
   EXPECT_THAT(stage_.log, IsEmpty());
 }
 

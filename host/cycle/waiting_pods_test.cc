@@ -1,4 +1,6 @@
 // Class WaitingPods, through the whole loop: which pods wait on Permit, as plugins see them.
+#include "host/cycle/waiting_pods.h"
+
 #include <cstdint>
 #include <functional>
 #include <optional>

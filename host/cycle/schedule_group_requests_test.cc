@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cycle/schedule_group.h"
 #include "tests/harness/group_cycle_fixture.h"
 
 namespace berth::host {

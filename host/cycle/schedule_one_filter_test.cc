@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cycle/fit_error.h"
+#include "host/cycle/schedule_one.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {
@@ -15,9 +16,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-class FilterTest : public ::testing::Test {
+class SchedulingCycleFilterTest : public ::testing::Test {
  protected:
-  FilterTest() { harness_.AddNodes({"n1", "n2", "n3"}); }
+  SchedulingCycleFilterTest() { harness_.AddNodes({"n1", "n2", "n3"}); }
 
   // Returns the outcome with test.A at one point.
   std::string With(Point point, const char* args) {
@@ -45,7 +46,7 @@ struct FilterCase {
 
 // --- PreFilter ----------------------------------------------------------------------------------
 
-TEST_F(FilterTest, AnswersOfPreFilter) {
+TEST_F(SchedulingCycleFilterTest, AnswersOfPreFilter) {
   constexpr FilterCase kTable[] = {
       {R"({"preFilter":{"code":1,"reasons":["boom"]}})",
        "Error: running PreFilter plugin \"test.A\": boom"},
@@ -73,7 +74,7 @@ TEST_F(FilterTest, AnswersOfPreFilter) {
   }
 }
 
-TEST_F(FilterTest, PreFilterNamesASubsetOfTheNodes) {
+TEST_F(SchedulingCycleFilterTest, PreFilterNamesASubsetOfTheNodes) {
   ASSERT_TRUE(harness_
                   .Start(TestProfile().Use("test.A", {Point::kPreFilter},
                                            R"({"preFilter":{"nodes":["nobody","n2","n2"]}})"))
@@ -81,7 +82,7 @@ TEST_F(FilterTest, PreFilterNamesASubsetOfTheNodes) {
   EXPECT_EQ(harness_.Schedule({.name = "p"}).node, "n2");
 }
 
-TEST_F(FilterTest, SubsetsAreIntersected) {
+TEST_F(SchedulingCycleFilterTest, SubsetsAreIntersected) {
   EXPECT_EQ(With({R"({"preFilter":{"nodes":["n1","n2"]}})", R"({"preFilter":{"nodes":["n3"]}})"}),
             "Unschedulable: 0/3 nodes are available: node(s) didn't satisfy plugin(s) "
             "[test.A test.B] simultaneously.");
@@ -98,7 +99,7 @@ TEST_F(FilterTest, SubsetsAreIntersected) {
   EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B", "test.C"));
 }
 
-TEST_F(FilterTest, OnlyUnresolvableSkipsTheOtherPreFilters) {
+TEST_F(SchedulingCycleFilterTest, OnlyUnresolvableSkipsTheOtherPreFilters) {
   EXPECT_EQ(With({R"({"preFilter":{"code":3,"reasons":["never"]}})",
                   R"({"preFilter":{"code":1,"reasons":["not reached"]}})"}),
             "Unschedulable: 0/3 nodes are available: never.");
@@ -115,7 +116,8 @@ TEST_F(FilterTest, OnlyUnresolvableSkipsTheOtherPreFilters) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.C: pre_filter nodes=3"));
 }
 
-TEST_F(FilterTest, APluginThatNamesASubsetIsARejectorUnlessALaterOneAnswersUnresolvable) {
+TEST_F(SchedulingCycleFilterTest,
+       APluginThatNamesASubsetIsARejectorUnlessALaterOneAnswersUnresolvable) {
   const char* subset = R"({"preFilter":{"nodes":["n1"]}})";
   With({subset, R"({"preFilter":{"code":2,"reasons":["not today"]}})"});
   EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
@@ -123,7 +125,7 @@ TEST_F(FilterTest, APluginThatNamesASubsetIsARejectorUnlessALaterOneAnswersUnres
   EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.B"));
 }
 
-TEST_F(FilterTest, SkipOmitsTheFilterOfThePlugin) {
+TEST_F(SchedulingCycleFilterTest, SkipOmitsTheFilterOfThePlugin) {
   const char* refuse = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
   EXPECT_EQ(With({refuse}), "Unschedulable: 0/3 nodes are available: 3 full.");
   harness_.cluster().Delete(kPodKind, "default", "p").ok();
@@ -132,7 +134,7 @@ TEST_F(FilterTest, SkipOmitsTheFilterOfThePlugin) {
       "Success");
 }
 
-TEST_F(FilterTest, APluginMayAddReasonsUpToSixtyFour) {
+TEST_F(SchedulingCycleFilterTest, APluginMayAddReasonsUpToSixtyFour) {
   EXPECT_EQ(With({R"({"reasons":["a","b"],"say":1,"preFilter":{"addReasons":62},
                       "filter":{"verdict":2,"bits":-9223372036854775805}})"}),
             "Unschedulable: 0/3 nodes are available: 3 a, 3 added 61, 3 b.");
@@ -142,7 +144,7 @@ TEST_F(FilterTest, APluginMayAddReasonsUpToSixtyFour) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.A: added 62 bit=-1"));
 }
 
-TEST_F(FilterTest, AddedReasonsExistForOneCycle) {
+TEST_F(SchedulingCycleFilterTest, AddedReasonsExistForOneCycle) {
   TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter},
               R"({"say":1,"preFilter":{"addReasons":1,"code":3,"reasons":["no"]}})");
@@ -154,7 +156,7 @@ TEST_F(FilterTest, AddedReasonsExistForOneCycle) {
 
 // --- Filter -------------------------------------------------------------------------------------
 
-TEST_F(FilterTest, Verdicts) {
+TEST_F(SchedulingCycleFilterTest, Verdicts) {
   constexpr FilterCase kTable[] = {
       {R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})",
        "Unschedulable: 0/3 nodes are available: 3 full."},
@@ -193,7 +195,7 @@ TEST_F(FilterTest, Verdicts) {
   }
 }
 
-TEST_F(FilterTest, TheFirstRejectionOfANodeCounts) {
+TEST_F(SchedulingCycleFilterTest, TheFirstRejectionOfANodeCounts) {
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["a"]})",
                   R"({"filter":{"verdict":2,"bits":1},"reasons":["b"]})",
                   R"({"filter":{"verdict":1,"bits":1},"reasons":["not reached"]})"}),
@@ -201,14 +203,14 @@ TEST_F(FilterTest, TheFirstRejectionOfANodeCounts) {
   EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
 }
 
-TEST_F(FilterTest, EqualReasonsOfSeveralPluginsAreCountedTogether) {
+TEST_F(SchedulingCycleFilterTest, EqualReasonsOfSeveralPluginsAreCountedTogether) {
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["same"]})",
                   R"({"filter":{"verdict":2,"bits":1},"reasons":["same"]})"}),
             "Unschedulable: 0/3 nodes are available: 3 same.");
 }
 
 // kube-scheduler sorts "10 x" before "2 y".
-TEST_F(FilterTest, ReasonsAreSortedAsStringsWithTheirCounts) {
+TEST_F(SchedulingCycleFilterTest, ReasonsAreSortedAsStringsWithTheirCounts) {
   for (int i = 4; i <= 12; ++i) harness_.AddNode({.name = "n" + std::to_string(i)});
   EXPECT_EQ(With({R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n1"},"reasons":["z"]})",
                   R"({"filter":{"verdict":2,"bits":1,"onlyAt":"n2"},"reasons":["z"]})",
@@ -216,14 +218,14 @@ TEST_F(FilterTest, ReasonsAreSortedAsStringsWithTheirCounts) {
             "Unschedulable: 0/12 nodes are available: 10 a, 2 z.");
 }
 
-TEST_F(FilterTest, RejectsEveryPodWhileThereIsNoNode) {
+TEST_F(SchedulingCycleFilterTest, RejectsEveryPodWhileThereIsNoNode) {
   for (const char* name : {"n1", "n2", "n3"}) harness_.RemoveNode(name);
   EXPECT_EQ(With(Point::kPreFilter, R"({"preFilter":{"code":1}})"),
             "UnschedulableAndUnresolvable: no nodes available to schedule pods");
   EXPECT_THAT(RejectorsOfLastCycle(), IsEmpty());
 }
 
-TEST_F(FilterTest, RejectsAPodThatUsesAnUnhandledField) {
+TEST_F(SchedulingCycleFilterTest, RejectsAPodThatUsesAnUnhandledField) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   const auto result =
       harness_.Schedule({.name = "p", .spec = R"("resourceClaims":[{"name":"c"}])"});
@@ -233,7 +235,7 @@ TEST_F(FilterTest, RejectsAPodThatUsesAnUnhandledField) {
   EXPECT_EQ(result.node, "");
 }
 
-TEST_F(FilterTest, TheMessageEndsWithTheTextOfPostFilter) {
+TEST_F(SchedulingCycleFilterTest, TheMessageEndsWithTheTextOfPostFilter) {
   With(Point::kFilter, R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})");
   EXPECT_EQ(FitErrorMessage(harness_.loop().cycle().attempt(), "preemption: no."),
             "0/3 nodes are available: 3 full. preemption: no.");
@@ -241,7 +243,7 @@ TEST_F(FilterTest, TheMessageEndsWithTheTextOfPostFilter) {
 
 // --- the nominated node -------------------------------------------------------------------------
 
-TEST_F(FilterTest, SelectsTheNominatedNodeIfItFits) {
+TEST_F(SchedulingCycleFilterTest, SelectsTheNominatedNodeIfItFits) {
   const TestPod pod{.name = "p", .status = "\"nominatedNodeName\":\"n2\""};
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   const auto result = harness_.Schedule(pod);
@@ -249,7 +251,7 @@ TEST_F(FilterTest, SelectsTheNominatedNodeIfItFits) {
   EXPECT_TRUE(harness_.loop().cycle().attempt().nominated_only);
 }
 
-TEST_F(FilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit) {
+TEST_F(SchedulingCycleFilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit) {
   for (const char* args :
        {R"({"filter":{"verdict":2,"onlyAt":"n2"}})", R"({"preFilter":{"nodes":["n1","n3"]}})"}) {
     SCOPED_TRACE(args);

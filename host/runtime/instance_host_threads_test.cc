@@ -14,6 +14,7 @@
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
+#include "host/runtime/instance_host.h"
 #include "host/runtime/metric_store.h"
 #include "tests/harness/stage.h"
 #include "tests/harness/test_pool.h"
@@ -85,7 +86,7 @@ void ExpectNothing(const Kept& kept) {
             BERTH_CANCELLED);
 }
 
-TEST(AfterTheEnd, ServiceCallsDoNothing) {
+TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
   auto stage = std::make_unique<Stage>();
   TestClock clock;
   EmbeddedCluster cluster({.clock = clock, .max_events = 10, .serve = nullptr});
@@ -129,7 +130,7 @@ TEST(AfterTheEnd, ServiceCallsDoNothing) {
 }
 
 // A thread calls services while the instance is being destroyed.
-TEST(AfterTheEnd, AThreadMayCallServicesDuringDestruction) {
+TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
   for (int round = 0; round < 20; ++round) {
     auto stage = std::make_unique<Stage>();
     MetricStore metrics;
@@ -179,7 +180,7 @@ TEST(AfterTheEnd, AThreadMayCallServicesDuringDestruction) {
 }
 
 // The cluster outlives the instance that made requests, and its inbox.
-TEST(AfterTheEnd, LateAnswersOfTheClusterAreDropped) {
+TEST(InstanceHostTest, LateAnswersOfTheClusterAreDropped) {
   TestClock clock;
   EmbeddedCluster cluster(
       {.clock = clock, .max_events = 10, .serve = [](const ApiRequest&) -> Result<std::string> {
@@ -239,7 +240,7 @@ void ExpectShown(const berth_binding& binding, const std::weak_ptr<const void>& 
 
 // One call hangs and another is PENDING: the plugin's own threads may continue with the pending
 // one.
-TEST(AfterTheEnd, ABusyInstanceKeepsItsPendingBindings) {
+TEST(InstanceHostTest, ABusyInstanceKeepsItsPendingBindings) {
   PoolCalls calls;
   const berth_binding* pending = nullptr;
   std::weak_ptr<const void> kept;
@@ -267,7 +268,7 @@ TEST(AfterTheEnd, ABusyInstanceKeepsItsPendingBindings) {
 }
 
 // The call hangs when the destruction of the plan begins, and returns PENDING before it ends.
-TEST(AfterTheEnd, ABindingThatBecomesPendingDuringDestructionIsKept) {
+TEST(InstanceHostTest, ABindingThatBecomesPendingDuringDestructionIsKept) {
   PoolCalls calls;
   calls.plugin = 1;
   std::thread thread;

@@ -32,11 +32,11 @@ class HookedClock final : public Clock {
   const std::function<void()> hook_;
 };
 
-class PoolTest : public ::testing::Test {
+class AsyncCallPoolTest : public ::testing::Test {
  protected:
   static constexpr int64_t kDeadline = 10 * kSecond;
 
-  PoolTest() {
+  AsyncCallPoolTest() {
     for (const char* name : {"puppet.Slow", "puppet.A"}) {
       stage_.Add(name, {Point::kPreBind}).pre_bind = [this](const berth_binding& binding,
                                                             berth_done* done, berth_status*) {
@@ -73,7 +73,7 @@ class PoolTest : public ::testing::Test {
   std::vector<std::string> answers_;
 };
 
-TEST_F(PoolTest, RunsOnlyPluginsThatBlock) {
+TEST_F(AsyncCallPoolTest, RunsOnlyPluginsThatBlock) {
   Start(1);
   EXPECT_THAT(pool_.tasks, IsEmpty());
   EXPECT_THAT(answers_, ElementsAre("Success"));
@@ -87,7 +87,7 @@ TEST_F(PoolTest, RunsOnlyPluginsThatBlock) {
   EXPECT_NE(binding_->TakeState(), nullptr);
 }
 
-TEST_F(PoolTest, TheDeadlineStartsWithTheCall) {
+TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
   Start();
   stage_.AdvanceTime(4 * kDeadline - 1);
   EXPECT_THAT(answers_, IsEmpty());
@@ -111,7 +111,7 @@ TEST_F(PoolTest, TheDeadlineStartsWithTheCall) {
 }
 
 // Other calls occupy all threads, which is no fault of this plugin.
-TEST_F(PoolTest, ACallThatNeverGetsAThreadFails) {
+TEST_F(AsyncCallPoolTest, ACallThatNeverGetsAThreadFails) {
   Start();
   stage_.AdvanceTime(4 * kDeadline - 1);
   EXPECT_THAT(answers_, IsEmpty());
@@ -129,7 +129,7 @@ TEST_F(PoolTest, ACallThatNeverGetsAThreadFails) {
 }
 
 // The wait for a thread times out at the moment at which a thread takes the task.
-TEST_F(PoolTest, ATaskThatAThreadHasTakenIsNotDropped) {
+TEST_F(AsyncCallPoolTest, ATaskThatAThreadHasTakenIsNotDropped) {
   Start();
   bool is_first = true;
   const HookedClock clock(stage_.clock(), [&] {
@@ -143,7 +143,7 @@ TEST_F(PoolTest, ATaskThatAThreadHasTakenIsNotDropped) {
   EXPECT_THAT(pool_.abandoned, IsEmpty());
 }
 
-TEST_F(PoolTest, ATimedOutCallAbandonsItsThread) {
+TEST_F(AsyncCallPoolTest, ATimedOutCallAbandonsItsThread) {
   Start();
   during_ = [this] {
     stage_.AdvanceTime(2 * kDeadline - 1);
@@ -157,7 +157,7 @@ TEST_F(PoolTest, ATimedOutCallAbandonsItsThread) {
 }
 
 // The plugin completes its promise, but its function does not return.
-TEST_F(PoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
+TEST_F(AsyncCallPoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
@@ -179,7 +179,7 @@ TEST_F(PoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
-TEST_F(PoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
+TEST_F(AsyncCallPoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
@@ -194,7 +194,7 @@ TEST_F(PoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(PoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
+TEST_F(AsyncCallPoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
   Start();
   during_ = [this] {
     stage_.AdvanceTime(2 * kDeadline);
@@ -209,7 +209,7 @@ TEST_F(PoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(PoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
+TEST_F(AsyncCallPoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
   Start();
   binding_->Cancel();
   pool_.RunOne();
@@ -219,7 +219,7 @@ TEST_F(PoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(PoolTest, ACallThatIsDroppedInTheQueueIsNotMade) {
+TEST_F(AsyncCallPoolTest, ACallThatIsDroppedInTheQueueIsNotMade) {
   Start();
   call_.reset();
   binding_.reset();
@@ -230,7 +230,7 @@ TEST_F(PoolTest, ACallThatIsDroppedInTheQueueIsNotMade) {
   EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);
 }
 
-TEST_F(PoolTest, ATaskThatNeverRunsReleasesItsBinding) {
+TEST_F(AsyncCallPoolTest, ATaskThatNeverRunsReleasesItsBinding) {
   Start();
   call_.reset();
   binding_.reset();
@@ -240,7 +240,7 @@ TEST_F(PoolTest, ATaskThatNeverRunsReleasesItsBinding) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(PoolTest, WithoutAPoolTheCallIsMadeAtOnce) {
+TEST_F(AsyncCallPoolTest, WithoutAPoolTheCallIsMadeAtOnce) {
   stage_.calls().pool = nullptr;
   Start();
   EXPECT_THAT(answers_, ElementsAre("Success"));

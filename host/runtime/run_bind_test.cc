@@ -1,8 +1,9 @@
 // BindRun with several plugins.
+#include "host/runtime/run_bind.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

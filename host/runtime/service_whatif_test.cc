@@ -1,4 +1,6 @@
 // The service berth.whatif/1, called from PostFilter.
+#include "host/runtime/service_whatif.h"
+
 #include <functional>
 #include <string>
 #include <thread>

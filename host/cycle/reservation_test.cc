@@ -1,5 +1,7 @@
 // Class Reservation, through the whole loop: for every reason for which a pod may lose its node
 // after "assume", the reservation is undone once, in the documented order.
+#include "host/cycle/reservation.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>

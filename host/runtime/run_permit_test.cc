@@ -1,8 +1,9 @@
+#include "host/runtime/run_permit.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/runtime/run_permit.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -12,10 +13,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kMost = 15 * 60 * kSecond;
+constexpr int64_t kMaxWaitNs = 15 * 60 * kSecond;
 
 // One or more Permit plugins with scripted answers.
-class PermitTest : public ::testing::Test {
+class RunPermitTest : public ::testing::Test {
  protected:
   static void Play(Puppet& puppet, const ScriptedAnswer& given, int64_t timeout_ns = 0) {
     puppet.permit = [given, timeout_ns](const berth_cycle&, const berth_target&, int64_t* timeout,
@@ -36,7 +37,7 @@ struct PermitCase {
   const char* fault;  // Empty: no fault.
 };
 
-TEST_F(PermitTest, EveryAnswer) {
+TEST_F(RunPermitTest, EveryAnswer) {
   const PermitCase kTable[] = {
       {"let go", {BERTH_SUCCESS}, "Success", ""},
       {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
@@ -44,7 +45,7 @@ TEST_F(PermitTest, EveryAnswer) {
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
-      {"refused for now", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"refused until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
       {"held",
        {BERTH_WAIT},
        "Wait: one or more plugins asked to wait and no plugin rejected pod",
@@ -95,15 +96,15 @@ TEST_F(PermitTest, EveryAnswer) {
   }
 }
 
-TEST_F(PermitTest, ClampsTimeoutsToFifteenMinutes) {
+TEST_F(RunPermitTest, ClampsTimeoutsToFifteenMinutes) {
   constexpr std::pair<int64_t, int64_t> kTable[] = {
       {0, 0},
       {1, 1},
       {kSecond, kSecond},
-      {kMost - 1, kMost - 1},
-      {kMost, kMost},
-      {kMost + 1, kMost},
-      {INT64_MAX, kMost},
+      {kMaxWaitNs - 1, kMaxWaitNs - 1},
+      {kMaxWaitNs, kMaxWaitNs},
+      {kMaxWaitNs + 1, kMaxWaitNs},
+      {INT64_MAX, kMaxWaitNs},
       {-1, 0},
       {INT64_MIN, 0},
   };
@@ -118,7 +119,7 @@ TEST_F(PermitTest, ClampsTimeoutsToFifteenMinutes) {
   }
 }
 
-TEST_F(PermitTest, ListsThePluginsThatWaitInOrder) {
+TEST_F(RunPermitTest, ListsThePluginsThatWaitInOrder) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS, {"b"}}, 2);
   Play(stage_.Add("puppet.C", {Point::kPermit}), {BERTH_WAIT, {"c"}}, 3);
@@ -133,7 +134,7 @@ TEST_F(PermitTest, ListsThePluginsThatWaitInOrder) {
   EXPECT_EQ(result.waits[1].timeout_ns, 3);
 }
 
-TEST_F(PermitTest, ARejectionAfterAWaitRejects) {
+TEST_F(RunPermitTest, ARejectionAfterAWaitRejects) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT, {"a"}}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_UNSCHEDULABLE, {"no"}});
   stage_.Build();
@@ -143,7 +144,7 @@ TEST_F(PermitTest, ARejectionAfterAWaitRejects) {
   EXPECT_THAT(result.waits, IsEmpty());
 }
 
-TEST_F(PermitTest, AQuarantinedPluginFailsThePod) {
+TEST_F(RunPermitTest, AQuarantinedPluginFailsThePod) {
   Play(stage_.Add("puppet.A", {Point::kPermit}), {BERTH_WAIT}, 1);
   Play(stage_.Add("puppet.B", {Point::kPermit}), {BERTH_SUCCESS});
   stage_.Build();
@@ -154,7 +155,7 @@ TEST_F(PermitTest, AQuarantinedPluginFailsThePod) {
   EXPECT_THAT(result.waits, IsEmpty());
 }
 
-TEST_F(PermitTest, WithoutPluginsItSucceeds) {
+TEST_F(RunPermitTest, WithoutPluginsItSucceeds) {
   stage_.Build();
   EXPECT_TRUE(RunPermit(stage_.Begin(), 1).status.ok());
 }

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/virtual_clock.h"
+#include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -44,7 +45,7 @@ class EmbeddedSchedulerTest : public ::testing::Test {
   // Schedules pod "p" up to Permit, where test.Guest sends the requests of `args`.
   void Schedule(nlohmann::json args) {
     auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
-    for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_BINARY_DIR "/plugins"}) {
+    for (const std::string& directory : {TestPluginDirectory(), DefaultPluginDirectory()}) {
       ASSERT_TRUE(plugins->AddDirectory(directory).ok()) << directory;
     }
     SchedulerOptions options;
@@ -128,7 +129,7 @@ TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   const VirtualClock clock(0);
   SchedulerOptions options;
   auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
-  ASSERT_TRUE(plugins->AddLibrary(BERTH_PUPPETS).ok());
+  ASSERT_TRUE(plugins->AddLibrary(PuppetLibrary()).ok());
   options.plugins = plugins;
   options.profiles = {stage.spec()};
   options.loop.clock = &clock;

@@ -1,7 +1,8 @@
+#include "host/runtime/run_post_filter.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_post_filter.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -10,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class PostFilterTest : public ::testing::Test {
+class RunPostFilterTest : public ::testing::Test {
  protected:
   // `nominates`: a node, or null for no nomination.
   static void Play(Puppet& puppet, const ScriptedAnswer& given, const char* nominates = nullptr) {
@@ -61,7 +62,7 @@ struct PostFilterCase {
   const char* fault;  // Empty: no fault.
 };
 
-TEST_F(PostFilterTest, EveryAnswer) {
+TEST_F(RunPostFilterTest, EveryAnswer) {
   const PostFilterCase kTable[] = {
       {"made room", {BERTH_SUCCESS, {"victims"}}, "Success: victims", true, true, ""},
       {"hopeless",
@@ -71,7 +72,7 @@ TEST_F(PostFilterTest, EveryAnswer) {
        true,
        ""},
       {"ask another", {BERTH_UNSCHEDULABLE, {"no"}}, "Unschedulable: no, b", false, true, ""},
-      {"ask another for now",
+      {"ask another, pending",
        {BERTH_PENDING, {"later"}},
        "Unschedulable: later, b",
        false,
@@ -136,7 +137,7 @@ struct Nomination {
   const char* node;
 };
 
-TEST_F(PostFilterTest, WhichNominationCounts) {
+TEST_F(RunPostFilterTest, WhichNominationCounts) {
   const Nomination kTable[] = {
       {"nobody's", {BERTH_UNSCHEDULABLE}, nullptr, nullptr, false, ""},
       {"the only one", {BERTH_UNSCHEDULABLE}, "n0", nullptr, true, "n0"},
@@ -164,7 +165,7 @@ TEST_F(PostFilterTest, WhichNominationCounts) {
   }
 }
 
-TEST_F(PostFilterTest, ARejectionOfAllNamesTheFirstPlugin) {
+TEST_F(RunPostFilterTest, ARejectionOfAllNamesTheFirstPlugin) {
   Play(stage_.Add("puppet.A", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"a", "b"}});
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE});
   Play(stage_.Add("puppet.C", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"c"}});
@@ -174,7 +175,7 @@ TEST_F(PostFilterTest, ARejectionOfAllNamesTheFirstPlugin) {
   EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.A");
 }
 
-TEST_F(PostFilterTest, AQuarantinedPluginIsSkipped) {
+TEST_F(RunPostFilterTest, AQuarantinedPluginIsSkipped) {
   Play(stage_.Add("puppet.A", {Point::kPostFilter}), {BERTH_SUCCESS}, "n0");
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"b"}});
   stage_.Build();
@@ -187,7 +188,7 @@ TEST_F(PostFilterTest, AQuarantinedPluginIsSkipped) {
 
 // --- verdicts ------------------------------------------------------------------------------------
 
-TEST_F(PostFilterTest, ShowsTheVerdictsOfFilter) {
+TEST_F(RunPostFilterTest, ShowsTheVerdictsOfFilter) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
               attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
               attempt.verdicts[1] = {1, 0, BERTH_PENDING};
@@ -196,7 +197,7 @@ TEST_F(PostFilterTest, ShowsTheVerdictsOfFilter) {
             "2.6.3 of 3");
 }
 
-TEST_F(PostFilterTest, MarksNodesThatNoFilterSaw) {
+TEST_F(RunPostFilterTest, MarksNodesThatNoFilterSaw) {
   EXPECT_EQ(Seen([&](Attempt& attempt) {
               attempt.some_rows.AssignRows(attempt.table(), std::array<Row, 1>{1});
               attempt.candidates = &attempt.some_rows;
@@ -206,7 +207,7 @@ TEST_F(PostFilterTest, MarksNodesThatNoFilterSaw) {
             "3a.2.3a of 3");
 }
 
-TEST_F(PostFilterTest, ShowsTheRejectionOfPreFilter) {
+TEST_F(RunPostFilterTest, ShowsTheRejectionOfPreFilter) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
               attempt.pre_filter_rejection = PluginStatus{BERTH_UNSCHEDULABLE, 1, {"no"}};
               attempt.verdicts[0] = {1, 0, BERTH_PENDING};  // Left from an earlier attempt.
@@ -214,7 +215,7 @@ TEST_F(PostFilterTest, ShowsTheRejectionOfPreFilter) {
             "2a.2a.2a of 3");
 }
 
-TEST_F(PostFilterTest, ShowsNoVerdictForARowWithoutANode) {
+TEST_F(RunPostFilterTest, ShowsNoVerdictForARowWithoutANode) {
   stage_.table().RemoveNode("n1");
   EXPECT_EQ(Seen([](Attempt& attempt) {
               attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
@@ -224,7 +225,7 @@ TEST_F(PostFilterTest, ShowsNoVerdictForARowWithoutANode) {
             "2.0a.2 of 2");
 }
 
-TEST_F(PostFilterTest, ShowsSuccessForFeasibleRows) {
+TEST_F(RunPostFilterTest, ShowsSuccessForFeasibleRows) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
               for (RowVerdict& verdict : attempt.verdicts) verdict = {1, 0, BERTH_UNSCHEDULABLE};
               attempt.feasible.Append(0, 3, std::array<uint32_t, 1>{2});
@@ -232,7 +233,7 @@ TEST_F(PostFilterTest, ShowsSuccessForFeasibleRows) {
             "2.2.0 of 3");
 }
 
-TEST_F(PostFilterTest, WithoutPluginsItRejectsWithoutAReason) {
+TEST_F(RunPostFilterTest, WithoutPluginsItRejectsWithoutAReason) {
   stage_.Build();
   const PostFilterResult result = RunPostFilter(stage_.Begin());
   EXPECT_EQ(TextOf(result.status), "Unschedulable");

@@ -18,6 +18,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/time_units.h"
+#include "tests/harness/paths.h"
 
 namespace berth::host {
 namespace {
@@ -31,7 +32,7 @@ using ::testing::StartsWith;
 std::shared_ptr<const PluginSet> Plugins() {
   static const std::shared_ptr<const PluginSet> plugins = [] {
     auto set = std::make_shared<PluginSet>(::testing::TempDir());
-    for (const char* directory : {BERTH_TEST_PLUGIN_DIR, BERTH_BINARY_DIR "/plugins"}) {
+    for (const std::string& directory : {TestPluginDirectory(), DefaultPluginDirectory()}) {
       const Status status = set->AddDirectory(directory);
       BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
     }

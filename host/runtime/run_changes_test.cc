@@ -1,11 +1,12 @@
 // ChangeHub: every change of the node table is delivered to the plugins with the Changes point.
+#include "host/runtime/run_changes.h"
+
 #include <map>
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_changes.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -36,9 +37,9 @@ std::string Describe(const berth_change& change) {
   return text;
 }
 
-class ChangesTest : public ::testing::Test {
+class ChangeHubTest : public ::testing::Test {
  protected:
-  ChangesTest() {
+  ChangeHubTest() {
     a_ = &stage_.Add("puppet.A", {Point::kChanges});
     a_->change = Note("");
     stage_.Build();
@@ -71,7 +72,7 @@ class ChangesTest : public ::testing::Test {
   Puppet* a_;
 };
 
-TEST_F(ChangesTest, DeliversEveryChangeOfAPod) {
+TEST_F(ChangeHubTest, DeliversEveryChangeOfAPod) {
   Cache& cache = stage_.cache();
   hub_.AddPlan(stage_.plan());
   cache.SetNode(MakeNode("n0"));
@@ -99,7 +100,7 @@ TEST_F(ChangesTest, DeliversEveryChangeOfAPod) {
                           "#10 pod removed r:1 on n0:1 at 0", "#11 pod added r:2 on n1:1 at 1"));
 }
 
-TEST_F(ChangesTest, DeliversEveryChangeOfANode) {
+TEST_F(ChangeHubTest, DeliversEveryChangeOfANode) {
   hub_.AddPlan(stage_.plan());
   Take();
   stage_.cache().SetNode(MakeNode("n0"));
@@ -109,7 +110,7 @@ TEST_F(ChangesTest, DeliversEveryChangeOfANode) {
                                   "#3 node removed n0:2 at 0"));
 }
 
-TEST_F(ChangesTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
+TEST_F(ChangeHubTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
   hub_.AddPlan(stage_.plan());
   Take();
   ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", "late")).ok());
@@ -120,7 +121,7 @@ TEST_F(ChangesTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
                                   "#3 node removed late:1 at 0", "#4 pod removed p:1 at 0"));
 }
 
-TEST_F(ChangesTest, ANewPlanGetsAReplay) {
+TEST_F(ChangeHubTest, ANewPlanGetsAReplay) {
   Cache& cache = stage_.cache();
   ASSERT_TRUE(cache.AddPod(MakePod("g", "ghost")).ok());
   cache.SetNode(MakeNode("n1"));
@@ -138,12 +139,12 @@ TEST_F(ChangesTest, ANewPlanGetsAReplay) {
   EXPECT_THAT(Take(), ElementsAre("#6 node removed n2:1 at 2"));
 }
 
-TEST_F(ChangesTest, TheReplayOfAnEmptyTableIsOnlySynced) {
+TEST_F(ChangeHubTest, TheReplayOfAnEmptyTableIsOnlySynced) {
   hub_.AddPlan(stage_.plan());
   EXPECT_THAT(Take(), ElementsAre("#0 synced"));
 }
 
-TEST_F(ChangesTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
+TEST_F(ChangeHubTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
   Stage other;  // A second profile on the cluster of the first.
   other.Add("puppet.B", {Point::kFilter}).change = Note("B ");
   other.Build();
@@ -166,7 +167,7 @@ TEST_F(ChangesTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
   EXPECT_EQ(hub_.sequence(), 4U);
 }
 
-TEST_F(ChangesTest, AQuarantinedPluginStillGetsChanges) {
+TEST_F(ChangeHubTest, AQuarantinedPluginStillGetsChanges) {
   hub_.AddPlan(stage_.plan());
   Take();
   stage_.Quarantine("puppet.A");
@@ -175,7 +176,7 @@ TEST_F(ChangesTest, AQuarantinedPluginStillGetsChanges) {
 }
 
 // A plugin may keep a view until a change replaces or removes it.
-TEST_F(ChangesTest, AViewIsValidUntilItsReplacementOrRemovalWasDelivered) {
+TEST_F(ChangeHubTest, AViewIsValidUntilItsReplacementOrRemovalWasDelivered) {
   std::map<std::string, const berth_pod*> pods;
   std::map<std::string, const berth_node*> nodes;
   a_->change = [&](const berth_change& change) {

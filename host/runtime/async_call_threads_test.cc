@@ -11,6 +11,7 @@
 #include "host/base/time_units.h"
 #include "host/guard/bind_pool.h"
 #include "host/guard/call_watchdog.h"
+#include "host/runtime/async_call.h"
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_pre_bind.h"
 #include "tests/harness/stage.h"
@@ -39,7 +40,7 @@ class Gate {
   bool is_open_ = false;
 };
 
-class AsyncThreadsTest : public ::testing::Test {
+class AsyncCallThreadsTest : public ::testing::Test {
  protected:
   // Drains the inbox, as the scheduling thread does, until `count` runs have finished.
   void AwaitEnds(size_t count) {
@@ -58,7 +59,7 @@ class AsyncThreadsTest : public ::testing::Test {
 };
 
 // The completion races with the return of the call, and with a second completion.
-TEST_F(AsyncThreadsTest, CompletedByThreadsOfThePlugin) {
+TEST_F(AsyncCallThreadsTest, CompletedByThreadsOfThePlugin) {
   std::vector<std::thread> threads;
   Puppet& puppet = stage_.Add("puppet.A", {Point::kBind});
   puppet.has_slot = true;
@@ -90,7 +91,7 @@ TEST_F(AsyncThreadsTest, CompletedByThreadsOfThePlugin) {
 }
 
 // A plugin may return an answer and also complete its promise.
-TEST_F(AsyncThreadsTest, ReturnedAndCompleted) {
+TEST_F(AsyncCallThreadsTest, ReturnedAndCompleted) {
   std::vector<std::thread> threads;
   stage_.Add("puppet.A", {Point::kPreBind}).pre_bind = [&](const berth_binding&, berth_done* done,
                                                            berth_status*) {
@@ -111,7 +112,7 @@ TEST_F(AsyncThreadsTest, ReturnedAndCompleted) {
   EXPECT_THAT(ends_, Each("Success"));
 }
 
-TEST_F(AsyncThreadsTest, BlockingPluginsRunInParallel) {
+TEST_F(AsyncCallThreadsTest, BlockingPluginsRunInParallel) {
   std::atomic<int> inside = 0;
   const auto scheduling_thread = std::this_thread::get_id();
   for (const char* name : {"puppet.Slow", "puppet.Slower"}) {
@@ -138,7 +139,7 @@ TEST_F(AsyncThreadsTest, BlockingPluginsRunInParallel) {
   EXPECT_NE(binding->TakeState(), nullptr);
 }
 
-TEST_F(AsyncThreadsTest, ManyCallsOnFewThreads) {
+TEST_F(AsyncCallThreadsTest, ManyCallsOnFewThreads) {
   std::atomic<int> calls = 0;
   stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
                                                        berth_status* status) {
@@ -166,7 +167,7 @@ TEST_F(AsyncThreadsTest, ManyCallsOnFewThreads) {
 
 // A call that outlasts the binding, the deadline and the run keeps its binding alive, and the
 // scheduling thread destroys its slots.
-TEST_F(AsyncThreadsTest, AnAbandonedBlockedCall) {
+TEST_F(AsyncCallThreadsTest, AnAbandonedBlockedCall) {
   Gate began;
   Gate may_end;
   std::string seen;
@@ -209,7 +210,7 @@ TEST_F(AsyncThreadsTest, AnAbandonedBlockedCall) {
 }
 
 // A process destroys bindings, pool and plan in this order.
-TEST_F(AsyncThreadsTest, ShutdownDuringCalls) {
+TEST_F(AsyncCallThreadsTest, ShutdownDuringCalls) {
   Gate began;
   Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
   slow.has_slot = true;
@@ -248,7 +249,7 @@ TEST_F(AsyncThreadsTest, ShutdownDuringCalls) {
 
 // A call that never ends occupies its thread, but blocks neither the next call nor the destruction
 // of the pool and the plan.
-TEST_F(AsyncThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
+TEST_F(AsyncCallThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
   constexpr int64_t kDeadline = kSecond;
   // The thread may still use them when the test has ended.
   const auto began = std::make_shared<Gate>();
@@ -306,7 +307,7 @@ TEST_F(AsyncThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
 }
 
 // A call that was not abandoned returns while the pool and the plan are being destroyed.
-TEST_F(AsyncThreadsTest, ACallThatEndsDuringTheDestructionOfThePlan) {
+TEST_F(AsyncCallThreadsTest, ACallThatEndsDuringTheDestructionOfThePlan) {
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     auto stage = std::make_unique<Stage>();

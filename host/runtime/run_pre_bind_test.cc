@@ -1,9 +1,10 @@
 // PreBindPreFlight, and PreBindRun with groups of parallel plugins.
+#include "host/runtime/run_pre_bind.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/runtime/run_pre_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -25,7 +26,7 @@ constexpr const char* kUnsupported =
     "Error: PreBindPreFlight puppet.A returned \"%s\", which is unsupported. It is supposed to "
     "return Success, Skip, or Error status";
 
-TEST(PreFlight, EveryAnswer) {
+TEST(RunPreBindPreFlightTest, EveryAnswer) {
   const Flight kTable[] = {
       {"there is work", {BERTH_SUCCESS}, "Success", ""},
       {"there is none", {BERTH_SKIP}, "Skip", ""},
@@ -82,7 +83,7 @@ TEST(PreFlight, EveryAnswer) {
   }
 }
 
-TEST(PreFlight, SkipsOnlyIfAllPluginsSkip) {
+TEST(RunPreBindPreFlightTest, SkipsOnlyIfAllPluginsSkip) {
   struct Row {
     const char* says;
     berth_code a, b;  // Wait: the plugin has no pre-flight.
@@ -112,14 +113,14 @@ TEST(PreFlight, SkipsOnlyIfAllPluginsSkip) {
   }
 }
 
-TEST(PreFlight, WithoutPluginsItSkips) {
+TEST(RunPreBindPreFlightTest, WithoutPluginsItSkips) {
   Stage stage;
   stage.Build();
   EXPECT_EQ(RunPreBindPreFlight(*stage.MakeBinding()).status.code, BERTH_SKIP);
 }
 
 // PreBind reports the quarantine.
-TEST(PreFlight, AQuarantinedPluginIsNotCalled) {
+TEST(RunPreBindPreFlightTest, AQuarantinedPluginIsNotCalled) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreBind}).pre_flight = [](const berth_binding&, berth_status*) {
     return BERTH_SKIP;
@@ -134,7 +135,7 @@ TEST(PreFlight, AQuarantinedPluginIsNotCalled) {
 // --- groups --------------------------------------------------------------------------------------
 
 // puppet.A to puppet.C; a call of puppet.A logs "A", and the test completes it.
-class PreBindTest : public ::testing::Test {
+class PreBindRunTest : public ::testing::Test {
  protected:
   // Upper case: a parallel plugin; lower case: one that runs alone. "Ab": A, then b.
   void Cast(std::string_view letters) {
@@ -176,13 +177,13 @@ class PreBindTest : public ::testing::Test {
   std::unique_ptr<PreBindRun> run_;
 };
 
-TEST_F(PreBindTest, WithoutPluginsItSucceeds) {
+TEST_F(PreBindRunTest, WithoutPluginsItSucceeds) {
   Cast("");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, RunsPluginsInSequence) {
+TEST_F(PreBindRunTest, RunsPluginsInSequence) {
   Cast("ab");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -192,7 +193,7 @@ TEST_F(PreBindTest, RunsPluginsInSequence) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, RunsParallelPluginsTogether) {
+TEST_F(PreBindRunTest, RunsParallelPluginsTogether) {
   Cast("ABC");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
@@ -203,14 +204,14 @@ TEST_F(PreBindTest, RunsParallelPluginsTogether) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, AnswersMayComeWithinTheCall) {
+TEST_F(PreBindRunTest, AnswersMayComeWithinTheCall) {
   Cast("aBC");
   immediate_answers_ = {{'A', {}}, {'B', {}}, {'C', {}}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C", "Success"));
 }
 
-TEST_F(PreBindTest, APluginThatRunsAloneEndsAGroup) {
+TEST_F(PreBindRunTest, APluginThatRunsAloneEndsAGroup) {
   Cast("AbC");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -222,7 +223,7 @@ TEST_F(PreBindTest, APluginThatRunsAloneEndsAGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, ASkippedPluginThatRunsAloneEndsAGroup) {
+TEST_F(PreBindRunTest, ASkippedPluginThatRunsAloneEndsAGroup) {
   Cast("AbC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -232,33 +233,33 @@ TEST_F(PreBindTest, ASkippedPluginThatRunsAloneEndsAGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, ASkippedParallelPluginDoesNotSplitItsGroup) {
+TEST_F(PreBindRunTest, ASkippedParallelPluginDoesNotSplitItsGroup) {
   Cast("ABC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A", "C"));
 }
 
-TEST_F(PreBindTest, IfAllAreSkippedItSucceeds) {
+TEST_F(PreBindRunTest, IfAllAreSkippedItSucceeds) {
   Cast("aBc");
   Start({0, 1, 2});
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindTest, AFailureEndsTheRun) {
+TEST_F(PreBindRunTest, AFailureEndsTheRun) {
   Cast("ab");
   Start();
   Answer('A', {BERTH_ERROR, {"boom"}});
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Error: running PreBind plugin \"puppet.A\": boom"));
 }
 
-TEST_F(PreBindTest, ARejectionEndsTheRun) {
+TEST_F(PreBindRunTest, ARejectionEndsTheRun) {
   Cast("ab");
   immediate_answers_['A'] = {BERTH_UNSCHEDULABLE, {"no"}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Unschedulable: no"));
 }
 
-TEST_F(PreBindTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
+TEST_F(PreBindRunTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   Cast("ABC");
   immediate_answers_['B'] = {BERTH_ERROR, {"boom"}};
   Start();
@@ -268,7 +269,7 @@ TEST_F(PreBindTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.B\": boom"));
 }
 
-TEST_F(PreBindTest, AFailureCancelsTheGroupAndWaitsForIt) {
+TEST_F(PreBindRunTest, AFailureCancelsTheGroupAndWaitsForIt) {
   Cast("ABCd");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
@@ -281,7 +282,7 @@ TEST_F(PreBindTest, AFailureCancelsTheGroupAndWaitsForIt) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
 }
 
-TEST_F(PreBindTest, ReportsTheFirstOfSeveralFailuresInProfileOrder) {
+TEST_F(PreBindRunTest, ReportsTheFirstOfSeveralFailuresInProfileOrder) {
   Cast("AB");
   Start();
   TakeLog();
@@ -290,7 +291,7 @@ TEST_F(PreBindTest, ReportsTheFirstOfSeveralFailuresInProfileOrder) {
   EXPECT_THAT(TakeLog(), ElementsAre("Unschedulable: earlier"));
 }
 
-TEST_F(PreBindTest, ACancelledBindingStartsNoFurtherGroup) {
+TEST_F(PreBindRunTest, ACancelledBindingStartsNoFurtherGroup) {
   Cast("ab");
   Start();
   binding_->Cancel();
@@ -300,7 +301,7 @@ TEST_F(PreBindTest, ACancelledBindingStartsNoFurtherGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
 }
 
-TEST_F(PreBindTest, CancellationDuringTheLastGroupLeavesTheResultToItsAnswers) {
+TEST_F(PreBindRunTest, CancellationDuringTheLastGroupLeavesTheResultToItsAnswers) {
   Cast("a");
   Start();
   binding_->Cancel();
@@ -308,7 +309,7 @@ TEST_F(PreBindTest, CancellationDuringTheLastGroupLeavesTheResultToItsAnswers) {
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Success"));
 }
 
-TEST_F(PreBindTest, EveryPluginHasItsOwnDeadline) {
+TEST_F(PreBindRunTest, EveryPluginHasItsOwnDeadline) {
   stage_.calls().deadline_ns = kSecond;
   Cast("ABc");
   Start();
@@ -325,7 +326,7 @@ TEST_F(PreBindTest, EveryPluginHasItsOwnDeadline) {
   Answer('C');
 }
 
-TEST_F(PreBindTest, ADroppedRunCallsNoFurtherPlugin) {
+TEST_F(PreBindRunTest, ADroppedRunCallsNoFurtherPlugin) {
   Cast("Ab");
   Start();
   run_.reset();

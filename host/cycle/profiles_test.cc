@@ -1,4 +1,6 @@
 // Class Profiles: profiles are replaced while the scheduler runs.
+#include "host/cycle/profiles.h"
+
 #include <malloc.h>
 
 #include <cstddef>
@@ -344,6 +346,44 @@ TEST_F(ProfilesTest, AThousandReloadsUseLittleMemory) {
   const int64_t kept =
       static_cast<int64_t>(mallinfo2().uordblks) - static_cast<int64_t>(before);  // Or less.
   EXPECT_LT(kept, static_cast<int64_t>(kReloads * instances * kBytesPerInstance));
+}
+
+// --- profiles that are refused -------------------------------------------------------------------
+
+TEST_F(ProfilesTest, WrongArgumentsAreReportedByPath) {
+  const Status status = harness_.Start(
+      TestProfile().Use("test.A", {Point::kFilter}, R"({"wrong":"expected nothing, found this"})"));
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("test.A"));
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("/wrong"));
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("expected nothing, found this"));
+}
+
+TEST_F(ProfilesTest, InvalidProfilesAreRejected) {
+  const auto refusal = [&](const PlanSpec& spec) {
+    return std::string(harness_.Start(spec).message());
+  };
+  const std::string profile = "profile default-scheduler: ";
+  PlanSpec spec = TestProfile().Spec();
+  spec.points[static_cast<size_t>(Point::kQueueSort)].clear();
+  spec.points[static_cast<size_t>(Point::kBind)].clear();
+  EXPECT_EQ(refusal(spec), profile + "expected exactly one QueueSort plugin, found 0\n" + profile +
+                               "expected at least one Bind plugin, found none");
+  EXPECT_EQ(refusal(TestProfile()
+                        .Use("cpp.ByKey", {Point::kQueueSort})
+                        .Use("cpp.ByLess", {Point::kQueueSort})
+                        .Spec()),
+            profile + "expected exactly one QueueSort plugin, found 2");
+  EXPECT_EQ(refusal(TestProfile().Use("test.A", {}).Use("test.A", {}).Spec()),
+            "plugin \"test.A\" is listed twice");
+  EXPECT_EQ(refusal(TestProfile().Use("test.A", {Point::kFilter, Point::kFilter}).Spec()),
+            profile + "Filter: plugin \"test.A\" is listed twice");
+  EXPECT_EQ(refusal(TestProfile().Use("cpp.ByKey", {Point::kQueueSort, Point::kFilter}).Spec()),
+            profile + "Filter: plugin \"cpp.ByKey\" does not implement this extension point");
+  spec = TestProfile().Spec();
+  spec.points[static_cast<size_t>(Point::kScore)].push_back({"test.B", 1});
+  EXPECT_EQ(refusal(spec), profile + "Score: plugin \"test.B\" is not among the profile's plugins");
+  EXPECT_THAT(refusal(TestProfile().Use("test.Z", {}).Use("test.Y", {}).Spec()),
+              ::testing::AllOf(::testing::HasSubstr("test.Z"), ::testing::HasSubstr("test.Y")));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Class GroupCycle: the members of a group are bound or rolled back together.
+#include "host/cycle/schedule_group.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
