@@ -81,7 +81,7 @@ class Cache {
 
   NodeTable table_;
   CacheObserver* observer_ = nullptr;
-  StringMap<CachedPod> pods_;  // By uid.
+  StringMap<CachedPod> pods_;  // Keyed by uid.
   size_t assumed_count_ = 0;
 };
 

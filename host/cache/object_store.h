@@ -1,4 +1,4 @@
-// The latest version of every object whose kind has no view of its own.
+// Stores the latest version of every watched object that is neither a pod nor a node.
 #ifndef BERTH_HOST_CACHE_OBJECT_STORE_H_
 #define BERTH_HOST_CACHE_OBJECT_STORE_H_
 

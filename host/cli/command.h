@@ -32,16 +32,17 @@ struct CommandEnvironment {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  std::string executable;              // The running program: plugins are found beside it.
-  std::string temporary_directory;     // For private copies of plugin libraries.
-  std::function<int64_t()> steady_ns;  // Only goes forward; from any moment. Threading: any.
-  std::function<int64_t()> wall_ns;    // Since 1970-01-01T00:00:00Z.
-  TerminalWidth out_width;             // The width of the terminal `out`; none: not a terminal.
+  std::string executable;           // The running program: plugins are found beside it.
+  std::string temporary_directory;  // The directory for private copies of plugin libraries.
+  // A monotonic clock with an arbitrary start. Threading: any.
+  std::function<int64_t()> steady_ns;
+  std::function<int64_t()> wall_ns;  // The time since 1970-01-01T00:00:00Z.
+  TerminalWidth out_width;           // The width of `out`; nullopt if it is not a terminal.
   bool err_is_terminal = false;
   bool out_is_live = false;  // `out` is a terminal or a pipe: each line must be written at once.
-  int in_descriptor = -1;    // The file that `in` reads from; -1: none.
-  SubscribeToRequests requests = {};  // Empty: nobody requests a reload or a stop.
-  // As in SchedulerOptions. May be empty.
+  int in_descriptor = -1;    // The file that `in` reads from, or -1.
+  SubscribeToRequests requests = {};  // If empty, a reload or a stop cannot be requested.
+  // See SchedulerOptions::report_crashes. May be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 

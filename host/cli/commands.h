@@ -21,7 +21,7 @@ namespace berth::host {
 // The flags that run, simulate and explain share.
 struct SchedulingFlags {
   std::vector<std::string> cluster_files;
-  std::vector<std::string> profiles;            // Files or names; empty: the default profile.
+  std::vector<std::string> profiles;            // Files or names. If empty, the default profile.
   std::vector<std::string> plugin_directories;  // Empty: the default directory.
   uint64_t seed = kDefaultSeed;
   int verbosity = 0;  // How often --verbose was given.
@@ -34,10 +34,10 @@ struct SimulateFlags : SchedulingFlags {
 };
 
 struct RunFlags : SchedulingFlags {
-  std::string config;  // The host file; empty: there is none.
+  std::string config;  // The host file; empty if there is none.
   bool embedded = false;
-  std::string events;  // The file of the stream; empty: there is none.
-  std::string record;  // Empty: nothing is recorded.
+  std::string events;  // The file of the stream; empty if there is none.
+  std::string record;  // The file for the recording; empty if nothing is recorded.
   bool virtual_time = false;
 };
 
@@ -69,7 +69,7 @@ struct PluginNewFlags {
   std::string name;                     // "acme.RackPower"
   std::string points = "Filter,Score";  // Separated by commas.
   std::string language = "cpp";         // Or "c", or "rust".
-  std::string directory;                // The folder to create; empty: named after the plugin.
+  std::string directory;  // The folder to create. If empty, it gets the plugin's name.
 };
 
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);

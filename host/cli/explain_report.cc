@@ -58,8 +58,8 @@ Json SortedNames(const Attempt& attempt, const std::vector<Row>& rows) {
   return names;
 }
 
-// Nodes outside the subset were not evaluated. If the nominated node was taken, no other node has a
-// verdict.
+// Returns the rejected nodes with their reasons. Nodes outside the subset were not evaluated. If
+// the nominated node was selected, no other node has a verdict.
 Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
   ByName nodes;
   const auto rejected = [&feasible](Row row) { return !std::ranges::binary_search(feasible, row); };
@@ -125,7 +125,7 @@ Json OutcomeOf(const CycleResult& result) {
 
 Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   Json report = OutcomeOf(result);
-  // With any other code not all nodes were evaluated.
+  // Other codes mean that not all nodes were evaluated.
   if (result.code() != BERTH_SUCCESS && result.code() != BERTH_UNSCHEDULABLE) return report;
   const Attempt& attempt = cycle.attempt();
   if (attempt.pre_filter_rejection.has_value()) {

@@ -37,21 +37,22 @@ std::string WhyThisNode(const Json& report) {
   if (report.contains("nominatedNodeOnly")) {
     return "it is the nominated node of the pod and still fits, so no other node was evaluated";
   }
-  if (feasible == 1) return "of " + Nodes(all) + ", it is the only one that fits";
-  const std::string fitting = "the " + std::to_string(feasible) + " that fit, of " + Nodes(all);
-  const std::string draw = "; seed " + DumpJson(report["seed"]) + " selected it among them";
+  if (feasible == 1) return "it is the only one of " + Nodes(all) + " that fits";
+  const std::string fitting =
+      "the " + Nodes(feasible) + " that fit (of " + std::to_string(all) + ")";
+  const std::string draw = "; it was selected at random with seed " + DumpJson(report["seed"]);
   if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
   const std::string total = DumpJson(report["scores"][TextOf(report["chosen"])]["total"]);
-  if (selected == 1) return "its total, " + total + ", is the highest of " + fitting;
-  return "it is one of " + std::to_string(selected) + " with the highest total, " + total +
-         ", of " + fitting + draw;
+  if (selected == 1) return "its total score, " + total + ", is the highest of " + fitting;
+  return "it is one of " + Nodes(selected) + " with the highest total score, " + total + ", of " +
+         fitting + draw;
 }
 
 std::string Sentence(const Json& report) {
   const std::string& pod = TextOf(report["pod"]);
   const std::string& code = TextOf(report["code"]);
   if (code == "Success") {
-    return pod + " goes to " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
+    return pod + " is placed on " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
   }
   const std::string& message = TextOf(report["message"]);
   if (code == "Skipped") return pod + " is being deleted and is not scheduled.";

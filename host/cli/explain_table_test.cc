@@ -33,7 +33,8 @@ Json PlacedReport() {
 TEST(ExplainTableTest, ListsTheBestNodeFirst) {
   EXPECT_EQ(
       Explained(PlacedReport()),
-      "default/web-0 goes to b: its total, 250, is the highest of the 2 that fit, of 3 nodes.\n"
+      "default/web-0 is placed on b: its total score, 250, is the highest of the 2 nodes that fit "
+      "(of 3).\n"
       "\n"
       "Fits on 2 nodes, * chosen; raw score -> normalised x weight:\n"
       "    NODE   TOTAL   Fit            Taint\n"
@@ -59,9 +60,10 @@ TEST(ExplainTableTest, MarksNodesWithTheSameTotal) {
   report["scores"]["a"]["total"] = 250;
   report["selected"] = {"a", "b"};
   const std::string out = Explained(report);
-  EXPECT_NE(out.find("it is one of 2 with the highest total, 250, of the 2 that fit, of 3 nodes; "
-                     "seed 1 selected it among them."),
-            std::string::npos)
+  EXPECT_NE(
+      out.find("it is one of 2 nodes with the highest total score, 250, of the 2 nodes that fit "
+               "(of 3); it was selected at random with seed 1."),
+      std::string::npos)
       << out;
   EXPECT_NE(out.find("=   a      250"), std::string::npos) << out;
   EXPECT_NE(out.find("*   b      250"), std::string::npos) << out;
@@ -71,7 +73,7 @@ TEST(ExplainTableTest, ReportsThatOnlyOneNodeFits) {
   const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
       "selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,"seed":1})"));
   EXPECT_EQ(out,
-            "x/p goes to a: of 7 nodes, it is the only one that fits.\n"
+            "x/p is placed on a: it is the only one of 7 nodes that fits.\n"
             "\nFits on 1 node, * chosen:\n    NODE\n*   a\n");
 }
 
@@ -79,7 +81,8 @@ TEST(ExplainTableTest, ReportsThatTheNominatedNodeWasTaken) {
   const std::string out = Explained(Json::parse(R"({"code":"Success","feasible":["a"],
       "nominatedNodeOnly":true,"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":7,
       "seed":1})"));
-  EXPECT_TRUE(out.starts_with("x/p goes to a: it is the nominated node of the pod and still fits"))
+  EXPECT_TRUE(
+      out.starts_with("x/p is placed on a: it is the nominated node of the pod and still fits"))
       << out;
 }
 

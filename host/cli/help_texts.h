@@ -36,7 +36,7 @@ inline constexpr std::string_view kRunExamples = R"(Examples:
     kubectl get nodes -o json > nodes.json
     kubectl get pods -A -o json --watch --output-watch-events |
       berth run --embedded --cluster nodes.json --events -
-  Replay hours of events in a moment, and record the result:
+  Replay hours of events without waiting, and record the result:
     berth run --embedded --events day.jsonl --time virtual --record run.jsonl
   Repeat the recorded run:
     berth run --embedded --events run.jsonl --time virtual

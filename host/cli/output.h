@@ -19,7 +19,8 @@ enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
 // REQUIRES: `format` is kJson or kYaml.
 void AppendDocument(const nlohmann::ordered_json& document, OutputFormat format, std::string& out);
 
-// The columns of a terminal; none: the output is not a terminal, and lines may have any length.
+// The width of a terminal in columns. If the output is not a terminal, it is nullopt and lines may
+// have any length.
 using TerminalWidth = std::optional<uint32_t>;
 
 // Returns `value` with this many decimals, or with an exponent if the text would be too long.

@@ -150,14 +150,14 @@ std::string KeptText(const Json& kept) {
 }
 
 std::string CoverageSentence(const Json& asked) {
-  if (asked.is_null()) return "The check ended early: the promises marked - were not checked.";
+  if (asked.is_null()) return "The check ended early: the rows marked - were not checked.";
   const int pods = asked["pods"];
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
   const bool is_less = pods < pods_of || instances < kMaxInstances;
   return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
-         std::to_string(instances) + " instances were created and destroyed in a row." +
-         (is_less ? " The calls of the plugin take too long for more." : "");
+         std::to_string(instances) + " instances were created and destroyed one after the other." +
+         (is_less ? " The plugin's calls take too long to check more." : "");
 }
 
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
@@ -173,14 +173,14 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   }
   const bool kept = plugin["kept"];
   out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
-  Table table({"PROMISE", "KEPT", "MEANING"});
+  Table table({"CHECK", "PASSED", "MEANING"});
   for (const Json& promise : plugin["promises"]) {
     table.AddRow({promise["name"], KeptText(promise["kept"]), promise["text"]});
   }
   table.Append(width, out);
   out += '\n';
   AppendWrapped(CoverageSentence(plugin["asked"]), 0, width, out);
-  if (!kept) out += "\nBroken promises:\n";
+  if (!kept) out += "\nViolations:\n";
   for (const Json& finding : plugin["findings"]) {
     out += "  ";
     AppendWrapped(Printable(finding["promise"].get<std::string>() + ": " +
@@ -255,7 +255,8 @@ class LibraryCheck {
     return {};
   }
 
-  // Why plugins could not be created, a line or two for each; empty: all were created.
+  // Returns why plugins could not be created, in one or two lines for each plugin. Returns an empty
+  // text if all plugins were created.
   const std::string& not_created() const { return not_created_; }
   // Returns true if at least one plugin was created, so that there is something to report.
   bool has_results() const { return has_results_; }

@@ -70,7 +70,8 @@ std::string RenderTemplate(std::string_view text, const TemplateVariables& varia
                            const TemplatePoints& points) {
   constexpr std::string_view kIf = "@if ";
   std::string out;
-  std::vector<bool> written;  // For each open condition: whether it and all enclosing ones hold.
+  // For each open @if, whether its condition and those of all enclosing @ifs are true.
+  std::vector<bool> written;
   while (!text.empty()) {
     const std::string_view line = TakeUntil('\n', text);
     const bool is_active = written.empty() || written.back();

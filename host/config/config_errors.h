@@ -16,8 +16,8 @@ namespace berth::host {
 // A position in a configuration file.
 struct ConfigPlace {
   std::string file;     // As the user named it; empty for a value made by a program.
-  uint32_t line = 0;    // From 1; 0 for the file as a whole.
-  uint32_t column = 0;  // From 1, in characters; 0 for the line as a whole.
+  uint32_t line = 0;    // Counted from 1; 0 for the file as a whole.
+  uint32_t column = 0;  // In characters, counted from 1; 0 for the line as a whole.
 
   // Returns "profiles/binpack.toml:12", "profiles/binpack.toml", or an empty string.
   std::string ToString() const;

@@ -199,8 +199,9 @@ class Sorter {
 
   Plugins& plugins_;
   ConfigErrors& errors_;
-  std::vector<Constraint> constraints_;  // In the order of the file.
-  std::vector<size_t> waits_for_;  // By plugin: the number of its predecessors not yet placed.
+  std::vector<Constraint> constraints_;  // The constraints in the order of the file.
+  // For each plugin, the number of its predecessors that have no place yet.
+  std::vector<size_t> waits_for_;
 };
 
 }  // namespace

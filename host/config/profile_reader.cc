@@ -75,8 +75,8 @@ class ProfileReader {
     } else if (IsBareProfileName(name) &&
                std::ranges::find(files_.shipped_names, name) == files_.shipped_names.end()) {
       expected = "the path of a .toml file, or the name of a profile that is installed with Berth";
-      found =
-          "none of this name in " + files_.shipped_folder + DidYouMean(name, files_.shipped_names);
+      found = "no profile of this name in " + files_.shipped_folder +
+              DidYouMean(name, files_.shipped_names);
     }
     if (trail_.empty()) {
       errors_.Expected({}, "profile " + name, expected, found);

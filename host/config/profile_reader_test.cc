@@ -178,10 +178,10 @@ TEST(ReadProfileTest, ABareNameIsAnInstalledProfile) {
                        {"p/a.toml", "extends = \"default\"\n"}};
   EXPECT_EQ(Names(Read(files)).size(), 3u);
   EXPECT_EQ(Names(Read(files, "default")).size(), 3u);
-  EXPECT_EQ(
-      ProfileErrors(files, "defalt"),
-      "profile defalt: expected the path of a .toml file, or the name of a profile that is "
-      "installed with Berth, found none of this name in share/profiles; did you mean default?");
+  EXPECT_EQ(ProfileErrors(files, "defalt"),
+            "profile defalt: expected the path of a .toml file, or the name of a profile that is "
+            "installed with Berth, found no profile of this name in share/profiles; did you mean "
+            "default?");
   EXPECT_EQ(ProfileErrors({}, "default"),
             "profile default: expected a profile, found none at share/profiles/default.toml: No "
             "such file or directory");

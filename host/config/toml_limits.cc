@@ -65,7 +65,8 @@ class Scanner {
     if (many_lines || text_[at_ + 1] != '\r') ++at_;
   }
 
-  // Up to two quotes before the closing three belong to the string.
+  // Skips the end of a string. A multi-line string may end with one or two quotes of its own
+  // directly before the three closing quotes.
   void SkipEnd(char quote, bool many_lines) {
     at_ += many_lines ? 3 : 1;
     for (int i = 0; many_lines && i < 2 && AtQuotes(quote, 1); ++i) ++at_;

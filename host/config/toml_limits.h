@@ -10,7 +10,7 @@
 namespace berth::host {
 
 struct TomlExcess {
-  uint32_t line;  // From 1.
+  uint32_t line;  // Counted from 1.
   bool is_key;    // True for a key with too many parts, false for brackets nested too deeply.
 };
 

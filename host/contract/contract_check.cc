@@ -26,13 +26,13 @@ constexpr ContractPromise kPromises[] = {
     {kLibraryPromise, "The library exports only its entry, and its note contains the same data."},
     {"shape", "The data that create() returns is consistent."},
     {"threads", "The plugin calls services only where abi.h allows it."},
-    {"outputs", "The plugin answers for every selected node, and for no other."},
-    {"codes", "Answers are allowed at the extension point, and a rejection has a reason."},
-    {"blocks", "Answers do not depend on how nodes are divided into blocks or selected."},
-    {"concurrency", "Answers do not depend on blocks that are processed at the same time."},
-    {"repeat", "Answers do not change when the same call is repeated."},
-    {"whatif", "After AddPod or RemovePod, answers are as in a cluster with or without the pod."},
-    {"dependence", "Answers depend only on what the plugin declares."},
+    {"outputs", "The plugin returns a result for every selected node, and for no other node."},
+    {"codes", "Each status is valid at its extension point, and each rejection has a reason."},
+    {"blocks", "Results do not depend on how nodes are divided into blocks or selected."},
+    {"concurrency", "Results do not depend on blocks that are processed at the same time."},
+    {"repeat", "Results do not change when the same call is repeated."},
+    {"whatif", "AddPod and RemovePod have the same effect as a change of the pods in the cluster."},
+    {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
     {"leaks", "No memory is leaked by a cycle or by destroy()."},
@@ -274,7 +274,7 @@ class ContractChecker {
     if (instance().post_bind) placement.PostBind(node);
     if (!reserve || reserve->unreserve == nullptr) return;
     testing::Placement again = plugin_->Place(pod);
-    again.Unreserve(node);  // Without Reserve before.
+    again.Unreserve(node);  // The host may call Unreserve without Reserve.
     ReportBug("Reserve", pod, again.Reserve(node));
     again.Unreserve(node);
     again.Unreserve(node);
@@ -293,7 +293,7 @@ class ContractChecker {
     const auto create = [this] { PluginUnderTest(*subject_.entry, ScenarioWith({})); };
     create();  // Resources that the library takes only once are no leak.
     const size_t files = EntriesOf(kOpenFiles);
-    constexpr size_t kOwnThreads = 2;  // This thread and that of the observer.
+    constexpr size_t kOwnThreads = 2;  // This thread and the observer's thread.
     const size_t threads = Settled(kThreads, kOwnThreads);
     const int64_t begin_ns = subject_.steady_ns();
     int& created = coverage_.instances;

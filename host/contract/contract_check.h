@@ -22,7 +22,7 @@ namespace berth::host {
 // A promise of the contract.
 struct ContractPromise {
   std::string_view name;  // The name in findings and in the output of `berth plugin check`.
-  std::string_view text;  // "The plugin answers for every selected node, and for no other."
+  std::string_view text;  // "The plugin throws no exception."
 };
 std::span<const ContractPromise> ContractPromises();
 // The promise of the library as a whole. The loader checks it; CheckContract() has no findings for
@@ -54,7 +54,7 @@ inline constexpr int kMaxInstances = 1000;
 
 struct ContractCheckRequest {
   std::string plugin;  // The name of the plugin.
-  std::string args;    // Its arguments as a JSON object; empty: none.
+  std::string args;    // The plugin's arguments as a JSON object, or empty.
   ContractBudget budget = {};
 };
 

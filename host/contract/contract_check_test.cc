@@ -11,7 +11,7 @@ namespace {
 
 TEST(SettledCountTest, ReturnsTheLowestCount) {
   const std::vector<size_t> slowly = [] {
-    std::vector<size_t> counts;  // From 9 to 3, lower by one every ten counts.
+    std::vector<size_t> counts;  // Ten counts of 9, ten of 8, and so on until ten of 3.
     for (size_t count = 9; count >= 3; --count) counts.insert(counts.end(), 10, count);
     return counts;
   }();

@@ -18,7 +18,8 @@ namespace berth::host {
 
 // Calls `late` once, for the first call that takes longer than its default deadline in the host
 // (CallDeadlines): when the call returns, or kHangingAfterNs after the deadline. The host has no
-// deadline for calls that it makes while it loads a plugin; here it is kLoadDeadlineNs.
+// deadline for calls that it makes while it loads a plugin; for them, this class uses
+// kLoadDeadlineNs.
 //
 // Threading: `late` is called on the thread that made the call, or on a thread of the observer.
 class DeadlineObserver final : public testing::CallObserver {
@@ -40,7 +41,7 @@ class DeadlineObserver final : public testing::CallObserver {
  private:
   struct Deadline {
     int64_t ns;
-    const char* owner;  // Who has this deadline: "host" or "check".
+    const char* owner;  // The program that sets this deadline: "host" or "check".
   };
   struct Call {
     const char* function;
@@ -53,14 +54,15 @@ class DeadlineObserver final : public testing::CallObserver {
   // Returns "; the deadline of the host is 1.0 s".
   static std::string Suffix(const Deadline& deadline);
   void Watch();
-  // Returns a sentence about the first call that hangs; empty: none does. REQUIRES: mutex_ is held.
+  // Returns a sentence about the first call that hangs, or an empty text if no call hangs.
+  // REQUIRES: mutex_ is held.
   std::string FindHangingCall() const;
 
   const std::function<int64_t()> steady_ns_;
   const Late late_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::thread::id, std::vector<Call>> calls_;  // Not returned yet; the innermost last.
+  std::map<std::thread::id, std::vector<Call>> calls_;  // Calls in progress, the innermost last.
   bool ending_ = false;
   bool reported_ = false;  // `late` was called, or is about to be.
   std::thread watcher_;    // Last: it uses the others.

@@ -26,7 +26,7 @@ namespace {
 // The child writes lines of "promise<tab>text", which are findings, except those with these words.
 constexpr std::string_view kLoaded = "loaded";    // The library is loaded; the check begins.
 constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
-// The check is complete. The text is the coverage; empty: the plugin could not be created.
+// The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
 // The limit of the whole check, for plugins that evade the limits of single calls.

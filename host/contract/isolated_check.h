@@ -16,10 +16,12 @@
 namespace berth::host {
 
 struct ContractOutcome {
-  bool is_loaded = false;  // False: the findings have the reason, and no plugin was checked.
-  std::string refusal;     // The LoadErrorName of the error of the loader; empty: none.
-  std::vector<ContractFinding> findings;     // In the order in which they were found.
-  std::optional<ContractCoverage> coverage;  // None: the check ended early.
+  // False if the library could not be loaded. Then the findings contain the reason, and no plugin
+  // was checked.
+  bool is_loaded = false;
+  std::string refusal;  // The LoadErrorName of the loader's error; empty if the library was loaded.
+  std::vector<ContractFinding> findings;     // The findings in the order in which they occurred.
+  std::optional<ContractCoverage> coverage;  // Nullopt if the check ended early.
 };
 
 // Checks a library in a child process. No code of the library runs in this process.

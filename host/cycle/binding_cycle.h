@@ -81,8 +81,8 @@ class BindingCycle {
     const bool is_rejected = verdict_.has_value() && verdict_->rejection.has_value();
     return is_rejected ? &*verdict_->rejection : nullptr;
   }
-  // Goes on with a pod that was permitted, or ends the cycle of a pod that was rejected. No effect
-  // on a pod that still waits.
+  // Continues the cycle of a pod that was permitted, or ends the cycle of a pod that was rejected.
+  // Does nothing for a pod that still waits.
   // Must not: be called during a scheduling cycle.
   void ApplyVerdict();
 

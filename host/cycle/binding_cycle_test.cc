@@ -31,7 +31,7 @@ TEST(BindingCycleTest, EndsWhenAnotherClientBindsTheWaitingPod) {
     pod.harness().AddNode({.name = "n2"});
     pod.harness().cluster().Bind({"default", "p", ""}, node, nullptr);
     pod.harness().Settle();
-    EXPECT_EQ(pod.harness().loop().in_flight(), 0U);
+    EXPECT_EQ(pod.harness().loop().binding_count(), 0U);
     EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "unreserve B", "unreserve A"));
     EXPECT_EQ(pod.harness().PlaceOf("p"), std::nullopt);
     EXPECT_EQ(pod.harness().Column("req.cpu", node), 1000);
@@ -68,11 +68,11 @@ TEST(BindingCycleTest, GoesOnAfterTheLoopWasStopped) {
   pod.Run();
   pod.harness().loop().Stop();
   pod.harness().Settle();
-  EXPECT_EQ(pod.harness().loop().in_flight(), 1U);
+  EXPECT_EQ(pod.harness().loop().binding_count(), 1U);
   Stage::Complete(pod.done(), {});
   pod.harness().Settle();
   EXPECT_EQ(pod.Outcome(), "Success");
-  EXPECT_EQ(pod.harness().loop().in_flight(), 0U);
+  EXPECT_EQ(pod.harness().loop().binding_count(), 0U);
   EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "post_bind B"));
 }
 
@@ -174,7 +174,7 @@ TEST_F(BindingCycleBindTest, TheErrorOfTheClusterIsReported) {
       harness_.Start(TestProfile().Use("test.A", {Point::kBind}, R"({"bind":{"how":"api"}})"))
           .ok());
   harness_.AddPod({.name = "p", .requests = "\"cpu\":\"1\""});
-  // Another client is faster, and the watch has not reported it yet.
+  // Another client has bound the pod before, and the watch has not reported this yet.
   harness_.cluster().Bind({"default", "p", ""}, "elsewhere", nullptr);
   ASSERT_TRUE(harness_.loop().Step());
   harness_.Settle();
@@ -184,7 +184,8 @@ TEST_F(BindingCycleBindTest, TheErrorOfTheClusterIsReported) {
   EXPECT_THAT(result.failure.message, ::testing::HasSubstr("p is already assigned to node"));
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);
-  EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);  // On the node where the cluster has it.
+  // The cache has the pod on the node to which the other client bound it.
+  EXPECT_EQ(harness_.loop().cache().pod_count(), 1U);
 }
 
 // The answer of the cluster arrives after the plugin has answered.
@@ -203,7 +204,7 @@ TEST_F(BindingCycleBindTest, AThreadOfThePluginMayCompleteTheCall) {
   for (int i = 0; i < 50; ++i) {
     const auto result = harness_.Schedule({.name = "p" + std::to_string(i)});
     EXPECT_EQ(Harness::Outcome(result),
-              "Error: running Bind plugin \"cpp.LateBinder\": the network is away");
+              "Error: running Bind plugin \"cpp.LateBinder\": the network is unreachable");
   }
   EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
 }

@@ -22,8 +22,8 @@ struct Failure {
   std::string message = {};
   // The plugins that rejected the pod; it is parked for their events. Empty: the pod backs off.
   Rejection rejection = {};
-  // False: the pod keeps its nomination. True: the pod is nominated to `nominated_node`, or to no
-  // node if that is empty.
+  // If true, the pod is nominated to `nominated_node`, or to no node if that is empty. If false,
+  // the pod keeps its nomination.
   bool overrides_nomination = true;
   std::string nominated_node = {};
 };

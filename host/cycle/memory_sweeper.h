@@ -10,7 +10,7 @@
 namespace berth::host {
 
 // Pods bring columns of the node table (one for each host port, for example) and interned strings
-// with them. Without a limit both would grow for ever.
+// with them. Without a limit both would grow without bound.
 //
 // Threading: the scheduling thread.
 // Lifetime:  table and interner must outlive it.

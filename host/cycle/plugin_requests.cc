@@ -62,7 +62,7 @@ void PluginRequests::ApplyVerdictLater(std::string_view uid) {
 
 struct PluginRequests::Victim {
   std::string ns, name, uid, message;
-  bool had_place;  // It was waiting or being bound when the eviction was requested.
+  bool had_place;  // The pod waited or was being bound when the eviction was requested.
 };
 
 void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {

@@ -52,14 +52,14 @@ class Profiles {
   Profiles& operator=(const Profiles&) = delete;
 
   // Builds a plan for each profile and replaces all present profiles with them. Starts the watches
-  // of the kinds that their plugins use. Pods that are being bound go on with the plugins that they
-  // began with; all other pods are tried again.
+  // of the kinds that their plugins use. Pods that are being bound continue with the plugins that
+  // they began with; all other pods are tried again.
   // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
   //         schedulerName, or with different QueueSort plugins. Then nothing has changed.
   // REQUIRES: there is at least one profile.
   Status Load(const PluginCatalog& catalog, std::span<const PlanSpec> specs);
 
-  // Returns the profile that the pod names in spec.schedulerName; null: there is none.
+  // Returns the profile that the pod names in spec.schedulerName, or null if there is none.
   Profile* Find(const Pod& pod) const;
   Profile& front() const { return *active_.front(); }
 

@@ -147,7 +147,7 @@ TEST_F(ProfilesTest, APodThatWaitsOnPermitKeepsItsPlugins) {
   Start(Gang());
   harness_.AddPod(Member("a", 2));
   harness_.Run();
-  ASSERT_EQ(harness_.loop().in_flight(), 1U);
+  ASSERT_EQ(harness_.loop().binding_count(), 1U);
   ReloadWith(Fit());
   EXPECT_EQ(harness_.loop().draining(), 1U);
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
@@ -156,7 +156,7 @@ TEST_F(ProfilesTest, APodThatWaitsOnPermitKeepsItsPlugins) {
   harness_.Run();
   EXPECT_EQ(NodeOf("b"), "n1");
   EXPECT_EQ(NodeOf("a"), "");
-  harness_.Advance(60 * kSecond);  // It times out, and is tried with the new plugins.
+  harness_.Advance(60 * kSecond);  // Pod "a" times out and is tried with the new plugins.
   EXPECT_EQ(harness_.loop().draining(), 0U);
   harness_.Advance(2 * kSecond);
   EXPECT_EQ(NodeOf("a"), "n1");
@@ -176,7 +176,7 @@ TEST_F(ProfilesTest, ANewInstanceOfThePluginMayAllowTheWaitingPods) {
   harness_.Run();
   EXPECT_EQ(NodeOf("b"), "n1");
   EXPECT_EQ(NodeOf("c"), "n1");
-  EXPECT_EQ(harness_.loop().in_flight(), 1U);
+  EXPECT_EQ(harness_.loop().binding_count(), 1U);
   harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
   harness_.Run();
   EXPECT_EQ(harness_.loop().draining(), 0U);
@@ -198,7 +198,7 @@ TEST_F(ProfilesTest, TheNewInstanceRedefinesAMetricAtOnce) {
   EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang"));
   harness_.AddPod({.name = "w", .meta = R"("labels":{"gang":"h","gang-size":"2"})"});
   harness_.Run();
-  ASSERT_EQ(harness_.loop().in_flight(), 2U);
+  ASSERT_EQ(harness_.loop().binding_count(), 2U);
   harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
   harness_.cluster().DeletePod({"default", "a", ""}, 0, nullptr);
   harness_.Run();
@@ -269,7 +269,7 @@ TEST_F(ProfilesTest, APodOfARetiredProfileMayBeDeletedOrBoundElsewhere) {
     waiting.spec = R"("schedulerName":"third")";
     harness_.AddPod(waiting);
     harness_.Run();
-    ASSERT_EQ(harness_.loop().in_flight(), 1U);
+    ASSERT_EQ(harness_.loop().binding_count(), 1U);
     ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
     if (is_deleted) {
       harness_.cluster().DeletePod({"default", "w", ""}, 0, nullptr);
@@ -277,7 +277,7 @@ TEST_F(ProfilesTest, APodOfARetiredProfileMayBeDeletedOrBoundElsewhere) {
       harness_.cluster().Bind({"default", "w", ""}, "n1", nullptr);
     }
     harness_.Run();
-    EXPECT_EQ(harness_.loop().in_flight(), 0U);
+    EXPECT_EQ(harness_.loop().binding_count(), 0U);
     EXPECT_EQ(harness_.loop().draining(), 0U);
     EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 0U);
     EXPECT_EQ(queue().size(), 0U);

@@ -56,8 +56,8 @@ class Reservation {
   // Makes the destructor send the event for other pods. To be called when the pod's scheduling
   // cycle ends: from then on other pods may be rejected because of this pod's place.
   void AnnounceRelease() { announces_release_ = true; }
-  // Releases the place on the node at once, because the pod is being deleted or gone. The binding
-  // goes on.
+  // Releases the place on the node immediately, because the pod is being deleted or is gone. The
+  // binding continues.
   void ReleasePlace();
   // Makes the destructor undo steps 1 and 2 only. For the group cycle, which requeues and reports
   // the group as a whole.

@@ -25,11 +25,12 @@ using ::testing::ElementsAre;
 struct Exit {
   const char* name;
   std::function<void(PodLifecycle&)> arrange;
-  std::function<void(PodLifecycle&)> act;  // After the scheduling cycle; may be empty.
+  // Called after the scheduling cycle. May be empty.
+  std::function<void(PodLifecycle&)> act;
   std::string outcome;
   std::optional<QueuePlace> place;
   bool requeues_others;  // Pods that were rejected because of the place are requeued.
-  bool is_reported;      // By an event and the pod's condition.
+  bool is_reported;      // An event and the pod's condition report the failure.
 };
 
 // In the scheduling cycle, and while the pod waits on Permit.
@@ -172,7 +173,7 @@ void MissDeadline(PodLifecycle& pod) {
   pod.harness().Settle();
   pod.harness().clock().Advance(kSecond);
   pod.harness().Settle();
-  EXPECT_EQ(pod.harness().loop().in_flight(), 0U);
+  EXPECT_EQ(pod.harness().loop().binding_count(), 0U);
   EXPECT_EQ(Stage::slots(),
             1);  // The plugin's data is kept until it answers; the answer is ignored.
   Stage::Complete(pod.done(), {});
@@ -231,7 +232,7 @@ std::vector<Exit> ExitsOfPreBind() {
        [](PodLifecycle& pod) {
          pod.harness().loop().Stop();
          pod.harness().Settle();
-         EXPECT_EQ(pod.harness().loop().in_flight(), 1U);  // Its binding cycle goes on.
+         EXPECT_EQ(pod.harness().loop().binding_count(), 1U);  // The binding cycle continues.
          Stage::Complete(pod.done(), {BERTH_ERROR, {"boom"}});
          pod.harness().Settle();
        },
@@ -285,7 +286,7 @@ TEST(ReservationTest, IsUndoneForEveryReason) {
         if (!call.starts_with("reserve")) undone.push_back(call);
       }
       EXPECT_THAT(undone, ElementsAre("unreserve B", "unreserve A"));
-      EXPECT_EQ(harness.loop().in_flight(), 0U);
+      EXPECT_EQ(harness.loop().binding_count(), 0U);
       EXPECT_EQ(harness.loop().cache().pod_count(), 0U);
       EXPECT_EQ(harness.Column("req.cpu", "n1"), 0);
       EXPECT_EQ(Stage::slots(), 0);

@@ -35,15 +35,16 @@ class GroupCycle {
   // One member in the group's cycle.
   struct Member {
     CycleResult result;
-    BindingCycle* binding = nullptr;            // Not started. Null: the member has no node.
+    BindingCycle* binding = nullptr;            // Not started; null if the member has no node.
     std::vector<PluginId> permit_plugins = {};  // The plugins that make the member wait on Permit.
   };
   using Members = std::vector<Member>;
 
-  // Returns why the group cannot be tried at all. Empty: all members name one profile.
+  // Returns why the group cannot be tried at all, or nullopt if all members name one profile.
   std::optional<Failure> CheckProfile(const std::vector<PodRef>& pods) const;
   Members ScheduleMembers(const Profiles::Profile& profile, const std::vector<PodRef>& pods);
-  // Returns why the group as a whole gets no nodes. Empty: the members that have a node keep it.
+  // Returns why the group as a whole gets no nodes, or nullopt if the members that have a node keep
+  // it.
   static std::optional<Failure> GroupFailure(const Members& members);
   void RollBackRejected(Members& members);
   void RollBack(Member& member);

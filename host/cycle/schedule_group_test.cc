@@ -61,7 +61,7 @@ TEST_F(GroupCycleTest, RollsBackAllMembersAfterAnError) {
   ForEachMember(refusals, [this](const Refusal& refusal, const std::string& member,
                                  const std::string& suffix) {
     EXPECT_EQ(CpuInUse(), 0);
-    EXPECT_EQ(harness_.loop().in_flight(), 0U);
+    EXPECT_EQ(harness_.loop().binding_count(), 0U);
     for (const std::string pod : {"a", "b", "c"}) {
       EXPECT_EQ(NodeOf(pod + suffix), "") << pod;
       EXPECT_EQ(harness_.PlaceOf(pod + suffix), QueuePlace::kErrorBackoff) << pod;
@@ -90,7 +90,7 @@ TEST_F(GroupCycleTest, ParksAGroupWithoutAPermittedMemberForTheEventsOfThePermit
   Run();
   EXPECT_EQ(Bound(), "");
   EXPECT_EQ(CpuInUse(), 0);
-  EXPECT_EQ(harness_.loop().in_flight(), 0U);
+  EXPECT_EQ(harness_.loop().binding_count(), 0U);
   EXPECT_THAT(calls_,
               ElementsAre("reserve A a", "reserve B a", "reserve A b", "reserve B b", "reserve A c",
                           "reserve B c", "unreserve B c", "unreserve A c", "unreserve B b",

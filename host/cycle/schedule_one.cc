@@ -250,8 +250,8 @@ std::vector<Row> SchedulingCycle::BestRows() const {
 
 // --- the place on the node ----------------------------------------------------------------------
 
-// From here on the cache counts the pod on its node: the next cycle may begin before the pod is
-// bound.
+// Assumes the pod: from now on the cache counts it on its node, so that the next cycle may begin
+// before the pod is bound.
 bool SchedulingCycle::Assume(CycleResult& result) {
   const PodRef& pod = result.pod;
   auto binding = std::make_unique<Binding>(plan_, pod, parts_.cache.table().node(result.row),

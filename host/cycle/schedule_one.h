@@ -29,8 +29,8 @@ namespace berth::host {
 // The result of one pod's scheduling cycle, as far as the cycle got.
 struct CycleResult {
   PodRef pod;
-  // Why the cycle ended early. Empty: it reached its last stage. Code BERTH_SKIP: the pod is being
-  // deleted, and no stage ran.
+  // Why the cycle ended early, or nullopt if it reached its last stage. The code BERTH_SKIP means
+  // that the pod is being deleted and that no stage ran.
   std::optional<Failure> failure = {};
   // The selected node; kNoRow before the stage "select".
   Row row = kNoRow;
@@ -39,7 +39,7 @@ struct CycleResult {
   std::unique_ptr<Reservation> reservation = nullptr;
   // The name of the node; empty before the stage "assume".
   std::string node = {};
-  // The node that the pod was nominated to until the stage "assume"; empty: none.
+  // The node that the pod was nominated to until the stage "assume", or empty.
   std::string former_nomination = {};
   // The plugins that make the pod wait on Permit.
   std::vector<PermitWait> waits = {};

@@ -172,14 +172,14 @@ TEST_F(SchedulingCycleFilterTest, Verdicts) {
       {R"({"filter":{"verdict":1,"onlyAt":"n2"}})",
        "Error: running \"test.A\" filter plugin: plugin returned Error for node n2"},
       {R"({"filter":{"verdict":4,"onlyAt":"n3"}})",
-       "Error: running \"test.A\" filter plugin: verdict 4 for node n3 is none that Filter may "
-       "give"},
+       "Error: running \"test.A\" filter plugin: verdict 4 for node n3 is not a valid "
+       "verdict of Filter"},
       {R"({"filter":{"verdict":5,"onlyAt":"n1"}})",
-       "Error: running \"test.A\" filter plugin: verdict 5 for node n1 is none that Filter may "
-       "give"},
+       "Error: running \"test.A\" filter plugin: verdict 5 for node n1 is not a valid "
+       "verdict of Filter"},
       {R"({"filter":{"verdict":77,"onlyAt":"n2"}})",
-       "Error: running \"test.A\" filter plugin: verdict 77 for node n2 is none that Filter may "
-       "give"},
+       "Error: running \"test.A\" filter plugin: verdict 77 for node n2 is not a valid "
+       "verdict of Filter"},
       {R"({"filter":{"unwritten":1,"onlyAt":"n2"}})",
        "Error: running \"test.A\" filter plugin: no verdict for node n2"},
       {R"({"filter":{"code":1,"reasons":["gone"]}})",

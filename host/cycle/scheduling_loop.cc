@@ -148,7 +148,7 @@ std::optional<int64_t> SchedulingLoop::NextStepNs() const {
 }
 
 bool SchedulingLoop::AtRest() const {
-  return in_flight() == 0 && requests_.empty() && inbox_.size() == 0 && !queue_.has_ready() &&
+  return binding_count() == 0 && requests_.empty() && inbox_.size() == 0 && !queue_.has_ready() &&
          queue_.CountIn(QueuePlace::kBackoff) == 0;
 }
 

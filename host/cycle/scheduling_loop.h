@@ -51,7 +51,7 @@
 namespace berth::host {
 
 // Owns the parts of a scheduler and wires them together. Its owner repeats, until Stop() and after
-// that until in_flight() is 0:
+// that until binding_count() is 0:
 //
 //   1. deliver what the client has received, if the client needs that
 //   2. call Step() while it returns true
@@ -70,8 +70,8 @@ class SchedulingLoop {
     // Receives log lines of plugins, and those of the host with an empty plugin name. May be empty.
     std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
     uint32_t log_level = BERTH_LOG_WARN;
-    // Runs blocking calls of plugins on other threads: see AsyncCalls. Null: such calls run on the
-    // scheduling thread.
+    // Runs blocking calls of plugins on other threads; see AsyncCalls. If null, such calls run on
+    // the scheduling thread.
     TaskPool* pool = nullptr;
     int64_t bind_deadline_ns = 0;  // See AsyncCalls.
     CallMonitor* monitor = nullptr;
@@ -104,18 +104,20 @@ class SchedulingLoop {
   // Must not: be called by code that holds an interned id without a reference to it, because the
   //           interner may be swept.
   bool Step();
-  // Performs what came in from other threads, what is due, and what plugins have requested; removes
-  // ended bindings. Runs no scheduling cycle. Returns false if there was nothing to do.
-  // Must not: as Step().
+  // Runs the tasks that other threads have sent, the timers that are due and the requests of
+  // plugins, and removes ended bindings. Runs no scheduling cycle. Returns false if there was no
+  // work.
+  // Must not: be called where Step() must not be called.
   bool Settle();
-  // Returns when Step() has something to do next if nothing comes in. Empty: never.
+  // Returns the time at which Step() next has work if no event or answer arrives before. Returns
+  // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
 
   // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound.
   // Pods may be parked, gated, or backing off from an error.
   bool AtRest() const;
   // Stops scheduling. Pods that wait on Permit go back to the queue. Pods that are being bound are
-  // not affected: call Step() until in_flight() is 0.
+  // not affected: call Step() until binding_count() is 0.
   void Stop();
   // Replaces the profiles: see Profiles::Load.
   // Errors: those of Profiles::Load; then nothing has changed.
@@ -127,7 +129,7 @@ class SchedulingLoop {
   // Called: before the loop is destroyed.
   void CancelBindings() { waiting_pods_.Cancel(); }
   // The number of pods that wait on Permit or are being bound.
-  size_t in_flight() const { return waiting_pods_.all().size(); }
+  size_t binding_count() const { return waiting_pods_.all().size(); }
 
   // ---- Parts ------------------------------------------------------------------------------------
 
@@ -177,7 +179,7 @@ class SchedulingLoop {
   WaitingPods waiting_pods_;
   PluginRequests requests_;
   const SchedulerParts parts_;
-  Profiles profiles_;  // After the parts that its plugins use.
+  Profiles profiles_;  // Declared after the parts that its plugins use.
   GroupCycle group_cycle_;
   MemorySweeper sweeper_;
   uint32_t settle_rounds_ = 0;  // Calls of Step() since the last scheduling cycle.

@@ -62,7 +62,8 @@ class WaitingPods {
   std::unique_ptr<BindingCycle> TakeFinished();
   bool has_finished() const { return !finished_.empty(); }
 
-  // The scheduler stops: pods that wait on Permit go back to the queue. See BindingCycle::Stop().
+  // Returns the pods that wait on Permit to the queue, because the scheduler stops; see
+  // BindingCycle::Stop().
   void Stop();
   // Cancels the plugin calls of all binding cycles: BERTH_CANCELED becomes true for them.
   void Cancel();

@@ -33,7 +33,7 @@ std::vector<std::string> NamesOfWaiting(const Puppet& puppet) {
   return names;
 }
 
-// Unreserve sees the pods that still wait, not the pod that is being undone.
+// In Unreserve, the plugin gets the pods that still wait, without the pod that is being undone.
 TEST(WaitingPodsTest, RemovesOnePodAfterTheOtherWhenTheLoopIsDestroyed) {
   PodLifecycle pod;
   pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
@@ -43,13 +43,13 @@ TEST(WaitingPodsTest, RemovesOnePodAfterTheOtherWhenTheLoopIsDestroyed) {
   pod.AddPod("q");
   pod.AddPod("r");
   pod.harness().Run();
-  ASSERT_EQ(pod.harness().loop().in_flight(), 3U);
+  ASSERT_EQ(pod.harness().loop().binding_count(), 3U);
   pod.harness().Stop();
   EXPECT_THAT(seen, ElementsAre(ElementsAre("q", "r"), ElementsAre("r"), IsEmpty()));
 }
 
-// The decision of a plugin is applied after the scheduling cycle, but it counts at once: a plugin
-// that asks in the same cycle must not count with a pod that has been rejected.
+// The decision of a plugin is applied after the scheduling cycle. The list of waiting pods changes
+// immediately, so that a plugin in the same cycle does not rely on a pod that has been rejected.
 TEST(WaitingPodsTest, ARejectedOrAllowedPodDoesNotWaitAnyMore) {
   PodLifecycle pod;
   const Puppet& a = pod.a();

@@ -100,7 +100,7 @@ class EventRouter {
   SchedulingQueue& queue_;
   Options options_;
   std::vector<Id> routed_;                      // The profiles and the draining ones.
-  StringMap<PodRef> others_pending_;            // By uid.
+  StringMap<PodRef> others_pending_;            // Keyed by uid.
   std::set<std::string, std::less<>> watched_;  // The watched kinds.
   size_t unsynced_ = 0;
   std::vector<std::unique_ptr<WatchSink>> sinks_;

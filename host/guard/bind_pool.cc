@@ -27,7 +27,7 @@ struct BindPool::Shared {
   std::mutex mutex;  // Guards what follows.
   std::condition_variable changed;
   std::deque<Task> waiting;
-  std::map<uint64_t, std::thread> threads;  // Those that were not abandoned.
+  std::map<uint64_t, std::thread> threads;  // The threads that were not abandoned.
   std::map<TaskId, uint64_t> running;       // The thread of each task.
   std::set<TaskId> unreplaced;              // Abandoned, but kMaxAbandoned was reached.
   TaskId last_task = 0;

@@ -22,8 +22,8 @@
 
 namespace berth::host {
 
-// A call as it is recorded: the callee, the point, and a number that is unique among the calls of
-// the thread. 0: no call.
+// A recorded call: the callee, the point, and a number that is unique among the calls of the
+// thread. 0 means no call.
 using CallWord = uint64_t;
 
 // How long a call may take; the values are defaults of the host file. The deadlines are meant to
@@ -44,9 +44,9 @@ struct CallDeadlines {
 
 // The calls in progress on one thread. Only that thread writes its words.
 struct alignas(64) CallSlot {
-  std::atomic<uint64_t> thread = 0;     // pthread_self(); 0: never used.
+  std::atomic<uint64_t> thread = 0;     // pthread_self(), or 0 if the slot was never used.
   std::atomic<CallWord> innermost = 0;  // The call that runs.
-  std::atomic<CallWord> outermost = 0;  // Equal to innermost, or the call that asks what-if.
+  std::atomic<CallWord> outermost = 0;  // Equal to innermost, or the call that uses what-if.
   std::atomic<const berth_pod*> pod = nullptr;  // The pod of the innermost call, if it names one.
   std::atomic<CallWord> overdue = 0;            // A late call; written by the watchdog.
   uint64_t calls = 0;                           // The number of calls; used by the thread alone.
@@ -107,15 +107,15 @@ class CallMonitor {
   // Does nothing if another attempt has begun since.
   void EndAttempt(const uint32_t* cancel);
 
-  // Returns when a call at `point` that begins at `now_ns` is late; 0: never, because there is no
-  // watchdog.
+  // Returns the time from which a call at `point` that begins at `now_ns` is late. Returns 0 if
+  // there is no watchdog.
   int64_t DeadlineNs(Point point, int64_t now_ns) const;
   bool is_watched() const { return watched_.load(std::memory_order_acquire) != nullptr; }
 
   // --- Called by the watchdog ---
 
-  // Announces a watchdog with these deadlines; null: there is none any more. The deadlines must
-  // live until then.
+  // Registers a watchdog with these deadlines, which must live until the watchdog is unregistered.
+  // Null unregisters the watchdog.
   void SetDeadlines(const CallDeadlines* deadlines) {
     watched_.store(deadlines, std::memory_order_release);
   }
@@ -127,8 +127,8 @@ class CallMonitor {
   };
   // Returns the calls in progress, by slot.
   std::vector<ThreadCalls> Snapshot() const;
-  // Marks the call as late and cancels it and, if its point belongs to an attempt, the attempt.
-  // Returns the callee; null if the call has ended or its callee is unknown.
+  // Marks the call as late and cancels it. If its point belongs to an attempt, also cancels the
+  // attempt. Returns the callee; null if the call has ended or its callee is unknown.
   std::shared_ptr<const Callee> MarkOverdue(size_t slot, CallWord call);
 
   static Point PointOf(CallWord call);
@@ -148,7 +148,7 @@ class CallMonitor {
   const Interner& interner_;
   std::array<CallSlot, kMaxThreads> slots_;
   std::atomic<size_t> used_slots_ = 0;
-  // By id - 1. A signal handler reads these pointers to the objects of owned_.
+  // Pointers to the objects of owned_, indexed by id - 1. A signal handler reads them.
   std::array<std::atomic<const Callee*>, kMaxCallees> callees_{};
   std::atomic<const berth_pod*> attempt_pod_ = nullptr;
   std::atomic<const CallDeadlines*> watched_ = nullptr;

@@ -61,7 +61,7 @@ void CallWatchdog::Poll(int64_t now_ns) {
     const auto callee = monitor_.MarkOverdue(late.slot, late.call);
     if (callee == nullptr || callee->faults == nullptr) continue;
     faults_.Note(*callee->faults, CallMonitor::PointOf(late.call), FaultKind::kDeadline,
-                 "a call has run for " + FormatDuration(late.running_ns) + ", its deadline is " +
+                 "a call has run for " + FormatDuration(late.running_ns) + "; its deadline is " +
                      FormatDuration(late.deadline_ns));
   }
   overdue_.store(watch_.stuck() || monitor_.abandoned() > 0, std::memory_order_relaxed);

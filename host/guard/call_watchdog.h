@@ -21,7 +21,7 @@ namespace berth::host {
 struct OverdueCall {
   size_t slot;
   CallWord call;
-  int64_t running_ns;  // Since the call was first seen.
+  int64_t running_ns;  // The time since Poll() first found the call.
   int64_t deadline_ns;
 };
 

@@ -172,14 +172,14 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
   watchdog_.Poll(2100 * kMs);
   EXPECT_FALSE(watchdog_.overdue());
   monitor_.EndAttempt(&cancel);
-  EXPECT_THAT(lines_, ElementsAre("test.A: Filter: deadline: a call has run for 1s, its deadline "
+  EXPECT_THAT(lines_, ElementsAre("test.A: Filter: deadline: a call has run for 1s; its deadline "
                                   "is 1s"));
   ASSERT_EQ(faults_.Counts().size(), 1U);
   EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
   EXPECT_EQ(faults_.Counts()[0].count, 1U);
 }
 
-// An instance may be destroyed while the watchdog looks at its last call.
+// An instance may be destroyed while the watchdog reads its last call.
 TEST_F(CallWatchdogTest, ACallOfAnUnregisteredCalleeIsNotLate) {
   std::optional<MonitoredCall> call;
   call.emplace(&monitor_, callee_, Point::kFilter, CallTerms());

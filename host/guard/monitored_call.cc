@@ -16,7 +16,7 @@ MonitoredCall::MonitoredCall(CallMonitor* monitor, CallMonitor::CalleeId callee,
   slot_->pod.store(terms.pod, std::memory_order_relaxed);
   slot_->innermost.store(call_, std::memory_order_relaxed);
   if (outer_ == 0) slot_->outermost.store(call_, std::memory_order_relaxed);
-  // A signal handler of this thread sees the stores in this order.
+  // A signal handler of this thread observes the stores in this order.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   is_cancellable_ = terms.cancel != nullptr;
   if (is_cancellable_) monitor_->BeginCancellable(*slot_, terms.cancel);

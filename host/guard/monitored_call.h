@@ -13,12 +13,13 @@ namespace berth::host {
 
 // The terms of one call. By default, the call must return within the deadline of its point.
 struct CallTerms {
-  // The pod that a crash report names. Null: the pod of the attempt, if the point belongs to one.
+  // The pod that a crash report names. If null, the report names the pod of the attempt, if the
+  // point belongs to an attempt.
   const berth_pod* pod = nullptr;
   // The call has no deadline: it runs on a thread of the pool, or creates or destroys an instance.
   bool may_block = false;
-  // A word that becomes 1 when the call is late, and has its old value again once the call has
-  // ended. Null: the call has no such word, or uses that of the attempt.
+  // A word that becomes 1 when the call is late and gets its old value back when the call ends.
+  // Null if the call has no such word, or uses the word of the attempt.
   uint32_t* cancel = nullptr;
 };
 

@@ -34,7 +34,8 @@ enum class FaultKind : uint8_t {
 std::string_view FaultName(FaultKind kind);
 
 struct QuarantinePolicy {
-  uint32_t faults = 10;              // Of one instance, at all its points; 0: never quarantine.
+  // The number of faults of one instance, at all its points. 0 disables quarantine.
+  uint32_t faults = 10;
   int64_t window_ns = 60 * kSecond;  // The faults must lie within this time.
 };
 
@@ -105,7 +106,8 @@ class PluginFaults {
  private:
   using Key = std::tuple<std::string, std::string, Point, FaultKind>;
 
-  // Returns the reason of the quarantine that this fault causes; empty: none.
+  // Returns the reason of the quarantine that this fault causes, or an empty text if it causes
+  // none.
   std::string QuarantineFor(Account& account, Point point, FaultKind kind, std::string_view what);
 
   const Options options_;

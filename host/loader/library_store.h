@@ -51,7 +51,8 @@ class LibraryStore {
   LoadResult<PluginLibrary::Source> CheckAndCopy(const std::string& path, Content content);
 
   std::unique_ptr<PrivateCopies> copies_;
-  std::map<std::string, std::shared_ptr<PluginLibrary>, std::less<>> libraries_;  // By digest.
+  // Keyed by digest.
+  std::map<std::string, std::shared_ptr<PluginLibrary>, std::less<>> libraries_;
 };
 
 }  // namespace berth::host

@@ -20,7 +20,7 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::
     error.path = path;
     error.plugin = info.name;
     error.expected = "a plugin name that no other library has";
-    error.found = "the name also in " + other->second.library->path();
+    error.found = "the same name in " + other->second.library->path();
     return error;
   }
   for (const PluginInfo& info : library->infos())

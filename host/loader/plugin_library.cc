@@ -53,7 +53,7 @@ std::optional<LoadError> CheckVersion(const PluginNote& note) {
     return MakeLoadError(LoadErrorCode::kHostTooOld,
                          "a plugin for ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
                              std::to_string(BERTH_ABI_MINOR) + " or older",
-                         "one that needs " + std::to_string(note.abi_major) + "." +
+                         "a plugin that requires " + std::to_string(note.abi_major) + "." +
                              std::to_string(note.min_host_minor));
   }
   return std::nullopt;

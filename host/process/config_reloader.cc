@@ -39,8 +39,8 @@ void ConfigReloader::ReloadIfRequested(
 }
 
 ReloadResult ConfigReloader::Reload(const Apply& apply) {
-  // After an error all files stay watched, those of the reading before too: the user may correct
-  // any of them.
+  // After an error, the files of this reading and of the previous reading are watched, because the
+  // user may correct any of them.
   for (auto& [path, stamp] : files_) stamp = StampOf(path);
   FileStamps files;
   const Result<RunConfig> config = read_(files);

@@ -67,7 +67,7 @@ class ConfigReloader {
   const Read read_;
   Waker& waker_;
   HostConfig running_;  // The host file as it was read first.
-  FileStamps files_;    // Of the last reading.
+  FileStamps files_;    // The stamps of the files, taken when they were last read.
   std::atomic<bool> requested_ = false;
   size_t reloaded_ = 0;
   size_t failed_ = 0;

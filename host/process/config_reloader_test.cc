@@ -92,7 +92,7 @@ TEST_F(ConfigReloaderTest, ReportsErrorsOfReadingAndOfApplying) {
 TEST_F(ConfigReloaderTest, AChangedFileRequestsAReload) {
   Write("1");
   ASSERT_TRUE(reloader_.ReadFirst().ok());
-  Write("22");  // Before the watch starts, but after the file was read.
+  Write("22");  // The file changes after it was read and before the watch starts.
   reloader_.StartWatching();
   ASSERT_TRUE(waker_.Wait(kLongNs));
   EXPECT_EQ(Reload().size(), 1U);

@@ -23,7 +23,7 @@ enum class DecisionType : uint8_t {
 std::string_view DecisionTypeName(DecisionType type);
 
 struct DecisionLine {
-  int64_t time_ns = 0;  // Since the start.
+  int64_t time_ns = 0;  // The time since the start of the run.
   DecisionType type = DecisionType::kBound;
   std::string pod;      // "default/web-0"
   std::string node;     // Empty: none.

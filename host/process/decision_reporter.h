@@ -54,7 +54,7 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
  private:
   // The last report about a pod.
   struct Reported {
-    std::string gate;  // Why the pod is gated; empty: it is not.
+    std::string gate;  // Why the pod is gated; empty if it is not gated.
     uint64_t last_line_hash = 0;
   };
 
@@ -71,7 +71,7 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   const Listener listener_;
   const SchedulingLoop* loop_ = nullptr;
   std::vector<std::string> assumed_;  // The uids of pods that were assumed since the last step.
-  StringMap<Reported> reported_;      // By uid; for pods that exist and are not bound.
+  StringMap<Reported> reported_;      // Keyed by uid; only pods that exist and are not bound.
   size_t bound_ = 0;
   std::unique_ptr<Watch> watch_;
 };

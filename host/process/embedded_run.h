@@ -53,24 +53,27 @@ class RunObserver {
 struct RunOptions {
   ConfigSources config;
   std::vector<std::string> cluster_files;  // Files with objects; kStandardInput is `in`.
-  std::string events;  // The file of the stream; kStandardInput is `in_descriptor`; empty: none.
-  std::string record;  // Where the run is recorded; empty: nowhere.
+  // The file of the stream; kStandardInput means `in_descriptor`. Empty if there is no stream.
+  std::string events;
+  std::string record;  // The file for the recording; empty if the run is not recorded.
   bool virtual_time = false;
   uint64_t seed = kDefaultSeed;
-  std::optional<uint32_t> log_level = {};  // None: the level of the host file, or BERTH_LOG_WARN.
+  // If nullopt, the level of the host file, or BERTH_LOG_WARN if that has none.
+  std::optional<uint32_t> log_level = {};
 
   std::istream& in;
-  int in_descriptor = -1;                // The file that `in` reads from; -1: none.
-  std::string temporary_directory = {};  // For private copies of plugin libraries.
-  std::function<int64_t()> steady_ns;    // Only goes forward. Threading: any.
-  std::function<int64_t()> wall_ns;      // Since 1970-01-01T00:00:00Z.
-  SubscribeToRequests requests = {};     // Empty: nobody requests a reload or a stop.
-  std::function<void(const CallMonitor* monitor)> report_crashes = {};  // As in SchedulerOptions.
+  int in_descriptor = -1;                // The file that `in` reads from, or -1.
+  std::string temporary_directory = {};  // The directory for private copies of plugin libraries.
+  std::function<int64_t()> steady_ns;    // A monotonic clock. Threading: any.
+  std::function<int64_t()> wall_ns;      // The time since 1970-01-01T00:00:00Z.
+  SubscribeToRequests requests = {};     // If empty, a reload or a stop cannot be requested.
+  // See SchedulerOptions::report_crashes.
+  std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 
 // The state of a run at its end.
 struct RunSummary {
-  int signal = 0;  // The signal that stopped the run; 0: none did.
+  int signal = 0;  // The signal that stopped the run, or 0.
   size_t bound = 0;
   size_t pending = 0;
   size_t other_schedulers = 0;  // Pending pods that name a scheduler that no profile has.
@@ -120,17 +123,18 @@ class EmbeddedRun {
   HostConfig host_config_;
   ThreadWaker waker_;
   ConfigReloader reloader_;
-  // The number of the signal that requested a stop; kOutputFailed if the output failed; 0: go on.
+  // The number of the signal that requested a stop, kOutputFailed if the output failed, or 0 while
+  // the run continues.
   std::atomic<int> stop_ = 0;
   std::optional<RealClock> real_clock_;
   std::optional<VirtualClock> virtual_clock_;
-  const Clock* clock_ = nullptr;  // The one of the two that is used.
+  const Clock* clock_ = nullptr;  // Points to the clock that is used.
   std::unique_ptr<Recording> recording_;
   std::optional<DecisionReporter> reporter_;
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
   size_t events_ = 0;
-  std::unique_ptr<ProcessRequests> requests_;  // Until Run() returns. May be null.
+  std::unique_ptr<ProcessRequests> requests_;  // Set until Run() returns. May be null.
 };
 
 }  // namespace berth::host

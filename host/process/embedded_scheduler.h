@@ -44,14 +44,15 @@ class EmbeddedScheduler {
   // Finishes deletions that are due, delivers what waits in the cluster, then runs one step of the
   // scheduling loop. Returns false if there was nothing to do.
   bool Step();
-  // When Step() next has something to do if nothing comes in; none: never.
+  // Returns the time at which Step() next has work if no event or answer arrives before. Returns
+  // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
   // Returns true if the loop and the cluster are at rest; see SchedulingLoop::AtRest.
   bool AtRest() const;
 
-  // Waits a moment for plugin threads on which a binding may depend to send something to the
-  // scheduling thread. The owner of a virtual clock calls it before it moves the clock. Returns
-  // false if no binding depends on a thread, or if nothing came.
+  // Waits a moment until a plugin thread on which a binding may depend sends a task to the
+  // scheduling thread. The owner of a virtual clock calls this method before it advances the clock.
+  // Returns false if no binding depends on a thread, or if no task arrived.
   bool WaitForThreads(ThreadWaker& waker) const;
 
   SchedulerHost& host() { return host_; }

@@ -141,7 +141,7 @@ TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   ASSERT_TRUE(scheduler->Start().ok());
   while (scheduler->Step()) {
   }
-  ASSERT_EQ(scheduler->loop().in_flight(), 1U);
+  ASSERT_EQ(scheduler->loop().binding_count(), 1U);
   while (!inside) std::this_thread::yield();
   scheduler.reset();
   EXPECT_TRUE(was_cancelled);

@@ -43,8 +43,8 @@ class FileChanges {
   bool Check();
 
  private:
-  FileStamps known_;  // As passed to Watch(), or when Check() last returned true.
-  FileStamps seen_;   // Of the last check.
+  FileStamps known_;  // The stamps that Watch() received, or those when Check() last returned true.
+  FileStamps seen_;   // The stamps at the last check.
 };
 
 // Checks files at regular intervals on a thread of its own. It does not use inotify, which behaves

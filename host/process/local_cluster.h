@@ -27,8 +27,8 @@ namespace berth::host {
 // Lifetime:  the interner and the clock must outlive it; it must outlive its watches.
 class LocalCluster {
  public:
-  // `follows_stream`: the cluster remembers which versions of objects it has seen, which Apply()
-  // needs.
+  // If `follows_stream` is true, the cluster records the versions of objects that it has received,
+  // which Apply() requires.
   LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
                bool follows_stream);
   LocalCluster(const LocalCluster&) = delete;
@@ -49,7 +49,7 @@ class LocalCluster {
   bool Deliver() { return cluster_.Deliver() > 0; }
   // Finishes the deletions of pods that are due. Returns false if there were none.
   bool FinishDeletions() { return kubelet_.RunDue() > 0; }
-  // When the next deletion is due; none: no pod is being deleted.
+  // Returns when the next deletion is due, or nullopt if no pod is being deleted.
   std::optional<int64_t> NextDeletionNs() const { return kubelet_.NextNs(); }
   // Returns true if nothing waits for delivery and no pod is being deleted.
   bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }

@@ -20,10 +20,11 @@ constexpr std::array kStopSignals = {SIGINT, SIGTERM};
 constexpr std::array kReloadSignals = {SIGHUP};
 constexpr uint8_t kNoSignal = 0;
 
-// Global because a signal handler takes no arguments. -1: there is no ProcessSignals.
+// The write end of the pipe, or -1 if there is no ProcessSignals. It is global, because a signal
+// handler takes no arguments.
 std::atomic<int> signal_pipe = -1;
 
-// Leaves signals alone that are ignored: the parent process has set them so.
+// Does not change signals that are ignored, because the parent process set them to be ignored.
 void SetHandlers(std::span<const int> signals, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

@@ -16,8 +16,8 @@ class ProcessRequests {
  public:
   virtual ~ProcessRequests() = default;
 
-  // From now on the first request to stop calls `stop` with the signal's number. Until then such a
-  // request ends the process.
+  // Sets the callback for the first request to stop, which receives the signal's number. Before
+  // OnStop(), a request to stop ends the process.
   // Called:    once.
   // Threading: `stop` is called on any thread.
   virtual void OnStop(std::function<void(int signal)> stop) = 0;

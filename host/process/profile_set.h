@@ -21,7 +21,7 @@ namespace berth::host {
 inline constexpr std::string_view kDefaultProfile = "default";
 
 // Reads a configuration file. If the file is larger than kMaxConfigBytes, returns its first
-// kMaxConfigBytes + 1 bytes, which the parser refuses.
+// kMaxConfigBytes + 1 bytes, which the parser rejects.
 // Errors: why the file cannot be read, without its path.
 Result<std::string> ReadConfigFile(const std::string& path);
 
@@ -33,8 +33,8 @@ ProfileFiles FindProfiles(const std::string& executable);
 using BeforeRead = std::function<void(const std::string& path)>;
 
 struct ProfileRequest {
-  std::vector<std::string> profiles;            // Files or names. Empty: kDefaultProfile.
-  std::vector<std::string> plugin_directories;  // Empty: FindPluginDirectory(executable).
+  std::vector<std::string> profiles;            // Files or names. If empty, kDefaultProfile.
+  std::vector<std::string> plugin_directories;  // If empty, FindPluginDirectory(executable).
   // The running program. Plugins and profiles that come with Berth are found beside it.
   std::string executable;
   std::shared_ptr<LibraryStore> libraries;

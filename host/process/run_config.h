@@ -21,7 +21,7 @@ struct ConfigSources {
   // sets them, they are those of ProfileRequest.
   std::vector<std::string> profiles;
   std::vector<std::string> plugin_directories;
-  std::string executable;  // As in ProfileRequest.
+  std::string executable;  // See ProfileRequest::executable.
 };
 
 struct RunConfig {

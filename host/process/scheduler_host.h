@@ -38,7 +38,7 @@ struct SchedulerOptions {
   // The options of the scheduling loop. `clock` must be set. What the pointers refer to must
   // outlive the scheduler. SchedulerHost sets `monitor` and `pool`.
   SchedulingLoop::Options loop;
-  // The number of threads for plugins that block in PreBind and Bind. 0: such plugins block the
+  // The number of threads for plugins that block in PreBind and Bind. If 0, such plugins block the
   // scheduling thread.
   size_t bind_threads = 0;
   // Called with the call monitor before any plugin is created, and with null after all plugins are

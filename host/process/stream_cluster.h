@@ -29,8 +29,8 @@ namespace berth::host {
 // Lifetime:  the cluster must outlive it.
 class StreamCluster {
  public:
-  // How many deleted objects are remembered, so that a late repetition does not create them again.
-  // The oldest are forgotten first.
+  // The number of deleted objects that are recorded, so that a repeated event does not create them
+  // again. The oldest records are removed first.
   static constexpr size_t kMaxDeleted = 100'000;
 
   explicit StreamCluster(EmbeddedCluster& cluster, size_t max_deleted = kMaxDeleted)
@@ -61,7 +61,7 @@ class StreamCluster {
 
   EmbeddedCluster& cluster_;
   const size_t max_deleted_;
-  StringMap<Seen> seen_;             // By kind, namespace and name.
+  StringMap<Seen> seen_;             // Keyed by kind, namespace and name.
   std::deque<std::string> deleted_;  // Keys in the order of the deletions. Some may exist again.
 };
 

@@ -12,7 +12,8 @@
 namespace berth::host {
 namespace {
 
-// A pod with the metadata that the tests need. Its priority tells its versions apart.
+// A pod with the metadata that the tests need. The tests give each version another priority, to
+// recognize the version.
 struct PodText {
   const char* version = "";
   const char* uid = "";

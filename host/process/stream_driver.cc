@@ -113,7 +113,7 @@ Status StreamDriver::ApplyNext(int64_t now_ns) {
 // ---- Time ---------------------------------------------------------------------------------------
 
 bool StreamDriver::IsDone() const {
-  if (stopping_) return parts_.scheduler->loop().in_flight() == 0;
+  if (stopping_) return parts_.scheduler->loop().binding_count() == 0;
   return stream_ended_ && !next_.has_value() && parts_.scheduler->AtRest() && !HasRetries();
 }
 

@@ -179,7 +179,7 @@ TEST_F(StreamDriverTest, EndsWhenAPodFailsAgainAndAgain) {
   ASSERT_TRUE(Run().ok());
   ASSERT_THAT(decisions_, SizeIs(StreamDriver::kMaxErrors));
   for (const std::string& line : decisions_) {
-    EXPECT_THAT(line, AllOf(HasSubstr(" Error a: "), HasSubstr("the network is away")));
+    EXPECT_THAT(line, AllOf(HasSubstr(" Error a: "), HasSubstr("the network is unreachable")));
   }
   EXPECT_THAT(decisions_.front(), StartsWith("0 "));
   EXPECT_EQ(queue().CountIn(QueuePlace::kErrorBackoff), 1U);

@@ -159,8 +159,9 @@ Status EventReader::ReadServerError() {
   if (*found && value.get_object().get(status) == simdjson::SUCCESS) {
     JsonValue text;
     std::string_view why;
-    const Result<bool> says = Find(status, "message", text);
-    if (says.ok() && *says && reader_.ReadText(text, &why)) message.append(": ").append(why);
+    const Result<bool> has_message = Find(status, "message", text);
+    if (has_message.ok() && *has_message && reader_.ReadText(text, &why))
+      message.append(": ").append(why);
   }
   return Status::Unavailable("/type: " + message);
 }

@@ -35,7 +35,7 @@ class Backoff {
   static int64_t TickAfter(int64_t until_ns);
 
  private:
-  // With windows, rounds `at_ns` down to the start of its window.
+  // Returns the start of the window of `at_ns`; if there are no windows, returns `at_ns`.
   int64_t Align(int64_t at_ns) const;
 
   int64_t initial_ns_;

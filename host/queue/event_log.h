@@ -84,7 +84,8 @@ class EventLog {
  private:
   struct Record {
     QueueEvent event;
-    uint64_t only = 0;  // The one recording that gets the event; 0: all but those in `except`.
+    // The only recording that gets the event. If 0, all recordings except those in `except` get it.
+    uint64_t only = 0;
     std::vector<uint64_t> except;
   };
 

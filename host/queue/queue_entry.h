@@ -20,15 +20,15 @@ struct QueueEntry {
   uint64_t sequence = 0;
   bool is_placed = false;  // False for a new entry, whose entity.place is meaningless.
 
-  // For kActive, kBackoff and kErrorBackoff.
+  // Fields of the places kActive, kBackoff and kErrorBackoff:
   uint32_t heap_index = 0;
 
-  // For kUnschedulable and kGated.
+  // Fields of the places kUnschedulable and kGated:
   uint32_t index_in_class = 0;
   ParkedClass* parked_in = nullptr;
   int64_t parked_ns = 0;  // When the entry was parked, or PreEnqueue last rejected it.
 
-  // For kInFlight.
+  // Fields of the place kInFlight:
   uint64_t log_start = 0;     // The number of the first event after the recording started.
   uint64_t recording = 0;     // The number of the recording; never reused.
   bool is_recording = false;  // The event log records events for this entry.

@@ -43,11 +43,11 @@ enum class QueuePlace : uint8_t {
 struct QueuedGroup {
   struct Member {
     PodRef pod = nullptr;
-    uint64_t reported = 0;  // As QueuedEntity::reported, for this member.
+    uint64_t reported = 0;  // See QueuedEntity::reported; for this member.
   };
 
   std::string name = {};             // "<namespace>/<name>".
-  std::vector<Member> members = {};  // By descending priority, then in order of arrival.
+  std::vector<Member> members = {};  // Sorted by descending priority, then by arrival.
 };
 
 // A pod or a group with its queue data. The view that plugins get is made from this struct, so that
@@ -57,12 +57,13 @@ struct QueuedEntity {
   std::unique_ptr<QueuedGroup> group = nullptr;  // Null for a pod.
   QueuePlace place = QueuePlace::kActive;
   uint32_t attempts = 0;
-  uint32_t rejected_count = 0;    // Attempts that ended in a rejection; determines the backoff.
-  uint32_t error_count = 0;       // Consecutive errors; determines the error backoff.
-  int64_t queued_ns = 0;          // When the entity last entered the queue.
-  int64_t first_attempt_ns = 0;   // When the entity first became active; 0 if it has not yet.
-  int64_t backoff_until_ns = 0;   // When the backoff ends, while in a backoff queue; otherwise 0.
-  Rejection rejection = {};       // Of the last attempt; while gated, the PreEnqueue plugin.
+  uint32_t rejected_count = 0;   // Attempts that ended in a rejection; determines the backoff.
+  uint32_t error_count = 0;      // Consecutive errors; determines the error backoff.
+  int64_t queued_ns = 0;         // When the entity last entered the queue.
+  int64_t first_attempt_ns = 0;  // When the entity first became active; 0 if it has not yet.
+  int64_t backoff_until_ns = 0;  // When the backoff ends, while in a backoff queue; otherwise 0.
+  // The rejection of the last attempt; while the entity is gated, the PreEnqueue plugin.
+  Rejection rejection = {};
   std::optional<Gate> gate = {};  // Set while gated.
   bool was_flushed = false;       // The last requeue was caused by the periodic flush alone.
   uint64_t reported = 0;          // The hash of the last reported pod condition; 0 if none.

@@ -127,8 +127,8 @@ class SchedulingQueue {
   // without members is erased. REQUIRES: the pod is a member of a group in flight.
   void SplitFromGroup(std::string_view uid);
   // Stops recording events for the pod, which from now on does not depend on any event. If the pod
-  // is rejected all the same, it is tried again after its backoff, because it may have missed an
-  // event.
+  // is rejected nevertheless, it is tried again after its backoff, because an event may have been
+  // missed.
   // REQUIRES: the pod is in flight.
   void StopRecording(std::string_view uid);
   // Removes a pod that was bound or no longer belongs to this scheduler, and removes its

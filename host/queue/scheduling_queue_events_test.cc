@@ -340,7 +340,7 @@ TEST(SchedulingQueueEventsTest, NominationsFollowThePod) {
 TEST(SchedulingQueueEventsTest, AnUpdateInFlightDoesNotNominateAnAssumedPod) {
   TestQueue test;
   test.Run("add a on n; pop a");
-  test.queue->nominator().Remove("uid-a");  // As when the pod is assumed.
+  test.queue->nominator().Remove("uid-a");  // Assuming a pod does the same.
   test.Run("touch a; nominate a m");
   EXPECT_TRUE(test.queue->nominator().empty());
 }
@@ -391,7 +391,7 @@ TEST(SchedulingQueueEventsTest, ARemovedNominationRequeuesPodsOfTheSameOrLowerPr
     test.Run(
         "add low 1; add same 5; add high 9; pop high; pop same; pop low; return low 2; "
         "return same 2; return high 2; add p 5");
-    test.Run("remove p; add q 5; remove q");  // Not nominated: no event.
+    test.Run("remove p; add q 5; remove q");  // Pods without a nomination cause no event.
     EXPECT_EQ(test.Places(), "high=parked low=parked same=parked");
     test.queue->Add(test.objects.Pod(
         {.name = "p", .spec = "\"priority\":5", .status = R"("nominatedNodeName":"n")"}));

@@ -92,8 +92,8 @@ class TestPolicy final : public QueuePolicy {
   }
 
   std::vector<Interest> table;
-  std::map<std::string, PluginId, std::less<>>
-      gated_by;  // By pod: the plugin that rejects it in PreEnqueue.
+  // Maps a pod's name to the plugin that rejects the pod in PreEnqueue.
+  std::map<std::string, PluginId, std::less<>> gated_by;
   std::function<bool(const Interest&, const berth_queued&, const berth_event&)> hint;
   std::vector<std::string>
       pre_enqueue_calls;                // "pod", or "pod first 4" if plugin 4 rejected it before.

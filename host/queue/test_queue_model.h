@@ -70,7 +70,7 @@ struct ModelPod {
   std::optional<PluginId> gate;
   bool was_flushed = false;
   uint64_t sequence = 0;
-  // For pods in flight.
+  // Fields of pods in flight:
   bool is_removed = false;
   bool is_recording = false;
   size_t log_start = 0;  // The index into log_ of the first event after Pop().
@@ -83,7 +83,7 @@ class QueueModel {
   QueueModel(std::vector<Interest> table, Options options, const int64_t& now_ns)
       : table_(std::move(table)), options_(options), now_ns_(now_ns), start_ns_(now_ns) {}
 
-  std::map<std::string, ModelPod> pods;  // By name.
+  std::map<std::string, ModelPod> pods;  // Keyed by name.
   std::map<std::string, PluginId> gated_by;
   std::map<std::string, std::string> nominations;
 
@@ -342,7 +342,8 @@ class QueueModel {
   int64_t start_ns_;
   int64_t flushed_ns_ = 0;
   uint64_t sequence_ = 0;
-  std::vector<std::pair<ModelEvent, std::set<std::string>>> log_;  // With the recording pods.
+  // The events, each with the pods that record it.
+  std::vector<std::pair<ModelEvent, std::set<std::string>>> log_;
 };
 
 }  // namespace berth::host

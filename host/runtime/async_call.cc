@@ -39,8 +39,9 @@ struct AsyncCall::Shared {
   uint32_t* const cancel;
   int64_t* const binding_deadline;
   // Used by the scheduling thread only:
-  AsyncCall* call;                  // Null: answered or destroyed.
-  TimerQueue::Id return_timer = 0;  // Runs while an answered call has not returned. 0: none.
+  AsyncCall* call;  // Null after the call was answered or destroyed.
+  // The timer that runs while a call has been answered but has not returned, or 0.
+  TimerQueue::Id return_timer = 0;
 
   bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
   // Returns false and changes nothing if the state is not `from`.
@@ -56,7 +57,7 @@ struct AsyncCall::Shared {
                ? callee.bind()->bind(callee.self(), binding, done, status)
                : callee.pre_bind()->pre_bind(callee.self(), binding, done, status);
   }
-  // Returns whether the returned code is the answer. False: the promise carries the answer.
+  // Returns true if the returned code is the answer, and false if the promise carries the answer.
   bool IsAnswer(berth_code code) const {
     return code != BERTH_PENDING && host->promises().Close(done);
   }
@@ -221,12 +222,13 @@ void AsyncCall::OnTimer() {
 void AsyncCall::OnStillWaiting(int64_t now) {
   const int64_t end = started_ns_ + kWaitDeadlines * calls_.deadline_ns;
   if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
-  // If a thread took the call at the last moment, give it its time.
+  // If a thread has just taken the call, the call gets its full deadline.
   if (!DropIfQueued()) return StartTimer(now + calls_.deadline_ns);
   AbandonThread();
   plugin_.host->promises().Close(shared_->done);
-  Finish(PluginError(plugin_, shared_->point,
-                     "no thread came free within " + FormatDuration(now - started_ns_)));
+  Finish(PluginError(
+      plugin_, shared_->point,
+      "no thread of the bind pool became free within " + FormatDuration(now - started_ns_)));
 }
 
 bool AsyncCall::DropIfQueued() {
@@ -255,7 +257,7 @@ void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, TaskPool::Tas
         if (CallMonitor* monitor = host.services().monitor) monitor->BeginAbandoned();
         host.NoteFault(
             shared->point, FaultKind::kDeadline,
-            "did not return within " + FormatDuration(calls.deadline_ns) + " of its answer");
+            "completed its promise but did not return within " + FormatDuration(calls.deadline_ns));
         calls.pool->Abandon(task);
       });
 }

@@ -26,33 +26,34 @@ namespace berth::host {
 struct AsyncCalls {
   // Carries answers to the scheduling thread. Must be set.
   Inbox* inbox = nullptr;
-  // Runs the calls of plugins with BERTH_PLUGIN_BLOCKS_IN_BIND. Null: they run on the scheduling
+  // Runs the calls of plugins with BERTH_PLUGIN_BLOCKS_IN_BIND. If null, they run on the scheduling
   // thread.
   TaskPool* pool = nullptr;
-  // The timers of the scheduling thread and their clock. Null: no call has a deadline.
+  // The timers of the scheduling thread and their clock. If null, no call has a deadline.
   TimerQueue* timers = nullptr;
   const Clock* clock = nullptr;
-  // How long an answer may take; 0: for ever. After this time the call is cancelled. After the same
-  // time again without an answer, it fails, a fault of the plugin is counted, and its thread is
-  // abandoned. A call that gets no thread of the pool fails after four times as long, without a
-  // fault.
+  // The maximum time until the answer; 0 means no limit. After this time the call is cancelled.
+  // After twice this time without an answer, the call fails, a fault of the plugin is counted, and
+  // the call's thread is abandoned. A call that gets no thread of the pool fails after four times
+  // this time, without a fault.
   int64_t deadline_ns = 0;
 };
 
 // One call of PreBind or Bind, from the call to its answer. The plugin returns the answer or
 // completes a promise; if it does both, the completion counts.
 //
-// A plugin may still work on a call that was abandoned. The objects that it was shown stay
-// alive (Binding::Keep), and its answer is ignored. The call may even outlast the plan: see Plan.
+// A plugin may still work on a call that was abandoned. The objects that were passed to it
+// stay alive (Binding::Keep), and its answer is ignored. The call may even outlast the plan; see
+// Plan.
 //
 // Threading: the scheduling thread. Plugins with BERTH_PLUGIN_BLOCKS_IN_BIND are called on the
-//            pool; their time starts when a thread takes the call.
+//            pool; their deadline starts when a thread takes the call.
 // Lifetime:  the binding must outlive it. Its destruction before the answer abandons the call.
 class AsyncCall {
  public:
   using Answered = std::function<void(PluginStatus status)>;
 
-  // `point`: PreBind or Bind; `plugin`: into Plan::plugins().
+  // `point` is PreBind or Bind; `plugin` is an index into Plan::plugins().
   AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin, Point point,
             Answered answered);
   ~AsyncCall();

@@ -117,7 +117,7 @@ TEST_F(AsyncCallPoolTest, ACallThatNeverGetsAThreadFails) {
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_THAT(pool_.abandoned, IsEmpty());
   stage_.AdvanceTime(1);
-  EXPECT_THAT(answers_, ElementsAre(Running("no thread came free within 40s")));
+  EXPECT_THAT(answers_, ElementsAre(Running("no thread of the bind pool became free within 40s")));
   EXPECT_THAT(pool_.abandoned, ElementsAre(1));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
   EXPECT_EQ(stage_.HostOf("puppet.Slow").open_promises(), 0U);

@@ -66,9 +66,11 @@ TEST_F(AsyncCallThreadsTest, CompletedByThreadsOfThePlugin) {
   puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
     threads.emplace_back([&binding, done] {
       *static_cast<int64_t*>(binding.slots[0]) += 1;
-      Stage::Complete(done, {BERTH_ERROR, {"the network is away"}});
+      Stage::Complete(done, {BERTH_ERROR, {"the network is unreachable"}});
     });
-    threads.emplace_back([done] { Stage::Complete(done, {BERTH_ERROR, {"the network is away"}}); });
+    threads.emplace_back([done] {
+      Stage::Complete(done, {BERTH_ERROR, {"the network is unreachable"}});
+    });
     return BERTH_PENDING;
   };
   stage_.Build();
@@ -82,7 +84,7 @@ TEST_F(AsyncCallThreadsTest, CompletedByThreadsOfThePlugin) {
     stage_.inbox().Drain();
   }
   AwaitEnds(kPods);
-  EXPECT_THAT(ends_, Each("Error: running Bind plugin \"puppet.A\": the network is away"));
+  EXPECT_THAT(ends_, Each("Error: running Bind plugin \"puppet.A\": the network is unreachable"));
   for (std::thread& thread : threads) thread.join();
   runs.clear();
   bindings.clear();

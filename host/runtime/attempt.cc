@@ -8,7 +8,7 @@
 namespace berth::host {
 namespace {
 
-// About as many as there are bindings at a time in a busy cluster.
+// Approximately the number of concurrent bindings in a cluster under high load.
 constexpr size_t kSpareStates = 64;
 
 }  // namespace

@@ -91,7 +91,8 @@ class Attempt {
   // --- Filter ---
   const Selection* candidates;  // The rows to evaluate; never null.
   Selection some_rows;          // The target of `candidates` unless that is live_rows().
-  // By row. The verdict of a row with nominated pods may be the one with those pods added.
+  // The verdicts, indexed by row. If a row has nominated pods, its verdict may be the one that was
+  // computed with those pods added.
   std::vector<RowVerdict> verdicts;
   Selection feasible;
   bool nominated_only = false;  // The pod's nominated node passed, and no other node was evaluated.
@@ -100,7 +101,7 @@ class Attempt {
   bool scored = false;
   std::vector<ScoreColumn> scores;  // score_count of them are in use.
   size_t score_count = 0;
-  std::vector<int64_t> totals;  // In the order of the feasible rows.
+  std::vector<int64_t> totals;  // One total for each feasible row, in the order of rows.
 
   std::span<const ScoreColumn> score_columns() const {
     return std::span(scores).first(score_count);

@@ -10,8 +10,8 @@ namespace berth::host {
 struct Binding::Body {
   PodRef pod;
   NodeRef node;
-  std::vector<uint32_t> cancel;    // By plugin of the plan.
-  std::vector<berth_binding> abi;  // By plugin of the plan. Never moves.
+  std::vector<uint32_t> cancel;    // Indexed by plugin, as Plan::plugins().
+  std::vector<berth_binding> abi;  // Indexed by plugin. The elements never move in memory.
   std::unique_ptr<CycleState> state;
 };
 

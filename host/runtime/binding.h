@@ -15,8 +15,8 @@ namespace berth::host {
 
 // Holds pod, node and cycle state, so that the next pod's attempt may begin.
 //
-// If a plugin was called and has not answered, what it was shown outlives the binding, until the
-// plugin answers or the plan is destroyed. See Keep().
+// If a plugin was called and has not answered, the objects that were passed to it outlive the
+// binding, until the plugin answers or the plan is destroyed. See Keep().
 //
 // Threading: created and destroyed on the scheduling thread; read by threads of the pool in
 //            between.
@@ -45,8 +45,8 @@ class Binding {
   // Returns the word that BERTH_CANCELED reads in calls of the plugin. Lifetime: that of Keep()'s
   // result.
   uint32_t* CancelWordOf(uint32_t plugin);
-  // Returns the plugin's berth_binding.deadline_ns, which the caller of the plugin writes before
-  // and after the call; 0: no deadline. Lifetime: that of Keep()'s result.
+  // Returns a pointer to the plugin's berth_binding.deadline_ns, which the caller of the plugin
+  // writes before and after the call. 0 means no deadline. Lifetime: that of Keep()'s result.
   int64_t* DeadlineFor(uint32_t plugin);
 
   // Returns a reference that keeps everything alive that AbiFor() shows, including the cycle state.

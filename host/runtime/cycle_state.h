@@ -30,7 +30,7 @@ class SlotSet {
   // Constructs every slot as a clone of `other`'s. Errors: Internal when the plugin cannot clone.
   Status CloneFrom(const SlotSet& other);
   void Destroy();
-  // Leaves the slots alone for good, because a plugin still uses them.
+  // Never destroys the slots, because a plugin still uses them.
   void Abandon() { plugin_ = nullptr; }
 
   // Returns the slots in the order of berth_plugin.slots.
@@ -61,8 +61,8 @@ class CycleState {
   SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
   const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
   void Destroy();
-  // Destroys the slots of all plugins but those that are marked, whose slots are left alone for
-  // good.
+  // Destroys the slots of all plugins except those that are marked in `abandoned`. The slots of
+  // marked plugins are never destroyed.
   void Destroy(const std::vector<bool>& abandoned);
 
  private:

@@ -37,7 +37,7 @@ TEST_F(CycleStateTest, IsDestroyedWithTheAttempt) {
 TEST_F(CycleStateTest, IsNewForEveryAttempt) {
   Attempt& attempt = stage_.Begin();
   *static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]) = 8;
-  stage_.Begin();  // Without an End() before it.
+  stage_.Begin();  // Begins another attempt without End().
   EXPECT_EQ(Stage::slots(), 2);
   EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
 }

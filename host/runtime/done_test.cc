@@ -110,14 +110,16 @@ TEST_F(PromisesTest, CompletionForMayBeCalledAfterTheTableIsDestroyed) {
 TEST_F(PromisesTest, ATableIsReusedByTheNextInstanceOfItsOwner) {
   PromiseTables tables;
   std::shared_ptr<Promises> first = tables.Take("a");
-  const auto nobody = [](berth_code, std::string_view) { ADD_FAILURE() << "it is over"; };
+  const auto nobody = [](berth_code, std::string_view) {
+    ADD_FAILURE() << "the promise is closed";
+  };
   berth_done* left = first->Open(nobody);
   first->CloseAll();
   tables.GiveBack("a", first);
   EXPECT_NE(tables.Take("b"), first);
   const std::shared_ptr<Promises> second = tables.Take("a");
   EXPECT_EQ(second, first);
-  EXPECT_NE(tables.Take("a"), first) << "it is taken";
+  EXPECT_NE(tables.Take("a"), first) << "the table is in use";
   std::vector<berth_done*> open;
   for (size_t i = 0; i < 2 * Promises::kRestingEntries; ++i) {
     open.push_back(second->Open(nobody));

@@ -49,8 +49,8 @@ struct HostServices {
   // Logs a line of a plugin. May be empty. Threading: [any].
   std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
   SharedLogLevel log_level = BERTH_LOG_INFO;
-  // Carries what plugins request on their own threads, and the client's answers, to the scheduling
-  // thread. Null: both run on the thread on which they come.
+  // Passes requests that plugins make on their own threads, and the client's answers, to the
+  // scheduling thread. If null, both are processed on the thread on which they arrive.
   Inbox* inbox = nullptr;
   // Record every call and every fault. May be null.
   CallMonitor* monitor = nullptr;

@@ -55,8 +55,8 @@ class InstanceHost {
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
 
-  // Puts the instance to use: its metric definitions take effect, and its watchers get a replay.
-  // Calls the plugin under [event].
+  // Activates the instance: activates its metric definitions and replays the existing objects to
+  // its watchers. Calls the plugin under [event].
   void Begin();
   // Ends timers and watches, and answers open and later requests with CANCELLED. No callback is
   // called afterwards.
@@ -76,7 +76,7 @@ class InstanceHost {
 
   const berth_host* abi() const { return &abi_; }
   HostServices& services() const { return services_; }
-  // REQUIRES for plugin() and profile(): it is not retired.
+  // REQUIRES for plugin() and profile(): the host is not retired.
   const std::string& plugin() const { return work_->plugin; }
   const std::string& profile() const { return work_->profile; }
   // Identifies the plugin of this profile to the queue.
@@ -102,10 +102,10 @@ class InstanceHost {
   // BeginCall(), the host is not closed.
   void BeginCall() { calls_.fetch_add(1, std::memory_order_relaxed); }
   void EndCall() { calls_.fetch_sub(1, std::memory_order_release); }
-  // Keeps `kept` alive as long as this host: what a call on the pool held that outlasted its
-  // instance.
+  // Keeps `kept` alive as long as this host. Used for objects of a call on the pool that outlasted
+  // its instance.
   void Retain(std::shared_ptr<const void> kept);
-  // Logs a line of the plugin, if there is a log. REQUIRES: it is not retired.
+  // Logs a line of the plugin, if there is a log. REQUIRES: the host is not retired.
   void Log(uint32_t level, std::string_view text) const;
   // Counts a fault of the plugin, if faults are counted.
   void NoteFault(Point point, FaultKind kind, std::string_view what) const;
@@ -180,7 +180,7 @@ class HostUse {
  public:
   explicit HostUse(const berth_host* host) : HostUse(InstanceHost::FromAbi(host)) {}
   explicit HostUse(InstanceHost& host) : host_(host) {
-    // Only the scheduling thread retires a host, and so needs no lock.
+    // The scheduling thread needs no lock, because only this thread retires a host.
     if (std::this_thread::get_id() != host.scheduling_thread_) lock_ = std::shared_lock(host.uses_);
   }
   // Returns false if the host is retired.

@@ -35,7 +35,7 @@ Status CheckLabels(const MetricFamily& family) {
                        (name == "le" && family.kind == MetricKind::kHistogram);
     if (!IsMetricName(name, false) || taken) {
       return Status::InvalidArgument("metric " + family.name + ": \"" + name +
-                                     "\" is no name that a label may have");
+                                     "\" is not a valid label name, or is reserved");
     }
   }
   return {};
@@ -43,13 +43,13 @@ Status CheckLabels(const MetricFamily& family) {
 
 Status Check(const MetricFamily& family) {
   if (!IsMetricName(family.name, true)) {
-    return Status::InvalidArgument("\"" + family.name + "\" is no name that a metric may have");
+    return Status::InvalidArgument("\"" + family.name + "\" is not a valid metric name");
   }
   for (size_t i = 0; i < family.buckets.size(); ++i) {
     const bool rises = i == 0 || family.buckets[i - 1] < family.buckets[i];
     if (!std::isfinite(family.buckets[i]) || !rises) {
       return Status::InvalidArgument("metric " + family.name +
-                                     ": buckets must be finite and ascend");
+                                     ": expected finite bucket bounds in ascending order");
     }
   }
   return CheckLabels(family);
@@ -105,14 +105,16 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
   const std::scoped_lock lock(mutex_);
   Name& name = names_[family.name];
   if (name.entry != nullptr && name.plugin != plugin) {
-    return Status::AlreadyExists("metric " + family.name + " is plugin \"" + name.plugin + "\"'s");
+    return Status::AlreadyExists("metric " + family.name + " is already defined by plugin \"" +
+                                 name.plugin + "\"");
   }
   std::shared_ptr<Entry> entry = name.next.lock();
   if (entry == nullptr) entry = name.entry;
   if (entry != nullptr && entry->family != family) {
     if (entry->defined > 0) {
-      return Status::AlreadyExists("metric " + family.name + " is defined otherwise by plugin \"" +
-                                   name.plugin + "\" in another profile");
+      return Status::AlreadyExists("metric " + family.name +
+                                   " has another definition, by plugin \"" + name.plugin +
+                                   "\" in another profile");
     }
     entry = nullptr;
   }

@@ -23,7 +23,7 @@ struct MetricFamily {
   MetricKind kind = MetricKind::kCounter;
   std::string name;
   std::string help;
-  std::vector<std::string> label_names = {};  // Without "plugin" and "profile".
+  std::vector<std::string> label_names = {};  // The labels except "plugin" and "profile".
   std::vector<double> buckets = {};           // Upper bounds of a histogram, ascending.
 
   friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
@@ -36,7 +36,8 @@ struct MetricSeries {
   std::vector<std::string> label_values;
   double value = 0;    // For a histogram: the sum of the observations.
   uint64_t count = 0;  // For a histogram: the number of observations.
-  // By bucket, not cumulative; observations beyond the last bound are in none.
+  // The number of observations in each bucket, not cumulative. Observations above the last bound
+  // are in no bucket.
   std::vector<uint64_t> bucket_counts;
 };
 
@@ -58,15 +59,15 @@ class MetricStore {
   class Metric;
 
   // Returns a metric for one plugin and profile. Equal definitions by the same plugin are one
-  // metric, in several profiles and for an instance that replaces another. A different definition
-  // takes effect with Begin(); from then on, instances with the old definition may still observe,
-  // but Read() does not return their values.
+  // metric, in several profiles and for an instance that replaces another. Begin() activates a
+  // different definition; from then on, instances with the old definition may still observe, but
+  // Read() does not return their values.
   // Errors: InvalidArgument for an invalid name, label or bucket; AlreadyExists if the name belongs
   //         to another plugin, or if another instance that has not begun either defines it
   //         differently.
   Result<std::shared_ptr<Metric>> Define(MetricFamily family, std::string_view plugin,
                                          std::string_view profile);
-  // Puts the definition to use: the instance that has the metric is going to be used.
+  // Activates the definition, because the instance that has the metric is activated.
   // Threading: the thread of Define().
   void Begin(Metric& metric);
 
@@ -88,8 +89,8 @@ class MetricStore {
   struct Entry;
   struct Name {
     std::string plugin;            // The owner.
-    std::shared_ptr<Entry> entry;  // The definition in use.
-    std::weak_ptr<Entry> next;     // Takes effect if its instance begins.
+    std::shared_ptr<Entry> entry;  // The active definition.
+    std::weak_ptr<Entry> next;     // Becomes active when its instance is activated.
   };
 
   mutable std::mutex mutex_;  // Guards what follows and every entry.

@@ -150,7 +150,8 @@ TEST_F(MetricStoreTest, AReplacingInstanceMayRedefineAMetric) {
   store_.Begin(*old);
   Observe(old, {}, 1);
   const auto young = Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
-  EXPECT_EQ(store_.Read()[0].family.kind, MetricKind::kCounter) << "it may come to nothing";
+  EXPECT_EQ(store_.Read()[0].family.kind, MetricKind::kCounter)
+      << "the new instance may never begin";
   Observe(young, {}, 7);
   store_.Begin(*young);
   Observe(old, {}, 1);
@@ -205,7 +206,8 @@ TEST_F(MetricStoreTest, InstancesThatStartTogetherMustAgree) {
   }
   {
     const auto x = Define(after, "p", "x");
-    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists) << "one that goes on is there";
+    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists)
+        << "an instance with another definition is still active";
   }
   EXPECT_EQ(Refusal(before), ErrorCode::kOk);
 }

@@ -33,13 +33,13 @@ inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 struct PlanSpec {
   struct Plugin {
     std::string name;
-    nlohmann::json args;         // Null: none.
+    nlohmann::json args;         // Null if there are none.
     std::string where;           // The place in messages about the plugin and its arguments.
     ArgumentPlaces places = {};  // The places of parts of the arguments.
   };
   struct Use {
     std::string plugin;
-    int64_t weight = 1;  // Of its score; 0 counts as 1, as in kube-scheduler.
+    int64_t weight = 1;  // The weight of its score. 0 means 1, as in kube-scheduler.
   };
 
   std::string scheduler_name = "default-scheduler";
@@ -53,7 +53,7 @@ struct PlannedPlugin {
   PluginId id = 0;                     // Identifies the plugin of this profile: see PluginIds.
   std::shared_ptr<InstanceHost> host;  // Shared with the library.
   std::unique_ptr<PluginInstance> instance;
-  std::vector<ColumnIndex> columns;  // Pinned; in the order of the requests.
+  std::vector<ColumnIndex> columns;  // The requested columns, pinned, in the order of the requests.
   std::vector<std::string> reasons;  // The constant part of the reason table.
 };
 
@@ -75,7 +75,7 @@ class Plan {
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                              HostServices& services, NodeTable& table);
   ~Plan();
-  // Puts the plan to use: see InstanceHost::Begin(). Called: once.
+  // Activates the plan; see InstanceHost::Begin(). Called: once.
   void Begin();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -87,7 +87,7 @@ class Plan {
   const std::string& NameOf(PluginId id) const;
   // The existing cycle states of this plan. One may outlive the plan if a plugin never answered or
   // its answer waits in the inbox. The destructor of the plan destroys their slots while the
-  // instances exist; slots of an instance that cannot be destroyed are left alone.
+  // instances exist; slots of an instance that cannot be destroyed are kept.
   const std::shared_ptr<std::set<CycleState*>>& cycle_states() const { return cycle_states_; }
 
  private:

@@ -14,7 +14,7 @@ class InstanceHost;
 // Records the call, from construction to destruction, in the instance's host, which checks service
 // calls against it, and in the call monitor. Every call of a plugin runs inside one; Invoke() opens
 // it. Costs a few relaxed stores.
-// Threading: the thread that calls the plugin. Calls may be nested (a plugin that asks what-if).
+// Threading: the thread that calls the plugin. Calls may be nested (a plugin that uses what-if).
 class PluginCall {
  public:
   // A call at kLoad has no deadline, whatever `terms` contains.
@@ -28,12 +28,13 @@ class PluginCall {
   void Detach();
 
  private:
-  InstanceHost* host_;  // Null: detached.
+  InstanceHost* host_;  // Null after Detach().
   const Point outer_point_;
   MonitoredCall call_;
 };
 
-// Returns when a call that begins now is late, as berth_timer.now_ns; 0: never. Threading: any.
+// Returns the time from which a call that begins now is late, in the clock of berth_timer.now_ns,
+// or 0 if it has no deadline. Threading: any.
 int64_t DeadlineNs(const InstanceHost& host, Point point);
 
 }  // namespace berth::host

@@ -20,9 +20,9 @@ namespace berth::host {
 enum class PointFunction : uint8_t {
   kMain,  // The function that has the point's name.
   kAddPod,
-  kRemovePod,  // Of PreFilter, as AddPod.
-  kNormalize,  // Of Score.
-  kPreFlight,  // Of PreBind.
+  kRemovePod,  // AddPod and RemovePod belong to PreFilter.
+  kNormalize,  // NormalizeScore, which belongs to Score.
+  kPreFlight,  // PreBindPreFlight, which belongs to PreBind.
 };
 
 // Returns the error of a plugin that failed for the reason `why`: `running Reserve plugin "X": why`
@@ -38,8 +38,8 @@ PluginStatus AnswerError(const PlannedPlugin& plugin, Point point, const PluginA
 
 // Returns what an answer at Reserve, Permit, PreBind or Bind means: success, a rejection, Permit's
 // Wait and Bind's Skip as the plugin gave them; an error for every other code. A code that the
-// point does not have is a fault of the plugin, except that PreBind and Bind may pass on what kept
-// them from an answer (NotFound, Conflict and the like).
+// point does not have is a fault of the plugin, except that PreBind and Bind may return the code of
+// a request that failed (NotFound, Conflict and similar codes).
 // Threading: any.
 PluginStatus PointStatus(const PlannedPlugin& plugin, Point point, PluginAnswer answer);
 

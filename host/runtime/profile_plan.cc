@@ -115,9 +115,9 @@ class Expander {
     for (const auto& [name, known] : catalog_.plugins()) names.push_back(name);
     std::string expected = "a plugin of " + Join(searched_, ", ");
     if (searched_.empty()) expected = "a plugin that is loaded";
-    expected += ", or a `library` that has it";
+    expected += ", or a `library` that contains it";
     errors_.Expected(plugin.name.place, PluginContext(plugin.name.value) + "name", expected,
-                     "none of this name" + DidYouMean(plugin.name.value, names));
+                     "no plugin of this name" + DidYouMean(plugin.name.value, names));
   }
 
   PointSet RunsAt(const ProfilePlugin& plugin, const PointSet& implements) {
@@ -143,7 +143,7 @@ class Expander {
     if (info != nullptr && IsNamed(info->point)) return info;
     std::string found = Quoted(name.value);
     if (info != nullptr) {
-      found += ", which comes with every plugin that has it";
+      found += ", which cannot be selected: it runs for every plugin that implements it";
     } else {
       found += DidYouMean(name.value, ProfilePoints());
     }
@@ -174,7 +174,8 @@ class Expander {
     if (implements && !together) return;
     if (HasNoPoint(enabled)) return;
     errors_.Expected(plugin.weight->place, PluginContext(plugin.name.value) + "weight",
-                     "a plugin that scores", "one that runs at " + NamesOf(enabled.runs) + " only");
+                     "a plugin that runs at Score",
+                     "a plugin that runs only at " + NamesOf(enabled.runs));
   }
 
   void CheckArguments(const ProfilePlugin& plugin, const PluginInfo& info) {
@@ -226,7 +227,7 @@ class Expander {
     if (weight > weights_left_) {
       errors_.Expected(plugin.weight->place, PluginContext(plugin.name.value) + "weight",
                        "weights whose sum is at most " + std::to_string(kMaxWeights),
-                       std::to_string(weight) + " on top of the others");
+                       std::to_string(weight) + " in addition to the other weights");
       return 1;
     }
     weights_left_ -= weight;
@@ -238,12 +239,13 @@ class Expander {
     if (sorts.size() != 1) {
       std::vector<std::string> names;
       for (const PlanSpec::Use& use : sorts) names.push_back(use.plugin);
-      errors_.Expected({profile_.file, 0, 0}, "plugins", "exactly one that sorts the queue",
-                       names.empty() ? "none with QueueSort" : Join(names, ", "));
+      errors_.Expected({profile_.file, 0, 0}, "plugins",
+                       "exactly one plugin that runs at QueueSort",
+                       names.empty() ? "none" : Join(names, ", "));
     }
     if (spec_.points[IndexOf(Point::kBind)].empty()) {
-      errors_.Expected({profile_.file, 0, 0}, "plugins", "at least one that binds",
-                       "none with Bind");
+      errors_.Expected({profile_.file, 0, 0}, "plugins", "at least one plugin that runs at Bind",
+                       "none");
     }
   }
 
@@ -274,7 +276,7 @@ void CheckNames(std::span<const Profile> profiles, ConfigErrors& errors) {
     const auto other = std::ranges::find_if(
         earlier, [&](const Profile& profile) { return profile.scheduler_name.value == name; });
     if (other == earlier.end() || name.empty()) continue;
-    errors.Expected({profiles[i].file, 0, 0}, "schedulerName", "a name of its own for each profile",
+    errors.Expected({profiles[i].file, 0, 0}, "schedulerName", "a unique name for each profile",
                     Quoted(name) + " (" + PlaceOfName(profiles[i]).ToString() + ") as in " +
                         other->file + " (" + PlaceOfName(*other).ToString() + ")");
   }

@@ -20,7 +20,7 @@ void BindRun::OnAnswer(PluginStatus status) {
   if (status.code != BERTH_SKIP) return Finish(std::move(status));
   ++next_;
   if (next_ < binding_.plan().At(Point::kBind).size()) return Start();
-  // kube-scheduler returns Skip, without any text if the plugin gave no reason.
+  // kube-scheduler returns Skip here, with an empty message if the plugin gave no reason.
   if (status.reasons.empty()) status.reasons = {"all Bind plugins skipped the pod"};
   Finish({BERTH_ERROR, {}, std::move(status.reasons)});
 }

@@ -128,7 +128,7 @@ TEST_F(ChangeHubTest, ANewPlanGetsAReplay) {
   cache.SetNode(MakeNode("n2"));
   ASSERT_TRUE(cache.AddPod(MakePod("p", "n2")).ok());
   ASSERT_TRUE(cache.AssumePod(MakePod("q", "n1"), RowOf("n1")).ok());
-  EXPECT_EQ(hub_.sequence(), 5U) << "counted, though nobody listens";
+  EXPECT_EQ(hub_.sequence(), 5U) << "changes are counted without a plan";
   hub_.AddPlan(stage_.plan());
   EXPECT_THAT(Take(),
               ElementsAre("#5 node added n1:1 at 1 (replay)", "#5 node added n2:1 at 2 (replay)",
@@ -153,7 +153,7 @@ TEST_F(ChangeHubTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
   Take();
   hub_.AddPlan(other.plan());
   EXPECT_THAT(Take(), ElementsAre("B #1 node added n0:1 at 0 (replay)", "B #1 synced"))
-      << "at whatever points its profile uses it";
+      << "a plugin gets changes even if its profile uses it only at Filter";
   stage_.cache().SetNode(MakeNode("n0", 2));
   EXPECT_THAT(Take(), ElementsAre("#2 node changed n0:2 was n0:1 at 0",
                                   "B #2 node changed n0:2 was n0:1 at 0"));

@@ -27,7 +27,7 @@ PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t
   if (!IsVerdict(code)) {
     const std::string what = code == kUnwritten ? "no verdict" + on
                                                 : "verdict " + std::to_string(code) + on +
-                                                      " is none that Filter may give";
+                                                      " is not a valid verdict of Filter";
     plugin.host->NoteFault(Point::kFilter, FaultKind::kBadVerdict, what);
     return PluginError(plugin, Point::kFilter, what);
   }

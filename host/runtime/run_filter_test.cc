@@ -100,7 +100,7 @@ TEST_F(RunFilterTest, WithoutNominationsEveryNodeIsFilteredOnce) {
 
 TEST_F(RunFilterTest, WhichNominatedPodsCount) {
   const struct {
-    const char* says;
+    const char* description;
     const char* name;
     int priority;
     int own_priority;
@@ -110,12 +110,12 @@ TEST_F(RunFilterTest, WhichNominatedPodsCount) {
       {"lower by one", "q", 4, 5, false},
       {"higher by one", "q", 6, 5, true},
       {"both negative, lower by one", "q", -6, -5, false},
-      {"the highest there is, against the lowest", "q", INT32_MAX, INT32_MIN, true},
-      {"itself, an older copy of it", "p", 5, 5, false},
-      {"itself, when it had more priority", "p", 6, 5, false},
+      {"the highest priority against the lowest", "q", INT32_MAX, INT32_MIN, true},
+      {"an older version of the same pod", "p", 5, 5, false},
+      {"the same pod with a higher priority before", "p", 6, 5, false},
   };
   for (const auto& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Nominator nominator;
     nominator.Add(MakePod(row.name, row.priority), "n1");
     EXPECT_EQ(Outcome(Begin(MakePod("p", row.own_priority)), nominator),

@@ -31,7 +31,7 @@ class RunPermitTest : public ::testing::Test {
 };
 
 struct PermitCase {
-  const char* says;
+  const char* description;
   ScriptedAnswer given;
   const char* status;
   const char* fault;  // Empty: no fault.
@@ -39,9 +39,9 @@ struct PermitCase {
 
 TEST_F(RunPermitTest, EveryAnswer) {
   const PermitCase kTable[] = {
-      {"let go", {BERTH_SUCCESS}, "Success", ""},
-      {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
-      {"refused for good",
+      {"success", {BERTH_SUCCESS}, "Success", ""},
+      {"unschedulable", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
+      {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
@@ -50,12 +50,12 @@ TEST_F(RunPermitTest, EveryAnswer) {
        {BERTH_WAIT},
        "Wait: one or more plugins asked to wait and no plugin rejected pod",
        ""},
-      {"held, and says why",
+      {"wait with reasons",
        {BERTH_WAIT, {"2 of 3", "members"}},
        "Wait: 2 of 3, members, one or more plugins asked to wait and no plugin rejected pod",
        ""},
       {"failed", {BERTH_ERROR, {"boom"}}, "Error: running Permit plugin \"puppet.A\": boom", ""},
-      {"gave up",
+      {"cancelled",
        {BERTH_CANCELLED},
        "Error: running Permit plugin \"puppet.A\": plugin returned Cancelled",
        ""},
@@ -71,13 +71,13 @@ TEST_F(RunPermitTest, EveryAnswer) {
        {BERTH_NOT_FOUND},
        "Error: running Permit plugin \"puppet.A\": plugin returned NotFound",
        "puppet.A Permit bad code"},
-      {"nobody's code",
+      {"unknown code",
        {7},
        "Error: running Permit plugin \"puppet.A\": plugin returned Unknown",
        "puppet.A Permit bad code"},
   };
   for (const PermitCase& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     Play(stage.Add("puppet.A", {Point::kPermit}), row.given, kSecond);
     bool next_was_asked = false;

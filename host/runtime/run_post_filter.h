@@ -13,8 +13,9 @@ struct PostFilterResult {
   // Success; UnschedulableAndUnresolvable as the plugin gave it; Unschedulable with the reasons of
   // all plugins and the name of the first; otherwise an error in the plugin's own words.
   PluginStatus status;
-  // Whether the pod's nomination changes to `node` (empty: none); false: it stays as it is, also
-  // after an error. Set by the plugin that ended the run or, if none did, by the last that set it.
+  // True if the pod's nomination changes to `node`, or is removed if `node` is empty. False if the
+  // nomination does not change, as after an error. The value is that of the plugin that ended the
+  // run or, if no plugin ended it, of the last plugin that set it.
   bool overrides = false;
   std::string node;
 };

@@ -33,7 +33,8 @@ class RunPostFilterTest : public ::testing::Test {
     }
     return text;
   }
-  // Returns the verdicts that the plugin sees of an attempt that `prepare` has filled in.
+  // Fills in an attempt with `prepare`, runs PostFilter, and returns the verdicts that the plugin
+  // receives, as "<verdicts> of <nodes>".
   template <class F>
   std::string Seen(F&& prepare) {
     std::string seen;
@@ -54,7 +55,7 @@ class RunPostFilterTest : public ::testing::Test {
 };
 
 struct PostFilterCase {
-  const char* says;
+  const char* description;
   ScriptedAnswer given;
   const char* status;
   bool is_last;       // No later plugin is called.
@@ -64,8 +65,8 @@ struct PostFilterCase {
 
 TEST_F(RunPostFilterTest, EveryAnswer) {
   const PostFilterCase kTable[] = {
-      {"made room", {BERTH_SUCCESS, {"victims"}}, "Success: victims", true, true, ""},
-      {"hopeless",
+      {"success", {BERTH_SUCCESS, {"victims"}}, "Success: victims", true, true, ""},
+      {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        true,
@@ -99,7 +100,7 @@ TEST_F(RunPostFilterTest, EveryAnswer) {
        true,
        false,
        "puppet.A PostFilter bad code"},
-      {"nobody's code",
+      {"unknown code",
        {255},
        "Error: plugin returned Unknown",
        true,
@@ -107,21 +108,21 @@ TEST_F(RunPostFilterTest, EveryAnswer) {
        "puppet.A PostFilter bad code"},
   };
   for (const PostFilterCase& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     Play(stage.Add("puppet.A", {Point::kPostFilter}), row.given, "n2");
-    bool next_was_asked = false;
+    bool next_was_called = false;
     stage.Add("puppet.B", {Point::kPostFilter}).post_filter =
         [&](const berth_cycle&, const berth_nodes&, const berth_verdicts&, berth_post_filter_out&,
             berth_status* status) {
-          next_was_asked = true;
+          next_was_called = true;
           return Report({BERTH_UNSCHEDULABLE, {"b"}}, status);
         };
     stage.Build();
     const PostFilterResult result = RunPostFilter(stage.Begin());
     EXPECT_EQ(TextOf(result.status), row.status);
     EXPECT_EQ(stage.PluginName(result.status.plugin), "puppet.A");
-    EXPECT_EQ(next_was_asked, !row.is_last);
+    EXPECT_EQ(next_was_called, !row.is_last);
     EXPECT_EQ(result.overrides, row.overrides);
     EXPECT_EQ(result.node, row.overrides ? "n2" : "");
     EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
@@ -129,8 +130,8 @@ TEST_F(RunPostFilterTest, EveryAnswer) {
 }
 
 struct Nomination {
-  const char* says;
-  ScriptedAnswer said_by_b;
+  const char* description;
+  ScriptedAnswer answer_of_b;
   const char* by_a;  // Null: no nomination.
   const char* by_b;
   bool overrides;
@@ -139,25 +140,25 @@ struct Nomination {
 
 TEST_F(RunPostFilterTest, WhichNominationCounts) {
   const Nomination kTable[] = {
-      {"nobody's", {BERTH_UNSCHEDULABLE}, nullptr, nullptr, false, ""},
-      {"the only one", {BERTH_UNSCHEDULABLE}, "n0", nullptr, true, "n0"},
-      {"the last one", {BERTH_UNSCHEDULABLE}, "n0", "n1", true, "n1"},
-      {"none at all is a nomination too", {BERTH_UNSCHEDULABLE}, "n0", "", true, ""},
-      {"that of who succeeds", {BERTH_SUCCESS}, "n0", "n1", true, "n1"},
-      {"who succeeds and says nothing keeps what is", {BERTH_SUCCESS}, "n0", nullptr, false, ""},
-      {"who ends it and says nothing keeps what is",
+      {"no plugin nominates", {BERTH_UNSCHEDULABLE}, nullptr, nullptr, false, ""},
+      {"the only nomination", {BERTH_UNSCHEDULABLE}, "n0", nullptr, true, "n0"},
+      {"the last nomination", {BERTH_UNSCHEDULABLE}, "n0", "n1", true, "n1"},
+      {"an empty node removes the nomination", {BERTH_UNSCHEDULABLE}, "n0", "", true, ""},
+      {"the nomination of the plugin that succeeds", {BERTH_SUCCESS}, "n0", "n1", true, "n1"},
+      {"success without a nomination keeps the old one", {BERTH_SUCCESS}, "n0", nullptr, false, ""},
+      {"unresolvable without a nomination keeps the old one",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE},
        "n0",
        nullptr,
        false,
        ""},
-      {"nobody's after an error", {BERTH_ERROR}, "n0", "n1", false, ""},
+      {"an error discards the nominations", {BERTH_ERROR}, "n0", "n1", false, ""},
   };
   for (const Nomination& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     Play(stage.Add("puppet.A", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE}, row.by_a);
-    Play(stage.Add("puppet.B", {Point::kPostFilter}), row.said_by_b, row.by_b);
+    Play(stage.Add("puppet.B", {Point::kPostFilter}), row.answer_of_b, row.by_b);
     stage.Build();
     const PostFilterResult result = RunPostFilter(stage.Begin());
     EXPECT_EQ(result.overrides, row.overrides);

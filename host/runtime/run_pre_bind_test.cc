@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 // --- pre-flight ----------------------------------------------------------------------------------
 
 struct Flight {
-  const char* says;
+  const char* description;
   ScriptedAnswer given;
   const char* status;
   const char* fault;  // Empty: no fault.
@@ -28,24 +28,24 @@ constexpr const char* kUnsupported =
 
 TEST(RunPreBindPreFlightTest, EveryAnswer) {
   const Flight kTable[] = {
-      {"there is work", {BERTH_SUCCESS}, "Success", ""},
-      {"there is none", {BERTH_SKIP}, "Skip", ""},
+      {"success", {BERTH_SUCCESS}, "Success", ""},
+      {"skip", {BERTH_SKIP}, "Skip", ""},
       {"failed",
        {BERTH_ERROR, {"boom", "bang"}},
        "Error: running PreBindPreFlight \"puppet.A\": boom, bang",
        ""},
-      {"failed without a word",
+      {"error without a reason",
        {BERTH_ERROR},
        "Error: running PreBindPreFlight \"puppet.A\": plugin returned Error",
        ""},
-      {"refused", {BERTH_UNSCHEDULABLE}, "Unschedulable", "puppet.A PreBind bad code"},
-      {"refused for good",
+      {"unschedulable", {BERTH_UNSCHEDULABLE}, "Unschedulable", "puppet.A PreBind bad code"},
+      {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE},
        "UnschedulableAndUnresolvable",
        "puppet.A PreBind bad code"},
-      {"held", {BERTH_WAIT}, "Wait", "puppet.A PreBind bad code"},
-      {"put off", {BERTH_PENDING}, "Pending", "puppet.A PreBind bad code"},
-      {"gave up",
+      {"wait", {BERTH_WAIT}, "Wait", "puppet.A PreBind bad code"},
+      {"pending", {BERTH_PENDING}, "Pending", "puppet.A PreBind bad code"},
+      {"cancelled",
        {BERTH_CANCELLED},
        "Error: running PreBindPreFlight \"puppet.A\": plugin returned Cancelled",
        ""},
@@ -53,7 +53,7 @@ TEST(RunPreBindPreFlightTest, EveryAnswer) {
        {BERTH_BUG, {"a bug"}},
        "Error: running PreBindPreFlight \"puppet.A\": a bug",
        "puppet.A PreBind exception"},
-      {"nobody's code",
+      {"unknown code",
        {12},
        "Error: running PreBindPreFlight \"puppet.A\": plugin returned Unknown",
        "puppet.A PreBind bad code"},
@@ -63,7 +63,7 @@ TEST(RunPreBindPreFlightTest, EveryAnswer) {
        "puppet.A PreBind bad code"},
   };
   for (const Flight& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     stage.Add("puppet.A", {Point::kPreBind}).pre_flight =
         [&row](const berth_binding&, berth_status* status) { return Report(row.given, status); };
@@ -85,21 +85,21 @@ TEST(RunPreBindPreFlightTest, EveryAnswer) {
 
 TEST(RunPreBindPreFlightTest, SkipsOnlyIfAllPluginsSkip) {
   struct Row {
-    const char* says;
+    const char* description;
     berth_code a, b;  // Wait: the plugin has no pre-flight.
     berth_code status;
     std::vector<uint32_t> skipped;
   };
   const Row kTable[] = {
-      {"both work", BERTH_SUCCESS, BERTH_SUCCESS, BERTH_SUCCESS, {}},
-      {"one works", BERTH_SKIP, BERTH_SUCCESS, BERTH_SUCCESS, {0}},
-      {"the other works", BERTH_SUCCESS, BERTH_SKIP, BERTH_SUCCESS, {1}},
-      {"nobody works", BERTH_SKIP, BERTH_SKIP, BERTH_SKIP, {0, 1}},
-      {"who is not asked works", BERTH_SKIP, BERTH_WAIT, BERTH_SUCCESS, {0}},
-      {"an error says nothing of the others", BERTH_SKIP, BERTH_ERROR, BERTH_ERROR, {}},
+      {"both plugins succeed", BERTH_SUCCESS, BERTH_SUCCESS, BERTH_SUCCESS, {}},
+      {"only the second plugin succeeds", BERTH_SKIP, BERTH_SUCCESS, BERTH_SUCCESS, {0}},
+      {"only the first plugin succeeds", BERTH_SUCCESS, BERTH_SKIP, BERTH_SUCCESS, {1}},
+      {"both plugins skip", BERTH_SKIP, BERTH_SKIP, BERTH_SKIP, {0, 1}},
+      {"a plugin without pre-flight counts as success", BERTH_SKIP, BERTH_WAIT, BERTH_SUCCESS, {0}},
+      {"after an error no plugin is skipped", BERTH_SKIP, BERTH_ERROR, BERTH_ERROR, {}},
   };
   for (const Row& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     for (const auto& [name, code] : {std::pair("puppet.A", row.a), std::pair("puppet.B", row.b)}) {
       Puppet& puppet = stage.Add(name, {Point::kPreBind});

@@ -137,8 +137,9 @@ bool PluginQueuePolicy::Hint(const Interest& interest, const berth_queued& queue
              },
              {.pod = queued.pod});
   if (hint > BERTH_HINT_QUEUE) {
-    plugin.host->NoteFault(Point::kEnqueueExtensions, FaultKind::kBadCode,
-                           "answered " + std::to_string(hint) + ", which is no hint");
+    plugin.host->NoteFault(
+        Point::kEnqueueExtensions, FaultKind::kBadCode,
+        "returned the hint " + std::to_string(hint) + ", expected Skip (0) or Queue (1)");
   }
   return hint != BERTH_HINT_SKIP;
 }

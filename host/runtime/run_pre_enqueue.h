@@ -39,7 +39,8 @@ class PluginQueuePolicy final : public QueuePolicy {
   std::optional<Gate> RunPlugin(PluginId id, const Pod& pod) const;
 
   std::vector<Gatekeepers> gatekeepers_;
-  std::vector<const PlannedPlugin*> instances_;  // By id; null for a plugin in no plan.
+  // Indexed by PluginId; null if no plan has the plugin.
+  std::vector<const PlannedPlugin*> instances_;
   std::vector<Interest> interests_;
 };
 

@@ -66,7 +66,7 @@ class PluginQueuePolicyTest : public ::testing::Test {
 // --- PreEnqueue ----------------------------------------------------------------------------------
 
 struct PreEnqueueCase {
-  const char* says;
+  const char* description;
   ScriptedAnswer given;
   const char* outcome;
   const char* fault;  // Empty: no fault.
@@ -74,19 +74,22 @@ struct PreEnqueueCase {
 
 TEST_F(PluginQueuePolicyTest, EveryAnswer) {
   const PreEnqueueCase kTable[] = {
-      {"lets it in", {BERTH_SUCCESS}, "enters", ""},
-      {"refuses", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "puppet.A Unschedulable: no, never", ""},
-      {"refuses without a word", {BERTH_UNSCHEDULABLE}, "puppet.A Unschedulable", ""},
-      {"refuses for good",
+      {"success", {BERTH_SUCCESS}, "enters", ""},
+      {"unschedulable",
+       {BERTH_UNSCHEDULABLE, {"no", "never"}},
+       "puppet.A Unschedulable: no, never",
+       ""},
+      {"unschedulable without a reason", {BERTH_UNSCHEDULABLE}, "puppet.A Unschedulable", ""},
+      {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "puppet.A UnschedulableAndUnresolvable: no",
        ""},
-      {"waits for something", {BERTH_PENDING, {"later"}}, "puppet.A Pending: later", ""},
+      {"pending", {BERTH_PENDING, {"later"}}, "puppet.A Pending: later", ""},
       {"fails",
        {BERTH_ERROR, {"boom"}},
        "puppet.A Error: running PreEnqueue plugin \"puppet.A\": boom",
        ""},
-      {"fails without a word",
+      {"error without a reason",
        {BERTH_ERROR},
        "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin returned Error",
        ""},
@@ -94,13 +97,13 @@ TEST_F(PluginQueuePolicyTest, EveryAnswer) {
        {BERTH_BUG, {"thrown"}},
        "puppet.A Error: running PreEnqueue plugin \"puppet.A\": thrown",
        "puppet.A PreEnqueue exception"},
-      {"skips, which it cannot",
+      {"skip is not allowed",
        {BERTH_SKIP},
        "puppet.A Error: running PreEnqueue plugin \"puppet.A\": plugin returned Skip",
        "puppet.A PreEnqueue bad code"},
   };
   for (const PreEnqueueCase& c : kTable) {
-    SCOPED_TRACE(c.says);
+    SCOPED_TRACE(c.description);
     Stage stage;
     stage.Add("puppet.A", {Point::kPreEnqueue}).pre_enqueue =
         [&c](const berth_pod&, berth_status* status) { return Report(c.given, status); };
@@ -114,7 +117,7 @@ TEST_F(PluginQueuePolicyTest, EveryAnswer) {
     if (gate.has_value() && gate->code == BERTH_ERROR) {
       lines.push_back("puppet.A: " + gate->reasons.front());
     }
-    EXPECT_EQ(stage.lines, lines) << "errors are logged, and nothing else";
+    EXPECT_EQ(stage.lines, lines) << "only errors are logged";
     std::vector<std::string> faults;
     if (*c.fault != '\0') faults.emplace_back(c.fault);
     EXPECT_EQ(stage.Faults(), faults);
@@ -225,7 +228,7 @@ TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
       ElementsAre("puppet.A 0: " + std::to_string(BERTH_RESOURCE_NODE) + " 1 hint parts",
                   "puppet.A 1: " + std::to_string(BERTH_RESOURCE_CUSTOM) + " " + all + " v1/Secret",
                   "puppet.C 0: " + std::to_string(BERTH_RESOURCE_WILDCARD) + " " + all))
-      << "puppet.B asks for nothing, puppet.C does not say";
+      << "puppet.B registers no event; puppet.C has no EnqueueExtensions, so all events apply";
 }
 
 TEST_F(PluginQueuePolicyTest, KeepsTheInterestsOfTheHost) {
@@ -281,7 +284,7 @@ TEST_F(PluginQueuePolicyTest, PassesTheEventToTheHint) {
   EXPECT_TRUE(policy_.Hint(interest, queued, event));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
   answer = 2;
-  EXPECT_TRUE(policy_.Hint(interest, queued, event)) << "what is no hint helps";
+  EXPECT_TRUE(policy_.Hint(interest, queued, event)) << "an invalid hint counts as Queue";
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A EnqueueExtensions bad code"));
 }
 

@@ -38,7 +38,7 @@ class RunReserveTest : public ::testing::Test {
 };
 
 struct ReserveCase {
-  const char* says;
+  const char* description;
   ScriptedAnswer given;
   const char* status;
   const char* fault;  // Empty: no fault.
@@ -46,11 +46,11 @@ struct ReserveCase {
 
 TEST_F(RunReserveTest, EveryAnswer) {
   const ReserveCase kTable[] = {
-      {"reserved", {BERTH_SUCCESS}, "Success", ""},
-      {"what a success says beside it is nobody's", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
-      {"refused", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
-      {"refused without a word", {BERTH_UNSCHEDULABLE}, "Unschedulable", ""},
-      {"refused for good",
+      {"success", {BERTH_SUCCESS}, "Success", ""},
+      {"the reasons of a success are dropped", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
+      {"unschedulable", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
+      {"unschedulable without a reason", {BERTH_UNSCHEDULABLE}, "Unschedulable", ""},
+      {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
@@ -59,11 +59,11 @@ TEST_F(RunReserveTest, EveryAnswer) {
        {BERTH_ERROR, {"boom", "bang"}},
        "Error: running Reserve plugin \"puppet.A\": boom, bang",
        ""},
-      {"failed without a word",
+      {"error without a reason",
        {BERTH_ERROR},
        "Error: running Reserve plugin \"puppet.A\": plugin returned Error",
        ""},
-      {"gave up",
+      {"cancelled",
        {BERTH_CANCELLED},
        "Error: running Reserve plugin \"puppet.A\": plugin returned Cancelled",
        ""},
@@ -83,7 +83,7 @@ TEST_F(RunReserveTest, EveryAnswer) {
        {BERTH_CONFLICT},
        "Error: running Reserve plugin \"puppet.A\": plugin returned Conflict",
        "puppet.A Reserve bad code"},
-      {"nobody's code",
+      {"unknown code",
        {77},
        "Error: running Reserve plugin \"puppet.A\": plugin returned Unknown",
        "puppet.A Reserve bad code"},
@@ -93,7 +93,7 @@ TEST_F(RunReserveTest, EveryAnswer) {
        "puppet.A Reserve bad code"},
   };
   for (const ReserveCase& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     Stage stage;
     stage.Add("puppet.A", {Point::kReserve}).reserve =
         [&row](const berth_cycle&, const berth_target&, berth_status* status) {

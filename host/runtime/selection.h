@@ -53,7 +53,7 @@ class Selection {
 
  private:
   std::vector<Block> blocks_;
-  std::vector<uint32_t> indices_;  // Relative to their block's first row.
+  std::vector<uint32_t> indices_;  // Row numbers, relative to the first row of the block.
 };
 
 }  // namespace berth::host

@@ -51,7 +51,8 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
 
   // --- the scheduling thread ---
 
-  // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0: no limit.
+  // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0 means no
+  // limit.
   void StartTimer(CallId call, int64_t timeout_ns);
   // Answers the call, unless it has been answered.
   void Answer(CallId call, berth_code code, std::string_view body);

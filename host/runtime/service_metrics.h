@@ -28,7 +28,7 @@ class PluginMetrics {
   Result<uint32_t> Define(MetricFamily family);
   // Ignores an index that Define() has not returned.
   void Observe(uint32_t index, const berth_str* label_values, double value);
-  // Puts the definitions to use: see MetricStore::Begin().
+  // Activates the definitions; see MetricStore::Begin().
   void Begin();
 
  private:

@@ -69,7 +69,7 @@ TEST_F(MetricsServiceTest, ANameOfAnotherPluginIsAConflict) {
   // The same plugin in another profile, with a different definition.
   EXPECT_EQ(Define(*Host("test.Plugin", "binpack"), "a"), BERTH_SUCCESS);
   EXPECT_EQ(Define(*Host("test.Plugin", "spread"), "a", {AsStr("l")}), BERTH_CONFLICT);
-  EXPECT_THAT(lines_.back(), HasSubstr("metric a is defined otherwise"));
+  EXPECT_THAT(lines_.back(), HasSubstr("metric a has another definition"));
 }
 
 TEST_F(MetricsServiceTest, AReplacingInstanceMayRedefineAMetric) {

@@ -14,8 +14,8 @@ namespace berth::host {
 struct ServiceInfo {
   std::string_view id;
   const void* service;
-  // Returns whether the host has what the service needs; otherwise the service is UNSUPPORTED.
-  // Null: always served.
+  // Returns whether the host has what the service needs; otherwise the service is UNSUPPORTED. Null
+  // if the service is always served.
   bool (*is_served)(const HostServices& services);
 };
 

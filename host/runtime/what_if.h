@@ -53,16 +53,17 @@ class WhatIf {
   explicit WhatIf(Attempt& attempt);
   // Returns a copy of the row with its pods and its cycle state.
   Result<std::unique_ptr<WhatIf>> Copy() const;
-  // Creates a PluginCycle for every plugin that is called. `from`: the source of the state; null:
-  // the attempt.
+  // Creates a PluginCycle for every plugin that is called. Copies the state from `from`, or from
+  // the attempt if `from` is null.
   Status CloneState(const WhatIf* from);
   PluginStatus NotifyPlugins(bool added, const berth_pod& pod);
 
   Attempt& attempt_;
   PrivateRows rows_;
   std::deque<Clone> clones_;
-  std::vector<Clone*> clone_of_;      // By plugin; null: it is not called.
-  std::vector<PluginCycle*> cycles_;  // By plugin, as clone_of_.
+  // Indexed by plugin; null for a plugin that is not called.
+  std::vector<Clone*> clone_of_;
+  std::vector<PluginCycle*> cycles_;
 };
 
 // Returns whether `pod` must leave room for a nominated pod: whether that is another pod, has the

@@ -113,7 +113,7 @@ TEST_F(WhatIfTest, AddsAndRemovesPodsOnTheRowAndInTheState) {
   EXPECT_EQ(TextOf(what_if->RunFilters()), "Unschedulable: too many pods, added");
   EXPECT_EQ(TextOf(what_if->RemovePod(pod(0))), "Success");
   EXPECT_EQ(TextOf(what_if->RunFilters()), "Success");
-  EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), "Success") << "what was added can be taken off";
+  EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), "Success") << "an added pod can be removed again";
   EXPECT_THAT(
       Take(),
       ElementsAre("filter a+b state 100 what-if", "add c at n1 with a+b+c state 101 what-if",
@@ -228,7 +228,7 @@ TEST_F(WhatIfTest, ColumnsIncludeThePodsOfTheRow) {
 
 TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
   const struct {
-    const char* says;
+    const char* description;
     ScriptedAnswer given;
     const char* why;    // Empty: success.
     const char* fault;  // Empty: no fault.
@@ -237,13 +237,13 @@ TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
       {"it failed", {BERTH_ERROR, {"boom", "bang"}}, "boom, bang", ""},
       {"it failed without a word", {BERTH_ERROR}, "plugin returned Error", ""},
       {"it threw", {BERTH_BUG, {"thrown"}}, "thrown", "puppet.A PreFilter exception"},
-      {"it has no right to reject",
+      {"a rejection is not allowed",
        {BERTH_UNSCHEDULABLE},
        "plugin returned Unschedulable",
        "puppet.A PreFilter bad code"},
   };
   for (const auto& row : kTable) {
-    SCOPED_TRACE(row.says);
+    SCOPED_TRACE(row.description);
     const size_t faults = stage_.Faults().size();
     a_answer_ = {};
     const auto what_if = BeginAtN1();
@@ -268,7 +268,7 @@ TEST_F(WhatIfTest, APodThatIsNotOnTheRowCannotBeRemoved) {
   ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
   Take();
   EXPECT_EQ(TextOf(what_if->RemovePod(pod(0))), "Error: no corresponding pod a in pods of node n1");
-  EXPECT_THAT(Take(), IsEmpty()) << "nobody is told";
+  EXPECT_THAT(Take(), IsEmpty()) << "AddPod and RemovePod are not called";
 }
 
 TEST_F(WhatIfTest, FailsIfStateCannotBeCloned) {

@@ -77,7 +77,9 @@ class ImageLocality : public berth::Plugin {
 
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_scored) throw berth::Error("PreScore has not run: Score needs it");
+    if (!state.has_pre_scored)
+      throw berth::Error(
+          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
     int64_t sum = 0;
     if (node[berth::Images{}].size() != 0) {
       for (const Wanted& image : state.images) {

@@ -48,7 +48,8 @@ TEST(ImageLocality, ScoreNeedsPreScore) {
   PluginUnderTest plugin = OnFourNodes();
   const PodHandle pod(MakePod("p").Image("example.com/app:1"), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
-  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call, Error("PreScore has not run: Score needs it"));
+  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call,
+            Error("PreScore has not run, but Score requires it: enable the plugin at PreScore"));
 }
 
 TEST(ImageLocality, ImageVolumesCount) {
@@ -57,7 +58,7 @@ TEST(ImageLocality, ImageVolumesCount) {
     return MakePod("p").Image("other:1").Volume(
         {.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = reference});
   };
-  // The whole 400 MiB count: 100 * (400 - 23) / (1000 - 23).
+  // The only node has the image, so it adds all of its 400 MiB: 100 * (400 - 23) / (1000 - 23).
   EXPECT_EQ(plugin.Score(with("host:5000/data")).raw, (Scores{{"n", 38}})) << "a port is not a tag";
   EXPECT_EQ(plugin.Score(with("host:5000/data:latest")).raw, (Scores{{"n", 38}}));
   EXPECT_EQ(plugin.Score(with("host:5000/data:1")).raw, (Scores{{"n", 0}}));

@@ -84,7 +84,9 @@ class NodeDeclaredFeatures : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (state.count == 0) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (state.count == 0)
+      throw berth::Error(
+          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     const auto declared = node[berth::Features{}];
     bool lacks = false;
     for (std::size_t i = 0; i < state.count; ++i) {

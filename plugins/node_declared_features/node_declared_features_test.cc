@@ -56,7 +56,7 @@ TEST(NodeDeclaredFeatures, FilterNeedsPreFilter) {
   const PodHandle pod(Restarts(), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
-            Error("PreFilter has not run: Filter needs it"));
+            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
 }
 
 TEST(NodeDeclaredFeatures, NodeEvents) {

@@ -64,7 +64,9 @@ class NodePorts : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.has_pre_filtered)
+      throw berth::Error(
+          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     bool in_use = false;
     for (const berth::ColumnRef<int64_t> uses : state.uses) in_use |= node.Get(uses) != 0;
     return berth::UnschedulableIf(in_use, kNotFree);
@@ -77,7 +79,8 @@ class NodePorts : public berth::Plugin {
             {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true}};
   }
 
-  // A deleted pod helps if it was on a node, or nominated to one, and used a port that conflicts.
+  // Returns kQueue for every added node, and for a deleted pod that was on a node, or nominated to
+  // one, and used a conflicting port.
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
     const berth_pod* const gone = berth::PodIn(event.before);
     if (gone == nullptr) return berth::QueueingHint::kQueue;

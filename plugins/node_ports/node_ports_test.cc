@@ -81,7 +81,7 @@ TEST(NodePorts, FilterNeedsPreFilter) {
   const PodHandle pod(Wants(80), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
-            Error("PreFilter has not run: Filter needs it"));
+            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
 }
 
 TEST(NodePorts, PodEvents) {

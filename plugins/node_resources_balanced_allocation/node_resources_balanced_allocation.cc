@@ -64,7 +64,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   struct State {
     bool has_pre_scored = false;    // PreScore has run.
     bool is_cpu_and_memory = true;  // `shares` is exactly cpu and memory.
-    std::vector<Share> shares;      // In the order of the arguments.
+    std::vector<Share> shares;      // One share per resource, in the order of the arguments.
   };
 
   NodeResourcesBalancedAllocation(const berth::Host& host, const Args& args) {
@@ -99,7 +99,9 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
 
   berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_scored) return berth::Status::Error("PreScore has not run: Score needs it");
+    if (!state.has_pre_scored)
+      return berth::Status::Error(
+          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
     if (state.is_cpu_and_memory) {
       ScoreTwo(cycle.pod().request(), block, out.data());
     } else {

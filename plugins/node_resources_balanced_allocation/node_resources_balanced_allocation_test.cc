@@ -129,7 +129,8 @@ TEST(NodeResourcesBalancedAllocation, ScoreNeedsPreScore) {
   PluginUnderTest plugin({.nodes = {Node()}});
   const PodHandle pod(CpuPod(), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
-  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call, Error("PreScore has not run: Score needs it"));
+  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call,
+            Error("PreScore has not run, but Score requires it: enable the plugin at PreScore"));
 }
 
 struct Documented {

@@ -159,7 +159,8 @@ berth::Status NodeResourcesFit::Filter(const berth::Cycle& cycle, const Block& b
                                        berth::FilterOut& out) const {
   const State& state = cycle.State<State>();
   if (!state.has_pre_filtered)
-    return berth::Status::Error("PreFilter has not run: Filter needs it");
+    return berth::Status::Error(
+        "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
   const int64_t cpu = state.cpu;
   const int64_t memory = state.memory;
   const int64_t storage = state.ephemeral_storage;
@@ -239,7 +240,9 @@ void NodeResourcesFit::ScoreBlock(const State& state, const berth_resources& req
 berth::Status NodeResourcesFit::Score(const berth::Cycle& cycle, const Block& block,
                                       std::span<int64_t> out) const {
   const State& state = cycle.State<State>();
-  if (!state.has_pre_scored) return berth::Status::Error("PreScore has not run: Score needs it");
+  if (!state.has_pre_scored)
+    return berth::Status::Error(
+        "PreScore has not run, but Score requires it: enable the plugin at PreScore");
   const berth_resources& request = *cycle.pod()->request_of_containers;
   std::visit([&](const auto& strategy) { ScoreBlock(state, request, block, strategy, out.data()); },
              strategy_);

@@ -261,8 +261,9 @@ TEST(NodeResourcesFit, FilterNeedsPreFilterAndScoreNeedsPreScore) {
   const PodHandle pod(MakePod("p").CpuMilli(9000), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
-            Error("PreFilter has not run: Filter needs it"));
-  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call, Error("PreScore has not run: Score needs it"));
+            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
+  EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call,
+            Error("PreScore has not run, but Score requires it: enable the plugin at PreScore"));
 }
 
 }  // namespace

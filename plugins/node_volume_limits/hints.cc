@@ -65,7 +65,7 @@ std::vector<berth::EventInterest> Interests() {
   constexpr uint64_t kVolumesPart = BERTH_PART(VOLUMES);
   constexpr uint64_t kVolumesAndNamespaceParts = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
   return {
-      // A node without a CSINode has no limit.
+      // A new node has no limits until its CSINode is added, so it may accept the pod.
       {.resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD, .always = true},
       {.resource = BERTH_RESOURCE_CSI_NODE,
        .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE,

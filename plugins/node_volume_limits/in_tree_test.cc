@@ -33,7 +33,8 @@ ObjectSpec Volume(const std::string& source) {
   return MakeObject("v1/PersistentVolume", "", "pv", R"({"spec": )" + source + "}");
 }
 
-// Returns "driver handle", "driver unknown" if the volume has no handle, or "none".
+// Returns "<driver> <handle>", "<driver> unknown" if the volume's id cannot be translated, or
+// "none" if no CSI driver replaces the volume's in-tree plugin.
 std::string Translated(const ObjectSpec& volume) {
   Ids ids;
   const ObjectHandle handle(volume, ids);

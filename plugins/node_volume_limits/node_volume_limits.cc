@@ -82,9 +82,10 @@ class NodeVolumeLimits : public berth::Plugin {
   struct State {
     bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<Wanted> wanted;
-    Problem problem_without_csi_node;  // On nodes without a CSINode.
-    // On nodes with a CSINode. There, in-tree volumes count as volumes of a CSI driver and may have
-    // problems of their own.
+    // The problem on nodes without a CSINode.
+    Problem problem_without_csi_node;
+    // The problem on nodes with a CSINode. There, in-tree volumes count as volumes of a CSI driver
+    // and may have further problems.
     Problem problem_with_csi_node;
     uint64_t signature = 0;
   };
@@ -119,7 +120,8 @@ class NodeVolumeLimits : public berth::Plugin {
     const State& state = cycle.State<State>();
     if (!state.has_pre_filtered) {
       if (cycle.pod().volumes().empty()) return berth::kPass;
-      throw berth::Error("PreFilter has not run: Filter needs it");
+      throw berth::Error(
+          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     }
     const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
     const Problem& problem =

@@ -158,7 +158,7 @@ class VolumeIndex {
   ByName<Volume> volumes_;
   ByName<StorageClass> classes_;
   ByName<CsiNode> csi_nodes_;
-  ByName<std::vector<Attachment>> attachments_;  // By node name.
+  ByName<std::vector<Attachment>> attachments_;  // Keyed by node name.
   std::unordered_set<std::string, Hash, Equal> must_be_installed_;
 };
 

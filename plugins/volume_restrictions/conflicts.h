@@ -6,8 +6,8 @@
 
 namespace restrictions {
 
-// Returns whether pods on one node may only share the volume under conditions: GCE, EBS, iSCSI and
-// RBD disks.
+// Returns whether the volume is a GCE, EBS, iSCSI or RBD disk. Pods on one node can share such a
+// disk only if Conflict() returns false.
 bool IsRestricted(const berth_volume& volume);
 
 // Returns whether the pod has a restricted volume.

@@ -109,14 +109,16 @@ class VolumeRestrictions : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) throw berth::Error("PreFilter has not run: Filter needs it");
+    if (!state.has_pre_filtered)
+      throw berth::Error(
+          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     if (state.restricted) {
       const berth::Pod pod = cycle.pod();
       for (const berth_pod* other : node.pods()) {
         if (restrictions::Conflict(pod, *other)) return berth::Unschedulable(kNoDisk);
       }
     }
-    // Not unresolvable: preemption may remove the other pod.
+    // The node is not unresolvable, because preemption may remove the other pod.
     return berth::UnschedulableIf(state.uses > 0, kClaimInUse);
   }
 

@@ -120,7 +120,8 @@ class VolumeZone : public berth::Plugin {
     const State& state = cycle.State<State>();
     if (!state.has_pre_filtered) {
       if (cycle.pod().volumes().empty()) return berth::kPass;
-      throw berth::Error("PreFilter has not run: Filter needs it");
+      throw berth::Error(
+          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     }
     const std::array<berth_id, kKeys> labels{node[BetaZone{}], node[BetaRegion{}], node[Zone{}],
                                              node[Region{}]};
@@ -230,7 +231,8 @@ class VolumeZone : public berth::Plugin {
     state.signature = Mix(state.signature, topology.key);
     state.signature = Mix(state.signature, topology.values.size());
     for (const std::string_view value : topology.values) {
-      // Interns the value, so that the id outlives the volume. There are only few zones.
+      // Interns the value, so that the id outlives the volume. The plugin keeps the id until it is
+      // destroyed; this needs little memory, because a cluster has few zones.
       wanted.values.push_back(host_.Intern(value));
       state.signature = Mix(state.signature, std::hash<std::string_view>()(value));
     }

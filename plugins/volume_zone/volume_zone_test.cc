@@ -102,7 +102,8 @@ TEST(VolumeZone, FilterNeedsPreFilterForVolumes) {
     Cycle cycle(&plugin.instance(), &plugin.table(), pod);
     return EvaluateTable(cycle, Step::kFilter).call;
   };
-  EXPECT_EQ(filter(PodWith("c")), Error("PreFilter has not run: Filter needs it"));
+  EXPECT_EQ(filter(PodWith("c")),
+            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
   EXPECT_EQ(filter(MakePod("p")), Success());
 }
 

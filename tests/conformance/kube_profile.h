@@ -23,9 +23,9 @@ struct KubePlugin {
 struct KubeProfile {
   std::string scheduler_name = "default-scheduler";
   std::vector<KubePlugin> multi_point;
-  std::map<std::string, std::vector<KubePlugin>> enabled;    // By point, such as "score".
-  std::map<std::string, std::vector<std::string>> disabled;  // By point. May contain "*".
-  std::map<std::string, nlohmann::json> args;                // By plugin.
+  std::map<std::string, std::vector<KubePlugin>> enabled;    // Keyed by point, such as "score".
+  std::map<std::string, std::vector<std::string>> disabled;  // Keyed by point. May contain "*".
+  std::map<std::string, nlohmann::json> args;                // Keyed by plugin.
 };
 
 // Reads `profile`. An empty object gives the default profile.

@@ -57,8 +57,8 @@ void CheckPods(const json& a_case, std::span<const AnyObject> objects, const Plu
     if (pod == nullptr) continue;
     const berth_pod& view = (*pod)->view();
     if (view.scheduling_gates.count != 0 && view.nominated_node != kNoId) {
-      AddIfMissing(catalog, "SchedulingGates",
-                   missing);  // A gated pod's nomination must not count for others.
+      // Other pods must ignore the nomination of a gated pod, so the case needs SchedulingGates.
+      AddIfMissing(catalog, "SchedulingGates", missing);
     }
     const bool is_target = targets.contains((*pod)->Key());
     for (const std::string_view field : fields.Unhandled(view)) {

@@ -49,14 +49,14 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                            berth_status*)>
       pre_filter;
-  // Not set before Build(): the plugin has none.
+  // If this is not set before Build(), the plugin has no AddPod and RemovePod.
   std::function<berth_code(const berth_cycle&, const berth_pod&, const berth_block&, uint32_t index,
                            berth_status*)>
       add_pod;
   std::function<berth_code(const berth_cycle&, const berth_pod&, const berth_block&, uint32_t index,
                            berth_status*)>
       remove_pod;
-  // Not set: every node passes.
+  // If this is not set, every node passes.
   std::function<berth_code(const berth_cycle&, const berth_block&, berth_filter_out&,
                            berth_status*)>
       filter;
@@ -75,7 +75,7 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_target&, int64_t* timeout_ns,
                            berth_status*)>
       permit;
-  std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Not set: none.
+  std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Optional.
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> pre_bind;
   std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;

@@ -67,7 +67,7 @@ TEST_F(GangTest, BindsAllMembersWhenTheLastHasANode) {
   harness_.Run();
   EXPECT_THAT(Waiting(), ElementsAre("a", "b"));
   EXPECT_EQ(NodeOf("a"), "");
-  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 2000);  // Their places are reserved.
+  EXPECT_EQ(harness_.Column("req.cpu", "n1"), 2000);  // The cache counts both assumed pods.
   harness_.AddPod(Member("c"));
   harness_.Run();
   EXPECT_THAT(Waiting(), IsEmpty());
@@ -129,7 +129,7 @@ TEST_F(GangTest, StopReturnsWaitingMembersToTheQueue) {
   harness_.Run();
   harness_.loop().Stop();
   harness_.Run();
-  EXPECT_EQ(harness_.loop().in_flight(), 0U);
+  EXPECT_EQ(harness_.loop().binding_count(), 0U);
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 0);
   EXPECT_EQ(NodeOf("a"), "");
   EXPECT_EQ(Message("a"), "");  // Nothing is reported.

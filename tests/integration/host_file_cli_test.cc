@@ -135,7 +135,7 @@ TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
       "libtest_probe.so",
       "name = \"test.A\"\npoints = [\"Bind\"]\nargs = {bind = {code = 6, how = \"return\"}}\n"
       "[[plugins]]\nname = \"DefaultBinder\"\nenabled = false\n");
-  // Only one attempt: virtual time does not pass while a thread is waited for, but real time does.
+  // Allows only one attempt, because waiting for a thread takes real time but no virtual time.
   const Outcome run = Play(
       "profiles = [\"p.toml\"]\npodInitialBackoffSeconds = 1000\npodMaxBackoffSeconds = 1000\n"
       "[deadlines]\nbind = \"5s\"\n");

@@ -54,8 +54,8 @@ class RandomCluster {
   }
   int64_t Below(uint32_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
 
-  std::map<std::string, Amounts> limits;  // By node.
-  std::map<std::string, Amounts> wanted;  // By pod.
+  std::map<std::string, Amounts> limits;  // Keyed by node.
+  std::map<std::string, Amounts> wanted;  // Keyed by pod.
 
  private:
   static std::string Requests(const Amounts& amounts) {
@@ -133,7 +133,7 @@ TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {
   const PlanSpec spec = DefaultPlanSpec(TestCatalog());
   const auto first = Run(spec, 5, 42, 20, 120);
   EXPECT_EQ(Run(spec, 5, 42, 20, 120), first);
-  // Without scores only the seed decides.
+  // Without scores, only the seed determines the placement.
   const PlanSpec bare = TestProfile().Use("cpp.PerNode", {Point::kFilter}).Spec();
   EXPECT_EQ(Run(bare, 5, 1, 20, 60), Run(bare, 5, 1, 20, 60));
   EXPECT_NE(Run(bare, 5, 1, 20, 60), Run(bare, 5, 2, 20, 60));
@@ -145,8 +145,8 @@ TEST_F(PlacementTest, FreeRowsDoNotChangePlacements) {
   constexpr uint32_t kNodes = 90;
   const PlanSpec spec = TestProfile().Use("cpp.PerNode", {Point::kFilter, Point::kScore}).Spec();
   Harness without;
-  ASSERT_TRUE(
-      without.Start(spec, 3).ok());  // Before the nodes, so that rows are in the order of creation.
+  // Starts before the nodes are added, so that rows are in the order of creation.
+  ASSERT_TRUE(without.Start(spec, 3).ok());
   RandomCluster dense(9);
   dense.AddNodes(without, kNodes);
   for (uint32_t i = 0; i < 150; ++i) without.Schedule(dense.NextPod());

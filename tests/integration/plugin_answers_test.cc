@@ -60,8 +60,8 @@ class PluginAnswersTest : public ::testing::Test {
                  const std::string& prefix, const std::vector<int>& codes) {
     for (const int code : codes) {
       const std::string args = "{\"" + what + "\":{" + mode + "\"code\":" + std::to_string(code) +
-                               ",\"reasons\":[\"so it is\"]}}";
-      Expect(point, args, prefix + "so it is", code == BERTH_BUG ? "exception" : "bad code");
+                               ",\"reasons\":[\"a reason\"]}}";
+      Expect(point, args, prefix + "a reason", code == BERTH_BUG ? "exception" : "bad code");
     }
   }
 };

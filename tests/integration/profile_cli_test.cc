@@ -213,8 +213,9 @@ TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsExtensionPoints) {
       const Outcome run = Run({"simulate", "--cluster", cluster, "--profile", file});
       if (run.exit_status != 0) {
         EXPECT_THAT(run.out,
-                    AllOf(HasSubstr(plugin), HasSubstr(std::string("Pre") + points +
-                                                       " has not run: " + points + " needs it")));
+                    AllOf(HasSubstr(plugin),
+                          HasSubstr(std::string("Pre") + points + " has not run, but " + points +
+                                    " requires it: enable the plugin at Pre" + points)));
       }
       ++tried;
     }
@@ -324,10 +325,10 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
   const Case cases[] = {
       {"[[plugins]]\nname = \"ImageLocalty\"",
        "berth: a.toml:2: plugin \"ImageLocalty\": name: expected a plugin of PLUGINS, or a "
-       "`library` that has it, found none of this name; did you mean ImageLocality?\n"},
+       "`library` that contains it, found no plugin of this name; did you mean ImageLocality?\n"},
       {"[[plugins]]\nname = \"ImageLocalty\"\nenabled = false",
        "berth: a.toml:2: plugin \"ImageLocalty\": name: expected a plugin of PLUGINS, or a "
-       "`library` that has it, found none of this name; did you mean ImageLocality?\n"},
+       "`library` that contains it, found no plugin of this name; did you mean ImageLocality?\n"},
       {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filtr\"]",
        "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
        "\"Filtr\"; did you mean Filter?\n"},
@@ -335,13 +336,14 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
        "berth: a.toml:4: plugin \"NodeName\": points: expected one of Filter, found \"Score\"\n"},
       {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filter\", \"EnqueueExtensions\"]",
        "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
-       "\"EnqueueExtensions\", which comes with every plugin that has it\n"},
+       "\"EnqueueExtensions\", which cannot be selected: it runs for every plugin that implements "
+       "it\n"},
       {"[[plugins]]\nname = \"NodeName\"\nweight = 2",
-       "berth: a.toml:4: plugin \"NodeName\": weight: expected a plugin that scores, found one "
-       "that runs at Filter only\n"},
+       "berth: a.toml:4: plugin \"NodeName\": weight: expected a plugin that runs at Score, "
+       "found a plugin that runs only at Filter\n"},
       {"[[plugins]]\nname = \"ImageLocality\"\nweight = 92233720368547758",
        "berth: a.toml:4: plugin \"ImageLocality\": weight: expected weights whose sum is at most "
-       "92233720368547758, found 92233720368547758 on top of the others\n"},
+       "92233720368547758, found 92233720368547758 in addition to the other weights\n"},
       {"[order]\nFilter = [\"ImageLocality\"]",
        "berth: a.toml:3: order.Filter: expected a plugin that runs at Filter, found "
        "\"ImageLocality\", which runs at PreScore, Score\n"},
@@ -363,9 +365,8 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
        "berth: a.toml:5: plugin \"NodeResourcesFit\": args.ignoredResources[0]: "},
       {"[[plugins]]\nname = \"PrioritySort\"\nenabled = false\n[[plugins]]\nname = "
        "\"DefaultBinder\"\nenabled = false",
-       "berth: a.toml: plugins: expected exactly one that sorts the queue, found none with "
-       "QueueSort\n"
-       "berth: a.toml: plugins: expected at least one that binds, found none with Bind\n"},
+       "berth: a.toml: plugins: expected exactly one plugin that runs at QueueSort, found none\n"
+       "berth: a.toml: plugins: expected at least one plugin that runs at Bind, found none\n"},
       // The plugin runs at no point, so the weight is not an error.
       {"[[plugins]]\nname = \"NodePorts\"\npoints = [\"Score\"]\nweight = 1",
        "berth: a.toml:4: plugin \"NodePorts\": points: expected one of PreFilter, Filter, found "
@@ -376,9 +377,9 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
        "berth: a.toml:2: shedulerName: expected a known key, found \"shedulerName\"; did you mean "
        "schedulerName?\n"
        "berth: a.toml:3: plugin \"NodeNmae\": name: expected a plugin of PLUGINS, or a `library` "
-       "that has it, found none of this name; did you mean NodeName?\n"
-       "berth: a.toml:7: plugin \"NodePorts\": weight: expected a plugin that scores, found one "
-       "that runs at PreFilter, Filter only\n"},
+       "that contains it, found no plugin of this name; did you mean NodeName?\n"
+       "berth: a.toml:7: plugin \"NodePorts\": weight: expected a plugin that runs at Score, "
+       "found a plugin that runs only at PreFilter, Filter\n"},
   };
   for (const Case& c : cases) {
     const std::string error = WithPluginDirectory(c.error);
@@ -393,7 +394,7 @@ TEST_F(ProfileCliTest, ProfilesOfOneProcessMustBeCompatible) {
   const Outcome names = Run({"profile", "check", one, two});
   EXPECT_EQ(names.exit_status, 2);
   EXPECT_EQ(names.err, "berth: " + two +
-                           ": schedulerName: expected a name of its own for each "
+                           ": schedulerName: expected a unique name for each "
                            "profile, found \"x\" (" +
                            two + ":1) as in " + one + " (" + one + ":2)\n");
 
@@ -456,15 +457,16 @@ TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
     output.erase(at, folder_.size() + 1);
   }
   const std::string expected_name =
-      "name: expected a plugin of " BERTH_BINARY_DIR "/plugins, or a `library` that has it, ";
+      "name: expected a plugin of " BERTH_BINARY_DIR "/plugins, or a `library` that contains it, ";
   EXPECT_EQ(
       output,
       "berth: typo.toml:1: schedulerName: expected the name of a scheduler, without spaces "
       "and control characters, found \"x y\"\n"
       "berth: typo.toml:6: plugin \"NodeNmae\": " +
           expected_name +
-          "found none of this name; did you mean NodeName?\n"
-          "berth: weight.toml: plugins: expected at least one that binds, found none with Bind\n"
+          "found no plugin of this name; did you mean NodeName?\n"
+          "berth: weight.toml: plugins: expected at least one plugin that runs at Bind, found "
+          "none\n"
           "berth: weight.toml:4: plugin \"DefaultBinder\": weight: expected a whole number of at "
           "least 0, found -1\n"
           "berth: none.toml:1: extends: expected a profile, found none at gone.toml: No such file "

@@ -135,7 +135,8 @@ TEST_F(QueuePluginAnswersTest, HintsDecideWhetherAPodIsRequeued) {
   harness_.AddNode({.name = "n3"});
   harness_.Run();
   harness_.Advance(60 * kSecond);
-  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);  // It was rejected again.
+  // The pod was rejected again.
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->attempts, 2U);
   EXPECT_THAT(Faults(), ElementsAre("EnqueueExtensions bad code"));
   hint = BERTH_HINT_QUEUE;

@@ -109,7 +109,7 @@ TEST_F(ServiceCallsTest, Strings) {
     EXPECT_EQ(Text(strings.text(host(), id)), "acme.example/rack");
     EXPECT_EQ(strings.find(host(), AsStr("default")), pod.meta->ns);
     EXPECT_EQ(Text(strings.text(host(), pod.meta->ns)), "default");
-    EXPECT_EQ(strings.find(host(), AsStr("nobody says this")), BERTH_ID_NONE);
+    EXPECT_EQ(strings.find(host(), AsStr("not interned")), BERTH_ID_NONE);
   });
 }
 

@@ -296,8 +296,8 @@ TEST_F(QuarantineTest, FilterFailsWithTheReasonOfTheQuarantine) {
   EXPECT_THAT(
       Schedule(1),
       ElementsAre("Error: running \"test.A\" filter plugin: in quarantine: 10 faults within "
-                  "1m0s, the last at Filter: bad verdict: verdict 9 for node n1 is none "
-                  "that Filter may give"));
+                  "1m0s, the last at Filter: bad verdict: verdict 9 for node n1 is not a "
+                  "valid verdict of Filter"));
   EXPECT_THAT(harness_.lines(), Contains(HasSubstr("(8 times by now)")));
 }
 

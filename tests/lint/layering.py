@@ -51,7 +51,7 @@ def check_host(path, name):
 
 
 # Further headers that single files of the test kit may include.
-KIT_ALSO = {
+KIT_EXTRA_HEADERS = {
     "sdk/include/berth/testing/check_leaks.h": ("malloc.h",),
     "sdk/include/berth/testing/gtest.h": ("gtest/gtest.h",),
     "sdk/include/berth/testing/instance.h": ("dlfcn.h",),
@@ -70,7 +70,7 @@ def check_contract(path, bracket, name):
     if name.startswith("berth/testing/"):
         testing = is_test or path.startswith(("sdk/include/berth/testing/", "tests/"))
         return None if testing else "only *_test.cc may include the test kit"
-    if name in KIT_ALSO.get(path, ()):
+    if name in KIT_EXTRA_HEADERS.get(path, ()):
         return None
     if name.startswith("berth/") or (is_test and name.startswith(("gtest/", "gmock/"))):
         return None

@@ -141,7 +141,7 @@ class Words(unittest.TestCase):
         for text, found in [("/ho" + "me/me/berth/x", True), ("/wo" + "rk/main/x", True),
                             ("https://example.com/wo" + "rk/x", False), ("/usr/lib/x", False)]:
             with self.subTest(text=text):
-                self.assertEqual(words.MACHINE.search(text) is not None, found)
+                self.assertEqual(words.MACHINE_PATH.search(text) is not None, found)
 
 
 class Classes(unittest.TestCase):

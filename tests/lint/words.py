@@ -8,7 +8,7 @@ UNFINISHED = re.compile(
     r"\b(TODO|FIXME|XXX|not (yet )?implemented|unimplemented|stub(s|bed)?|placeholder|for now)\b",
     re.IGNORECASE)
 # The character classes prevent the pattern from matching itself.
-MACHINE = re.compile(r"(?<![\w.])/([w]ork|[h]ome/\w+|[r]oot|[U]sers/\w+)/")
+MACHINE_PATH = re.compile(r"(?<![\w.])/([w]ork|[h]ome/\w+|[r]oot|[U]sers/\w+)/")
 TEMPORARY = re.compile(r"(?<![\w.])/[t]mp/")
 
 
@@ -23,7 +23,7 @@ def main():
                 for match in UNFINISHED.finditer(line):
                     findings.add(path, number, f"'{match.group()}': finish the work, or document what "
                                  "is not supported and when that matters")
-            match = MACHINE.search(line)
+            match = MACHINE_PATH.search(line)
             if match or (ships and not is_test and TEMPORARY.search(line)):
                 findings.add(path, number, "an absolute path of one machine: use an argument or a "
                              "relative path")

@@ -165,7 +165,7 @@ TEST_F(RefusalTest, AbiMajor) {
 }
 
 TEST_F(RefusalTest, HostTooOld) {
-  ExpectRefused(Variant("host_too_old"), LoadErrorCode::kHostTooOld, "one that needs 1.9");
+  ExpectRefused(Variant("host_too_old"), LoadErrorCode::kHostTooOld, "a plugin that requires 1.9");
 }
 
 TEST_F(RefusalTest, SanitizerRuntime) {

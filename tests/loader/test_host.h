@@ -20,7 +20,7 @@ namespace berth::host {
 // A host with the service berth.log/1 and no other.
 const berth_host& TestHost();
 
-// Returns the type of a column. These tests have one column, alloc.cpu; 0: unknown.
+// Returns the type of the column, or 0 if there is no such column. The only column is alloc.cpu.
 uint32_t TestColumnType(std::string_view name);
 
 class LoaderTest : public ::testing::Test {

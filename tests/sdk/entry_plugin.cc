@@ -1,5 +1,5 @@
-// Two plugins in one library, with everything that is stored in its data: arguments, columns,
-// reasons, slots.
+// Two plugins in one library. Together they use everything that the library's entry describes:
+// arguments, columns, reasons and slots.
 #include <cstdint>
 #include <string>
 #include <string_view>

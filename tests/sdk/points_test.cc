@@ -38,7 +38,7 @@ class Everything : public Plugin {
  public:
   static constexpr std::string_view kName = "acme.Everything";
   static constexpr std::string_view kVersion = "2.3.4";
-  static constexpr std::string_view kAbout = "Has every point there is.";
+  static constexpr std::string_view kAbout = "Has every extension point.";
   static constexpr Reasons kReasons{"one", "two"};
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_COMPLETION};
   static constexpr std::array kKinds{"v1/PersistentVolumeClaim"};
@@ -185,7 +185,7 @@ TEST_F(Points, InfoStatesTheDeclarationsOfTheClass) {
   const berth_plugin_info& info = plugin_.info();
   EXPECT_STREQ(info.name, "acme.Everything");
   EXPECT_STREQ(info.version, "2.3.4");
-  EXPECT_STREQ(info.about, "Has every point there is.");
+  EXPECT_STREQ(info.about, "Has every extension point.");
   EXPECT_STREQ(info.services[1], BERTH_SERVICE_COMPLETION);
   EXPECT_EQ(info.services[2], nullptr);
   EXPECT_STREQ(info.kinds[0], "v1/PersistentVolumeClaim");

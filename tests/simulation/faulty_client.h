@@ -135,9 +135,10 @@ class FaultyClient final : public Client {
   bool stopped_ = false;
 
   uint64_t last_number_ = 0;
-  std::map<std::pair<int64_t, uint64_t>, std::function<void()>> timers_;  // By time and number.
-  std::map<uint64_t, PodRequestRef> requests_;                            // By number.
-  std::map<std::string, PodTimes, std::less<>> pod_times_;                // By namespace and name.
+  // Keyed by time and number.
+  std::map<std::pair<int64_t, uint64_t>, std::function<void()>> timers_;
+  std::map<uint64_t, PodRequestRef> requests_;              // Keyed by number.
+  std::map<std::string, PodTimes, std::less<>> pod_times_;  // Keyed by namespace and name.
   std::map<uint64_t, WatchStream*> streams_;
 };
 

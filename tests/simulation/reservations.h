@@ -35,7 +35,7 @@ class Reservations {
   std::string OnUnreserve(PluginStates& states, std::string_view plugin) const;
 
   const bool quarantine_;
-  std::map<std::string, PluginStates, std::less<>> pods_;  // By uid.
+  std::map<std::string, PluginStates, std::less<>> pods_;  // Keyed by uid.
 };
 
 }  // namespace berth::host

@@ -11,10 +11,11 @@ namespace berth::host {
 namespace {
 
 constexpr uint64_t kMaxSteps = 300'000;
-// The time within which the simulation must come to rest after the last act.
+// After the last act, the simulation must become idle within this time.
 constexpr int64_t kMaxSettleNs = 120 * kMinute;
-// After this time, pods in error backoff do not count as work in flight: some pods fail for ever.
-constexpr int64_t kErrorBackoffPatienceNs = 30 * kMinute;
+// After this time, pods in error backoff do not count as unfinished work, because some pods fail in
+// every attempt.
+constexpr int64_t kMaxErrorBackoffNs = 30 * kMinute;
 
 }  // namespace
 
@@ -190,7 +191,7 @@ void Run::Rest() {
     while (ok() && StepOnce()) {
     }
     const int64_t waited = clock_.NowNs() - began;
-    if (IsAtRest(waited < kErrorBackoffPatienceNs)) return;
+    if (IsAtRest(waited < kMaxErrorBackoffNs)) return;
     if (waited > kMaxSettleNs) return findings_.Add("the simulation does not come to rest");
     const int64_t next = NextNs(INT64_MAX);
     if (next == INT64_MAX) {

@@ -41,7 +41,7 @@ class DelayedPool final : public TaskPool {
   }
   void Abandon(TaskId) override {}
 
-  std::multimap<int64_t, std::function<void()>> tasks;  // By the time at which they run.
+  std::multimap<int64_t, std::function<void()>> tasks;  // Keyed by the time at which they run.
 
  private:
   const Clock& clock_;

@@ -17,17 +17,17 @@ struct Scenario {
   uint64_t seed = 0;
   size_t max_nodes = 12;
   size_t max_pods = 30;
-  size_t rounds = 1;               // At the end of each round the simulation is at rest.
+  size_t rounds = 1;               // At the end of each round the simulation is idle.
   size_t acts = 60;                // The number of acts of the users in a round.
   int64_t max_pause_ns = kMinute;  // The maximum time between two acts.
   // Other schedulers bind pods, and nodes shrink, so that nodes may be overcommitted.
   bool has_other_schedulers = false;
-  uint32_t reload_percent = 0;   // Of acts: before it, the profiles are reloaded.
+  uint32_t reload_percent = 0;   // The profiles are reloaded before this share of acts.
   bool has_chaos = false;        // test.ChaosA and test.ChaosB are in the profile.
   bool has_quarantine = false;   // Plugins with many faults are put in quarantine.
   bool has_volumes = false;      // Some pods have volumes, and storage objects change.
   bool drops_columns = false;    // Columns are dropped as soon as they are idle.
-  uint32_t restart_percent = 0;  // Of acts: before it, the scheduler is killed and restarted.
+  uint32_t restart_percent = 0;  // The scheduler is killed and restarted before this share of acts.
   std::vector<std::string> profiles{"default-scheduler"};
   Faults faults;
   SchedulingQueue::Options queue;

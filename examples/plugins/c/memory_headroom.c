@@ -38,7 +38,7 @@ static const berth_column_request kColumnRequests[kColumns] = {
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof(State), 0,
                                      "acme.MemoryHeadroom.state/1", NULL, NULL, NULL}};
 
-/* Bit i of a verdict stands for entry i. */
+/* The texts of the reasons. Bit i of a verdict means reason i. */
 static const char kNoHeadroom[] = "Insufficient memory headroom";
 static const berth_str kReasons[] = {{kNoHeadroom, sizeof kNoHeadroom - 1}};
 

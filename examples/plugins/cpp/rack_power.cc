@@ -20,7 +20,7 @@ class RackPower : public berth::Plugin {
   static constexpr std::string_view kAbout =
       "Keeps every rack below its power budget, and spreads the power draw over the racks.";
 
-  // Bit i of a verdict stands for entry i.
+  // The texts of the reasons. Bit i of a verdict means reason i.
   static constexpr berth::Reasons kReasons{"Rack power budget exceeded", "Node is in no rack"};
   enum Reason : int { kNoPower, kNoRack };
 

@@ -50,7 +50,8 @@ void DeliveryQueue::Notify(std::string_view kind, const WatchEvent& event) {
 }
 
 bool DeliveryQueue::DeliverOne() {
-  BERTH_ASSERT_MSG(!is_delivering_, "a delivery must not deliver");
+  BERTH_ASSERT_MSG(!is_delivering_,
+                   "DeliverOne() was called from within a callback or watch event");
   if (waiting_.empty()) return false;
   Delivery first = std::move(waiting_.front());
   waiting_.pop_front();
@@ -70,7 +71,7 @@ void DeliveryQueue::Run(Delivery delivery) {
 }
 
 void DeliveryQueue::Stop() {
-  BERTH_ASSERT_MSG(!is_delivering_, "a delivery must not stop its client");
+  BERTH_ASSERT_MSG(!is_delivering_, "Stop() was called from within a callback or watch event");
   is_stopped_ = true;
   sinks_.clear();
   watches_.clear();

@@ -72,7 +72,7 @@ TEST_F(BodiesTest, MetadataOfTheWrongTypeIsABadRequest) {
   for (const auto& [path, kind] : kKinds) {
     for (const char* metadata : {"\"x\"", "1", "[]", "[{}]", "true"}) {
       EXPECT_EQ(Send("POST", path, std::string("{") + kind + ",\"metadata\":" + metadata + "}"),
-                "400 BadRequest: /metadata: expected an object")
+                std::string("400 BadRequest: /metadata: expected an object, found ") + metadata)
           << path << metadata;
     }
     for (const char* metadata :

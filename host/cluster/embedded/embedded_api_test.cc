@@ -147,10 +147,11 @@ TEST_F(EmbeddedApiTest, ChecksThePreconditionsOfADeletion) {
       {R"({"preconditions":{"resourceVersion":"2"}})", no_version},
       {R"({"preconditions":{"uid":"other","resourceVersion":"1"}})", no_uid},
       {R"({"preconditions":{"uid":"uid-a","resourceVersion":"2"}})", no_version},
-      {R"({"preconditions":1})", "400 BadRequest: /preconditions: expected an object"},
-      {R"({"preconditions":{"uid":1}})", "400 BadRequest: /preconditions/uid: expected a string"},
+      {R"({"preconditions":1})", "400 BadRequest: /preconditions: expected an object, found 1"},
+      {R"({"preconditions":{"uid":1}})",
+       "400 BadRequest: /preconditions/uid: expected a string, found 1"},
       {R"({"preconditions":{"resourceVersion":1}})",
-       "400 BadRequest: /preconditions/resourceVersion: expected a string"},
+       "400 BadRequest: /preconditions/resourceVersion: expected a string, found 1"},
       {R"({"preconditions":{"generation":"1"}})",
        "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
            ": the precondition generation is not supported"},
@@ -158,7 +159,7 @@ TEST_F(EmbeddedApiTest, ChecksThePreconditionsOfADeletion) {
        "405 MethodNotAllowed: the embedded cluster does not serve DELETE " + path +
            ": the option propagationPolicy is not supported"},
       {R"({"gracePeriodSeconds":"0"})",
-       "400 BadRequest: /gracePeriodSeconds: expected a whole number"},
+       "400 BadRequest: /gracePeriodSeconds: expected a whole number, found \"0\""},
       {"[]", "400 BadRequest: the body is not a JSON object"},
   };
   for (const auto& [options, answer] : kTable) EXPECT_EQ(Send("DELETE", path, options), answer);

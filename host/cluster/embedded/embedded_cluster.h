@@ -39,9 +39,9 @@ namespace berth::host {
 // set in the view of an object; the JSON text of kinds that have one stays as it was
 // received.
 //
-// This class applies the rules for changes of whole objects. Its parts do the rest: PodRequestHandler
-// executes the requests for single pods, StoredObjects stores the objects and notifies the watches,
-// and DeliveryQueue orders what waits for delivery.
+// This class applies the rules for changes of whole objects. Its parts do the rest:
+// PodRequestHandler executes the requests for single pods, StoredObjects stores the objects and
+// notifies the watches, and DeliveryQueue orders what waits for delivery.
 //
 // Threading: all methods, including those of Client, are called on the owner's thread.
 // Lifetime:  it must outlive its watches.

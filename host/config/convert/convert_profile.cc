@@ -298,7 +298,7 @@ class ProfileConverter {
   ConfigErrors& errors_;
   ConfigErrors& warnings_;
   KubePlan plan_;
-  std::map<std::string, Names> plugins_at_;  // By point, in the order of [order].
+  std::map<std::string, Names> plugins_at_;  // The plugins at each point, in the order of [order].
   Names names_;                              // In the profile's order.
   ConvertedProfile converted_;
 };

@@ -42,14 +42,14 @@ struct KubePluginSet {
 
 struct KubePluginArgs {
   Placed<std::string> name;
-  ProfileArgs args;  // Without apiVersion and kind; null if there are none.
+  ProfileArgs args;  // The arguments without apiVersion and kind; null if there are none.
   std::string path;  // "profiles[0].pluginConfig[2]"
 };
 
 struct KubeSchedulerProfile {
   Placed<std::string> scheduler_name;
   KubePluginSet multi_point;
-  std::map<std::string, KubePluginSet, std::less<>> points;  // By point name: "Filter".
+  std::map<std::string, KubePluginSet, std::less<>> points;  // Keyed by point name, "Filter".
   std::vector<KubePluginArgs> args;
   std::string path;   // "profiles[0]"
   ConfigPlace place;  // Where the profile begins; the file as a whole for the default profile.

@@ -65,7 +65,7 @@
 
 namespace berth {
 
-// The constant part of a plugin's reason table. Bit i of a Verdict stands for entry i.
+// The constant part of a plugin's reason table. Bit i of a Verdict means reason i.
 template <std::size_t N>
 struct Reasons {
   static_assert(N <= 64, "kReasons: at most 64 reasons, because a verdict has 64 bits for them");

@@ -138,8 +138,9 @@ inline bool Tolerates(const berth_toleration& toleration, const berth_taint& tai
   return toleration.op == BERTH_TOLERATION_EXISTS;
 }
 
-// As Tolerates(), with that gate on: Gt matches if the taint's value is greater than the
-// toleration's, Lt if it is less. Both values must be decimal integers.
+// Returns the result of Tolerates() with the gate TaintTolerationComparisonOperators on: Gt matches
+// if the taint's value is greater than the toleration's, Lt if it is less. Both values must be
+// decimal integers.
 inline bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
                                const Host& host) {
   if (toleration.op != BERTH_TOLERATION_GT && toleration.op != BERTH_TOLERATION_LT) {

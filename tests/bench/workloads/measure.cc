@@ -161,7 +161,7 @@ class WorkloadScheduler {
       if (Step() || scheduler_->WaitForThreads(waker_)) continue;
       const std::optional<int64_t> next = scheduler_->NextStepNs();
       if (!next.has_value()) {
-        return Status::Internal(std::to_string(scheduler_->loop().in_flight()) +
+        return Status::Internal(std::to_string(scheduler_->loop().binding_count()) +
                                 " pods are in flight, and no event or timer can complete them");
       }
       clock_.AdvanceTo(std::max(*next, clock_.NowNs()));

@@ -43,7 +43,7 @@ struct Measurement {
   uint32_t init_pods = 0;
   uint32_t pods = 0;
 
-  // These fields cover the measured part: from the first attempt until the queue is at rest. All
+  // These fields cover the measured part: from the first attempt until the queue is idle. All
   // objects have been read and all pods are in the queue before it starts.
   uint64_t bound = 0;
   double seconds = 0;

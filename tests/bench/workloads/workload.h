@@ -12,9 +12,9 @@ namespace berth::bench {
 
 enum class PodTemplate : uint8_t {
   kDefault,       // Requests 100m cpu and 500Mi memory.
-  kNodeAffinity,  // As kDefault, with required node affinity to zone1 or zone2.
+  kNodeAffinity,  // Like kDefault, with required node affinity to zone1 or zone2.
   kTooLarge,      // Requests 9 cpu; nodes have 4.
-  kManyRequests,  // As kDefault; pods of class i request i milli cpu more.
+  kManyRequests,  // Like kDefault, but pods of class i request i milli cpu more.
 };
 
 struct Workload {

@@ -176,7 +176,7 @@ static SLOTS: Constant<[berth_slot; 1]> = Constant([berth_slot {
     clone: None,
     destroy: None,
 }]);
-/// Bit i of a verdict stands for entry i.
+/// The texts of the reasons. Bit i of a verdict means reason i.
 static REASONS: Constant<[berth_str; 1]> = Constant([berth_str::new("Node is too expensive")]);
 
 unsafe extern "C" fn get_point(_: *const berth_plugin, id: *const c_char) -> *const c_void {

@@ -73,7 +73,8 @@ inline void CopyRequests(const PodSpec& from, PodSpec* to) {
   });
 }
 
-// As CopyContainers, but adds a container to a pod without containers, to hold the part.
+// Does the same as CopyContainers(), but first adds a container to a pod without containers, so
+// that the part can be stored.
 template <class Copy>
 void CopyInto(const PodSpec& from, PodSpec* to, Copy copy) {
   if (to->containers.empty() && !from.containers.empty()) to->Container("c");

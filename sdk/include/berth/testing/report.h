@@ -30,7 +30,8 @@ enum class Check : uint32_t {
   kWhatIf,
   kDependence,  // results depend only on what is declared
   kHints,       // hints read only the declared parts of a parked pod
-  // cycle state stays within its memory, is read-only in blocks, and clones are independent
+  // the plugin writes cycle state only within its size and never in a block, and a change of a
+  // clone does not change the original
   kSlots,
   kLeaks,  // nothing is leaked after destroy
 };

@@ -390,10 +390,10 @@ static const char* const kServices[] = {BERTH_SERVICE_VALUES,
 static const char* const kKinds[] = {"v1/Namespace", NULL};
 static const char* const kNone[] = {NULL};
 
-#define PROBE(name)                                                                        \
-  {                                                                                        \
-    sizeof(berth_plugin_info), 0, name, "1.0.0", "Behaves as its arguments say.", kPoints, \
-        kServices, kKinds, kNone, kNone, NULL                                              \
+#define PROBE(name)                                                                            \
+  {                                                                                            \
+    sizeof(berth_plugin_info), 0, name, "1.0.0", "Behaves as its arguments specify.", kPoints, \
+        kServices, kKinds, kNone, kNone, NULL                                                  \
   }
 static const berth_plugin_info kA = PROBE("test.A");
 static const berth_plugin_info kB = PROBE("test.B");

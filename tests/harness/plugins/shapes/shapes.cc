@@ -163,7 +163,7 @@ class LateBinder : public berth::Plugin {
   berth::Status Bind(const berth::Binding& /*binding*/, berth::Done& done) {
     Join();
     thread_ = std::thread([promise = std::move(done)]() mutable {
-      promise.Complete(berth::Status::Error("the network is away"));
+      promise.Complete(berth::Status::Error("the network is unreachable"));
     });
     return berth::Status::Pending();
   }
