@@ -21,7 +21,8 @@ namespace {
 Failure ErrorFailure(const PluginStatus& status) { return {.message = status.Message()}; }
 
 // The failure for a result of Reserve or Permit, which is about the selected node alone. A
-// rejection parks the pod until an event that the plugin registered for.
+// rejection parks the pod until an event that the plugin registered for; after Pending, this event
+// requeues the pod without backoff.
 Failure OneNodeFailure(const PluginStatus& status) {
   if (!status.rejected()) return ErrorFailure(status);
   Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
@@ -116,6 +117,9 @@ void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
   queue.nominator().Add(result.pod, result.former_nomination);
   queue.Nominate(result.pod, /*node=*/"");
 }
+
+// A row is the index of a node in the node table of the cache. The live rows are those that hold a
+// node. attempt_.subset is the rows to which PreFilter restricts the pod; empty: no restriction.
 
 // --- checks of the host -------------------------------------------------------------------------
 
