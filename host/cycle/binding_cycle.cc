@@ -26,9 +26,10 @@ Failure RejectionFor(std::optional<PluginId> plugin, std::string_view reason) {
 
 }  // namespace
 
-BindingCycle::BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
+BindingCycle::BindingCycle(const Env& env, const FinishedCallback& on_finished,
+                           std::unique_ptr<Reservation> reservation,
                            std::span<const PermitWait> waits)
-    : env_(env), reservation_(std::move(reservation)) {
+    : env_(env), on_finished_(on_finished), reservation_(std::move(reservation)) {
   for (const PermitWait& wait : waits) {
     const PlannedPlugin& plugin = plan().plugins()[wait.plugin];
     waits_.push_back({plugin.id, plugin.name, wait.timeout_ns});
@@ -153,7 +154,7 @@ void BindingCycle::Fail(Failure failure) {
 
 void BindingCycle::Finish() {
   state_ = State::kFinished;
-  env_.finished(*this);
+  on_finished_(*this);
 }
 
 void BindingCycle::OnPodDeleted() {

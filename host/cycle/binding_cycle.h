@@ -32,7 +32,7 @@
 namespace berth::host {
 
 // Threading: the scheduling thread.
-// Lifetime:  the owner destroys it some time after `finished` was called, or earlier. Unless the
+// Lifetime:  the owner destroys it some time after on_finished was called, or earlier. Unless the
 //            pod was bound, the destructor of its reservation then undoes everything.
 // Must not:  be destroyed within one of its own functions.
 class BindingCycle {
@@ -44,16 +44,17 @@ class BindingCycle {
     TimerQueue& timers;
     const AsyncCalls& calls;
     DecisionSink& sink;
-    // Called once, within Start() or later, when the cycle has ended, successfully or not.
-    std::function<void(const BindingCycle& ended)> finished;
   };
+  using FinishedCallback = std::function<void(const BindingCycle& ended)>;
 
   enum class State : uint8_t { kWaiting, kPreBind, kBind, kFinished };
 
-  // `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does not wait.
-  // Lifetime: env must outlive the binding cycle.
-  BindingCycle(const Env& env, std::unique_ptr<Reservation> reservation,
-               std::span<const PermitWait> waits);
+  // `on_finished` is called once, within Start() or later, when the cycle has ended, successfully or
+  // not. `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does not
+  // wait.
+  // Lifetime: env and on_finished must outlive the binding cycle.
+  BindingCycle(const Env& env, const FinishedCallback& on_finished,
+               std::unique_ptr<Reservation> reservation, std::span<const PermitWait> waits);
   ~BindingCycle();
   BindingCycle(const BindingCycle&) = delete;
   BindingCycle& operator=(const BindingCycle&) = delete;
@@ -136,6 +137,7 @@ class BindingCycle {
   void Finish();
 
   const Env& env_;
+  const FinishedCallback& on_finished_;
   std::unique_ptr<Reservation> reservation_;
   std::vector<Wait> waits_;
   std::vector<uint32_t> skipped_;  // Plugins whose PreBind has nothing to do for this pod.

@@ -7,20 +7,17 @@
 
 namespace berth::host {
 
-WaitingPods::WaitingPods(const Env& env)
-    : env_{env.queue,
-           env.client,
-           env.clock,
-           env.timers,
-           env.calls,
-           env.sink,
-           [this](const BindingCycle& ended) { finished_.emplace_back(ended.pod()->uid()); }} {}
+WaitingPods::WaitingPods(const BindingCycle::Env& env)
+    : env_(env), on_finished_([this](const BindingCycle& ended) {
+        finished_.emplace_back(ended.pod()->uid());
+      }) {}
 
 BindingCycle& WaitingPods::Add(std::unique_ptr<Reservation> reservation,
                                std::span<const PermitWait> waits) {
   std::string uid(reservation->pod()->uid());
   const auto [place, is_new] = bindings_.emplace(
-      std::move(uid), std::make_unique<BindingCycle>(env_, std::move(reservation), waits));
+      std::move(uid),
+      std::make_unique<BindingCycle>(env_, on_finished_, std::move(reservation), waits));
   BERTH_ASSERT(is_new);
   return *place->second;
 }

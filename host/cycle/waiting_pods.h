@@ -21,22 +21,12 @@ namespace berth::host {
 // called for the undoing of its reservation may ask which pods wait.
 //
 // Threading: the scheduling thread.
-// Lifetime:  everything in Env must outlive it.
+// Lifetime:  everything in BindingCycle::Env must outlive it.
 class WaitingPods {
  public:
   using Map = std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>>;
 
-  // The parts of the scheduler that all binding cycles use. See BindingCycle::Env.
-  struct Env {
-    SchedulingQueue& queue;
-    Client& client;
-    const Clock& clock;
-    TimerQueue& timers;
-    const AsyncCalls& calls;
-    DecisionSink& sink;
-  };
-
-  explicit WaitingPods(const Env& env);
+  explicit WaitingPods(const BindingCycle::Env& env);
   ~WaitingPods() { Clear(); }
   WaitingPods(const WaitingPods&) = delete;
   WaitingPods& operator=(const WaitingPods&) = delete;
@@ -72,6 +62,7 @@ class WaitingPods {
 
  private:
   const BindingCycle::Env env_;
+  const BindingCycle::FinishedCallback on_finished_;
   Map bindings_;
   std::vector<std::string> finished_;  // Uids.
 };

@@ -66,7 +66,7 @@ TEST_F(MetricsServiceTest, ANameOfAnotherPluginIsAConflict) {
   EXPECT_EQ(Define(*host_, "a"), BERTH_SUCCESS);
   EXPECT_EQ(Define(*host_, "a"), BERTH_CONFLICT);
   EXPECT_EQ(Define(*Host("test.Other"), "a"), BERTH_CONFLICT);
-  // The same plugin in another profile, with a different definition.
+  // In another profile, the plugin may define its metric again, but not differently.
   EXPECT_EQ(Define(*Host("test.Plugin", "binpack"), "a"), BERTH_SUCCESS);
   EXPECT_EQ(Define(*Host("test.Plugin", "spread"), "a", {AsStr("l")}), BERTH_CONFLICT);
   EXPECT_THAT(lines_.back(), HasSubstr("metric a has another definition"));

@@ -84,7 +84,7 @@ TEST_F(ExceptionTest, InEveryMethod) {
   }
 }
 
-// The same plugin without an exception: no fault is counted, and the pod is bound.
+// A plugin that throws nowhere gets no fault, and its pod is bound.
 TEST_F(ExceptionTest, InNoMethod) {
   Harness harness;
   harness.AddNodes({"n1", "n2"});

@@ -353,28 +353,7 @@ void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_se
   StartRequest(pod, std::move(request));
 }
 
-// ---- Other requests -----------------------------------------------------------------------------
-
-void FaultyClient::CreateEvent(Event event, StatusCallback done) {
-  cluster_.CreateEvent(std::move(event), std::move(done));
-}
-
-void FaultyClient::GetLease(std::string_view ns, std::string_view name,
-                            ResultCallback<Lease> answer) {
-  cluster_.GetLease(ns, name, std::move(answer));
-}
-
-void FaultyClient::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  cluster_.CreateLease(lease, std::move(answer));
-}
-
-void FaultyClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  cluster_.UpdateLease(lease, std::move(answer));
-}
-
-void FaultyClient::Request(ApiRequest request, ResultCallback<std::string> answer) {
-  cluster_.Request(std::move(request), std::move(answer));
-}
+// ---- The end of the process ----------------------------------------------------------------------
 
 void FaultyClient::Stop() {
   cluster_.Deliver();

@@ -17,6 +17,7 @@
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
+#include "tests/harness/forwarding_client.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/trace.h"
 
@@ -56,12 +57,12 @@ class ClientObserver {
 
 // The client has no thread or timer of its own: the owner of the clock calls RunOne() until nothing
 // is due, and advances the clock to NextNs(). Events of one kind keep their order, and so do
-// answers for one pod. Everything else that is due happens in random order. Leases and Request()
-// are passed on without faults.
+// answers for one pod. Everything else that is due happens in random order. Requests that
+// are not for a pod (CreateEvent, leases, Request) are passed on without faults.
 //
 // Threading: the owner's thread.
 // Lifetime:  the arguments of the constructor must outlive the client.
-class FaultyClient final : public Client {
+class FaultyClient final : public ForwardingClient {
  public:
   FaultyClient(EmbeddedCluster& cluster, const Clock& clock, Random random,
                ClientObserver& observer, Trace& trace);
@@ -87,11 +88,6 @@ class FaultyClient final : public Client {
                       StatusCallback done) override;
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
-  void CreateEvent(Event event, StatusCallback done) override;
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override;
   // Simulates the end of the process. Some requests in flight still reach the cluster.
   void Stop() override;
 
@@ -119,6 +115,7 @@ class FaultyClient final : public Client {
     int64_t completed_ns = 0;
   };
 
+  Client& target() override { return cluster_; }
   void Schedule(int64_t at_ns, std::function<void()> callback);
   void StartRequest(const PodName& pod, PodRequestRef request);
   void Execute(const PodRequestRef& request);
