@@ -25,6 +25,11 @@ if(CMAKE_UNITY_BUILD)
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 
+# The files of a test are compiled about as often as they are run, so that optimising them costs more
+# time than it saves. The code that a test tests is optimised as the preset says.
+add_library(berth_test_options INTERFACE)
+target_compile_options(berth_test_options INTERFACE $<$<CONFIG:Debug>:-O0>)
+
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all
@@ -119,8 +124,8 @@ function(berth_gtest name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS} GTest::gmock
-                        GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE berth_warnings berth_test_options ${arg_DEPENDS}
+                        GTest::gmock GTest::gtest_main)
   berth_use_pch(${name} test_pch)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
