@@ -9,10 +9,6 @@
 namespace berth::host {
 namespace {
 
-constexpr bool IsHexDigit(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/text.h"
+
 namespace berth::host {
 namespace {
 
@@ -26,5 +28,9 @@ nlohmann::ordered_json ParseOrderedJson(std::string_view text) {
 std::string DumpJson(const nlohmann::json& json, int indent) { return Dump(json, indent); }
 
 std::string DumpJson(const nlohmann::ordered_json& json, int indent) { return Dump(json, indent); }
+
+std::string QuotedJson(const nlohmann::ordered_json& json) {
+  return Truncate(DumpJson(json), kMaxQuotedBytes, "...");
+}
 
 }  // namespace berth::host

@@ -1,7 +1,12 @@
 #include "host/base/json_text.h"
 
+#include <string>
+#include <string_view>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -34,6 +39,14 @@ TEST(DumpJson, IndentsAndReplacesInvalidBytes) {
   EXPECT_EQ(DumpJson(json), "{\"a\":[1,2],\"b\":\"x\xef\xbf\xbd\"}");
   EXPECT_EQ(DumpJson(json, 1), "{\n \"a\": [\n  1,\n  2\n ],\n \"b\": \"x\xef\xbf\xbd\"\n}");
   EXPECT_EQ(DumpJson(nlohmann::json("\xc3\xa9")), "\"\xc3\xa9\"") << "valid UTF-8 is not escaped";
+}
+
+TEST(QuotedJson, CutsLongValues) {
+  const std::string fits(kMaxQuotedBytes - 2, 'x');  // The quotes are two more bytes.
+  EXPECT_EQ(QuotedJson(fits), '"' + fits + '"');
+  const std::string cut = QuotedJson(fits + "x");
+  EXPECT_EQ(cut.size(), kMaxQuotedBytes);
+  EXPECT_TRUE(cut.ends_with("xxx...")) << cut;
 }
 
 }  // namespace

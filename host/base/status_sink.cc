@@ -5,11 +5,6 @@ namespace berth::host {
 StatusSink::StatusSink()
     : raw_{sizeof(berth_status), 0, this, &StatusSink::AddReason, &StatusSink::AddArgumentError} {}
 
-void StatusSink::Clear() {
-  reasons_.clear();
-  argument_errors_.clear();
-}
-
 void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
   static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(Text(text));
 }

@@ -23,9 +23,8 @@ struct ArgumentError {
 };
 
 // Collects the reasons and argument errors that a plugin adds through a berth_status. Pass raw() to
-// the call, read the texts after it, and call Clear() before the next call. The sink copies each
-// text when it is added, as abi.h promises.
-// Threading: used by one thread; one plugin call at a time writes to it.
+// the call, and read the texts after it. The sink copies each text when it is added, as abi.h promises.
+// Threading: used by one thread, for one plugin call.
 // Must not: be moved or copied, because raw() points to this object.
 class StatusSink {
  public:
@@ -44,8 +43,6 @@ class StatusSink {
   // Returns the reasons as kube-scheduler's Status.Message() does, such as "first, second"; empty
   // if no reason was added.
   std::string JoinReasons() const { return Join(reasons_, ", "); }
-
-  void Clear();
 
  private:
   static void AddReason(berth_status* self, berth_str text) noexcept;

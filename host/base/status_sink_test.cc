@@ -26,15 +26,6 @@ TEST(StatusSink, KeepsEveryArgumentError) {
                                                   ArgumentError{"", "unknown"}));
 }
 
-TEST(StatusSink, ClearRemovesEverythingFromThePreviousCall) {
-  StatusSink sink;
-  sink.raw()->add_reason(sink.raw(), AsStr("a"));
-  sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("b"));
-  sink.Clear();
-  EXPECT_THAT(sink.reasons(), IsEmpty());
-  EXPECT_THAT(sink.argument_errors(), IsEmpty());
-}
-
 TEST(StatusSink, JoinsReasonsWithCommas) {
   StatusSink sink;
   EXPECT_EQ(sink.JoinReasons(), "");

@@ -49,6 +49,7 @@ Status Cache::AddPod(PodRef pod) {
   }
   const auto cached = pods_.find(pod->uid());
   if (cached != pods_.end() && !cached->second.assumed) {
+    // The text of kube-scheduler. (pkg/scheduler/backend/cache/cache.go, AddPod)
     return Status::AlreadyExists("pod " + pod->Key() + " was already in added state");
   }
   // Find the row before removing the assumed pod: removing the last pod of a row without a node

@@ -127,7 +127,7 @@ TEST_F(NodeTableTest, AReusedRowHasANewGeneration) {
   EXPECT_GT(table_.Generation(row), before);
 }
 
-TEST_F(NodeTableTest, ShapeChangesOnlyWithTheSetOfLiveRows) {
+TEST_F(NodeTableTest, NodeSetGenerationChangesOnlyWithTheSetOfLiveRows) {
   const Row a = Set("a");
   uint64_t generation = table_.node_set_generation();
   Set("a", "8");

@@ -24,9 +24,7 @@ std::string Join(const Json& texts, std::string_view between) {
   return joined;
 }
 
-std::string Nodes(size_t count) {
-  return std::to_string(count) + (count == 1 ? " node" : " nodes");
-}
+std::string Nodes(size_t count) { return CountOf(count, "node"); }
 
 // ---- The sentence -------------------------------------------------------------------------------
 
@@ -38,8 +36,7 @@ std::string WhyThisNode(const Json& report) {
     return "it is the nominated node of the pod and still fits, so no other node was evaluated";
   }
   if (feasible == 1) return "it is the only one of " + Nodes(all) + " that fits";
-  const std::string fitting =
-      "the " + Nodes(feasible) + " that fit (of " + std::to_string(all) + ")";
+  const std::string fitting = "the " + Nodes(feasible) + " that fit (of " + WithCommas(all) + ")";
   const std::string draw = "; it was selected at random with seed " + DumpJson(report["seed"]);
   if (!report.contains("scores")) return "no plugin scores " + fitting + draw;
   const std::string total = DumpJson(report["scores"][TextOf(report["chosen"])]["total"]);

@@ -9,7 +9,6 @@
 
 #include "host/base/json_text.h"
 #include "host/cli/commands.h"
-#include "host/cli/progress.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"
 #include "host/guard/point.h"

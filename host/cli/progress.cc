@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "host/base/time_units.h"
+#include "host/cli/output.h"
 
 namespace berth::host {
 namespace {
 
 constexpr int64_t kFirstShownAfterNs = kSecond;
-constexpr int64_t kIntervalNs = 200'000'000;
+constexpr int64_t kIntervalNs = 200 * kMillisecond;
 
 }  // namespace
 
@@ -55,16 +56,6 @@ bool Progress::Due() {
 void Progress::Show(const std::string& line) {
   out_ << "\r\x1b[K" << line << std::flush;
   shown_ = true;
-}
-
-std::string WithCommas(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
-std::string CountOf(size_t count, std::string_view noun) {
-  return WithCommas(count).append(1, ' ').append(noun).append(count == 1 ? "" : "s");
 }
 
 }  // namespace berth::host

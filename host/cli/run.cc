@@ -44,9 +44,9 @@ Status CheckRecord(const RunFlags& flags, int in_descriptor) {
   for (const std::string& input : inputs) {
     const std::optional<FileFacts> facts = FactsOf(input, in_descriptor);
     if (!facts.has_value() || !AreOneFile(record, *facts)) continue;
-    return Status::InvalidArgument("--record: expected a file that is not read, found " +
-                                   std::string(InputName(input)) +
-                                   ", which the recording would overwrite");
+    return Status::InvalidArgument(
+        "--record: expected a file that is no input of this run, found " +
+        std::string(InputName(input)) + ", which the recording would overwrite");
   }
   return {};
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/base/duration.h"
-#include "host/cli/progress.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
@@ -21,12 +21,7 @@ namespace {
 // How many reasons the table has.
 constexpr size_t kMaxReasons = 20;
 
-// "1 node", "1,204 nodes"
-std::string Count(size_t count, std::string_view what) {
-  return WithCommas(count).append(1, ' ').append(what).append(count == 1 ? "" : "s");
-}
-
-int64_t RoundToMilliseconds(int64_t ns) { return ns - ns % 1'000'000; }
+int64_t TruncateToMilliseconds(int64_t ns) { return ns - ns % kMillisecond; }
 
 void AppendReasons(const std::map<std::string, size_t>& count_by_reason, TerminalWidth width,
                    std::string& out) {
@@ -56,11 +51,11 @@ void AppendSummary(const RunSummary& summary, TerminalWidth width, std::string& 
   if (summary.other_schedulers > 0) {
     out += ", " + WithCommas(summary.other_schedulers) + " of other schedulers";
   }
-  out += "; " + Count(summary.nodes, "node") + "; " + Count(summary.events, "event") + " in " +
-         FormatDuration(RoundToMilliseconds(summary.took_ns)) + ".\n";
+  out += "; " + CountOf(summary.nodes, "node") + "; " + CountOf(summary.events, "event") + " in " +
+         FormatDuration(TruncateToMilliseconds(summary.took_ns)) + ".\n";
   if (summary.reloaded + summary.failed_reloads > 0) {
-    out += Count(summary.reloaded, "reload") + " succeeded, " + WithCommas(summary.failed_reloads) +
-           " failed.\n";
+    out += CountOf(summary.reloaded, "reload") + " succeeded, " +
+           WithCommas(summary.failed_reloads) + " failed.\n";
   }
   if (!summary.pending_by_reason.empty()) AppendReasons(summary.pending_by_reason, width, out);
 }

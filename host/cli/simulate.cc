@@ -110,7 +110,7 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
     if (outcome.skipped > 0)
       out += ", " + WithCommas(outcome.skipped) + " skipped because they are being deleted";
   }
-  out += "; " + WithCommas(outcome.nodes) + (outcome.nodes == 1 ? " node" : " nodes");
+  out += "; " + CountOf(outcome.nodes, "node");
   if (outcome.others > 0) {
     out += "; " + WithCommas(outcome.others) + " pending pods of other schedulers";
   }

@@ -124,7 +124,8 @@ struct ObjectReference {
 inline constexpr size_t kMaxEventNoteBytes = 1024;
 
 // Returns `note`, shortened to kMaxEventNoteBytes with " ..." at its end if it is longer.
-// (kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage)
+// (kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage, which may cut within a UTF-8
+// character. The API server refuses text that is not UTF-8, so this function does not.)
 inline std::string TruncateNote(std::string_view note) {
   return Truncate(note, kMaxEventNoteBytes, " ...");
 }

@@ -13,6 +13,8 @@
 
 #include <berth/abi.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::testing {
 class CallObserver;
 }
@@ -45,8 +47,8 @@ using ContractSink = std::function<void(const ContractFinding&)>;
 // How long a check may take. After these times no further pod or instance is begun, so that a
 // plugin with slow calls is called less often, but at least for kMinPods and kMinInstances.
 struct ContractBudget {
-  int64_t pods_ns = 60'000'000'000;
-  int64_t instances_ns = 10'000'000'000;
+  int64_t pods_ns = kMinute;
+  int64_t instances_ns = 10 * kSecond;
 };
 inline constexpr int kMinPods = 2;
 inline constexpr int kMinInstances = 10;

@@ -16,7 +16,8 @@ using testing::PodSpec;
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 constexpr size_t kNodes = 6;
 
-// Returns what follows `prefix` in the names of columns, each once.
+// Returns the names of the columns that start with `prefix`, without the prefix and without
+// duplicates.
 std::vector<std::string> Named(std::span<const testing::ColumnName> columns,
                                std::string_view prefix) {
   std::vector<std::string> names;

@@ -14,6 +14,8 @@
 
 #include <berth/testing/report.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 
 // Calls `late` once, for the first call that takes longer than its default deadline in the host
@@ -24,8 +26,8 @@ namespace berth::host {
 // Threading: `late` is called on the thread that made the call, or on a thread of the observer.
 class DeadlineObserver final : public testing::CallObserver {
  public:
-  static constexpr int64_t kLoadDeadlineNs = 10'000'000'000;
-  static constexpr int64_t kHangingAfterNs = 2'000'000'000;
+  static constexpr int64_t kLoadDeadlineNs = 10 * kSecond;
+  static constexpr int64_t kHangingAfterNs = 2 * kSecond;
 
   using Late = std::function<void(const std::string& text)>;
 

@@ -16,7 +16,8 @@ namespace berth::host {
 struct Failure {
   // Decides the reason that is reported: SchedulerError for BERTH_ERROR, Unschedulable for any
   // other code; BERTH_SKIP is a pod that is being deleted. Whether the pod is parked or backs off
-  // depends on `rejection` alone.
+  // depends on `rejection` alone. In a group,
+  // BERTH_ERROR of one member makes the whole group back off.
   berth_code code = BERTH_ERROR;
   // The text of the event and of the pod's condition, as kube-scheduler words it.
   std::string message = {};
@@ -28,7 +29,7 @@ struct Failure {
   std::string nominated_node = {};
 };
 
-// Called in the order of the decisions.
+// Called between scheduling cycles, in the order of the decisions.
 // Threading: the scheduling thread.
 // Must not:  call the scheduler.
 class DecisionSink {

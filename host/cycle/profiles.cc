@@ -71,6 +71,7 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   if (!plans.ok()) return std::move(plans).status();
   std::ranges::move(active_, std::back_inserter(retired_));
   active_.clear();
+  may_drop_ = true;
   ConfigureQueue(*plans);
   std::vector<Id> names = Activate(std::move(plans).value());
   parts_.queue.PolicyChanged();
@@ -171,10 +172,11 @@ void Profiles::Release(std::unique_ptr<BindingCycle> ended) {
   ended.reset();
   const PodRef requeued = parts_.queue.PodOf(pod->uid());
   if (requeued != nullptr && Find(*requeued) == nullptr) parts_.router.ReleasePod(requeued);
-  DropUnusedRetired();
+  may_drop_ = true;
 }
 
 void Profiles::DropUnusedRetired() {
+  if (!std::exchange(may_drop_, false)) return;
   std::erase_if(retired_, [this](const auto& profile) {
     if (parts_.waiting_pods.Uses(*profile->plan)) return false;
     Drop(*profile);

@@ -64,9 +64,12 @@ class Profiles {
   Profile& front() const { return *active_.front(); }
 
   // Destroys a binding cycle that has ended. A pod of a retired profile that comes back to the
-  // queue is tried again at once, with the new plugins; if no profile has its schedulerName any
-  // more, it leaves the queue. Drops retired profiles that are no longer needed.
+  // queue is tried again after its backoff, with the new plugins; if no profile has its
+  // schedulerName any more, it leaves the queue.
   void Release(std::unique_ptr<BindingCycle> ended);
+  // Drops the retired profiles that no binding cycle uses any more.
+  // Called: after Release() was called for all binding cycles that have ended.
+  void DropUnusedRetired();
   // The number of retired profiles.
   size_t draining() const { return retired_.size(); }
 
@@ -79,7 +82,6 @@ class Profiles {
   bool SetHandledFields(const PluginCatalog& catalog);
   std::vector<std::string> WatchedKinds() const;
   bool IsRetired(const Plan& plan) const;
-  void DropUnusedRetired();
   void Drop(Profile& profile);
 
   const SchedulerParts& parts_;
@@ -92,6 +94,7 @@ class Profiles {
   ChangeHub changes_;
   std::vector<std::unique_ptr<Profile>> active_;
   std::vector<std::unique_ptr<Profile>> retired_;
+  bool may_drop_ = false;  // Since the last drop, a profile was retired or a binding of one ended.
 };
 
 }  // namespace berth::host

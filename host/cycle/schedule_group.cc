@@ -51,7 +51,8 @@ std::optional<Failure> GroupCycle::CheckProfile(const std::vector<PodRef>& pods)
                        Quoted(first, first.size()) + " and " + Quoted(other, other.size())};
   }
   if (profiles_.Find(*pods.front()) != nullptr) return std::nullopt;
-  return Failure{.message = "no profile has the schedulerName " + Quoted(first) + " any more"};
+  return Failure{.message = "no profile has the schedulerName " + Quoted(first, first.size()) +
+                            " any more"};
 }
 
 // After a rejection the next member is tried nevertheless: the Permit plugins decide how many

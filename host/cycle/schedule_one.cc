@@ -119,7 +119,8 @@ void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
 }
 
 // A row is the index of a node in the node table of the cache. The live rows are those that hold a
-// node. attempt_.subset is the rows to which PreFilter restricts the pod; empty: no restriction.
+// node. attempt_.subset is the rows to which PreFilter restricts the pod: with no value there is no
+// restriction; with no rows, because PreFilter named only unknown nodes, no node fits.
 
 // --- checks of the host -------------------------------------------------------------------------
 

@@ -74,7 +74,8 @@ class SchedulingCycle {
   CycleResult Decide(const PodRef& pod);
 
   const Plan& plan() const { return plan_; }
-  // The answers of the plugins in the last cycle, by plugin and node. Valid until the next cycle.
+  // The answers of the plugins, by plugin and node, in the last cycle that passed the checks of the
+  // pod itself (deletion, unhandled fields). Valid until the next cycle.
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
   // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the

@@ -2,7 +2,6 @@
 #ifndef BERTH_HOST_CYCLE_SCHEDULER_PARTS_H_
 #define BERTH_HOST_CYCLE_SCHEDULER_PARTS_H_
 
-#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/cache/cache.h"
 #include "host/cluster/client.h"
@@ -18,8 +17,7 @@ class WaitingPods;
 // References to the parts. SchedulingLoop owns most of them and outlives every cycle.
 struct SchedulerParts {
   Interner& interner;
-  Client& client;  // Receives bindings, events and status patches.
-  const Clock& clock;
+  Client& client;             // The source of the watches.
   DecisionSink& sink;         // Observes decisions.
   Cache& cache;               // Nodes and the pods on them, assumed pods included.
   SchedulingQueue& queue;     // Pods without a node.

@@ -39,7 +39,6 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
       requests_(queue_, waiting_pods_, client, *options_.clock),
       parts_{.interner = interner,
              .client = client,
-             .clock = *options_.clock,
              .sink = sink_,
              .cache = cache_,
              .queue = queue_,
@@ -133,6 +132,7 @@ bool SchedulingLoop::ReleaseFinishedBindings() {
     profiles_.Release(std::move(ended));
     did = true;
   }
+  profiles_.DropUnusedRetired();
   return did;
 }
 

@@ -98,9 +98,11 @@ class SchedulingLoop {
 
   // ---- Driving the loop -------------------------------------------------------------------------
 
-  // Calls Settle(), and then runs the scheduling cycle of one pod or group. As long as settling
-  // leads to further work, the cycle is left to a later call. Returns false if there was nothing to
-  // do.
+  // Calls Settle(), and then runs the scheduling cycle of one pod or group. While settling leads to
+  // further work, the cycle is left to a later call, but to the 32nd call at the latest, so that a
+  // plugin that always requests something cannot stop the scheduler. Before all watches have
+  // delivered their first objects, and after Stop(), no cycle runs. Returns false if there was
+  // nothing to do.
   // Must not: be called by code that holds an interned id without a reference to it, because the
   //           interner may be swept.
   bool Step();
@@ -113,8 +115,8 @@ class SchedulingLoop {
   // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
 
-  // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound.
-  // Pods may be parked, gated, or backing off from an error.
+  // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound,
+  // and if no request of a plugin and no task in the inbox waits. Pods may be parked, gated, or backing off from an error.
   bool AtRest() const;
   // Stops scheduling. Pods that wait on Permit go back to the queue. Pods that are being bound are
   // not affected: call Step() until binding_count() is 0.

@@ -301,7 +301,7 @@ TEST_F(EventRouterTest, AnOldEventDoesNotQueueABoundPodAgain) {
   EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-TEST_F(EventRouterTest, OnPlaceFreedIsADeletionForAllOtherPods) {
+TEST_F(EventRouterTest, OnAssumedPodForgottenIsADeletionForAllOtherPods) {
   const PodRef watcher = Pod({.name = "watcher", .node = "n1"});
   router_.OnAssumedPodForgotten(watcher);
   EXPECT_THAT(policy_.Take(), IsEmpty());

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace berth::host {

@@ -32,9 +32,9 @@ using CallWord = uint64_t;
 struct CallDeadlines {
   int64_t call_ns = kSecond;
   // PostFilter runs Filters for many nodes.
-  int64_t post_filter_ns = 10'000'000'000;
+  int64_t post_filter_ns = 10 * kSecond;
   // PreBind and Bind on a thread of the pool, and answers that they promise.
-  int64_t bind_ns = 600'000'000'000;
+  int64_t bind_ns = 10 * kMinute;
 
   // The deadline of a call at `point` on the scheduling thread.
   constexpr int64_t of(Point point) const {

@@ -13,6 +13,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/time_units.h"
 #include "host/guard/monitored_call.h"
 
 namespace berth::host {
@@ -20,8 +21,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr int64_t kMs = 1'000'000;
 
 // ---- CallWatch ----------------------------------------------------------------------------------
 
@@ -33,12 +32,13 @@ class CallWatchTest : public ::testing::Test {
   // Returns the calls that are found late. `seen`: the innermost and outermost calls, by thread.
   std::vector<CallWord> Poll(int64_t now_ms, std::vector<CallMonitor::ThreadCalls> seen) {
     std::vector<CallWord> late;
-    for (const OverdueCall& call : watch_.Poll(now_ms * kMs, seen)) late.push_back(call.call);
+    for (const OverdueCall& call : watch_.Poll(now_ms * kMillisecond, seen))
+      late.push_back(call.call);
     return late;
   }
 
   CallSlot slot_;
-  CallWatch watch_{{.call_ns = 1000 * kMs, .post_filter_ns = 5000 * kMs}};
+  CallWatch watch_{{.call_ns = 1000 * kMillisecond, .post_filter_ns = 5000 * kMillisecond}};
 };
 
 TEST_F(CallWatchTest, ReportsACallOnceAtItsDeadline) {
@@ -53,12 +53,12 @@ TEST_F(CallWatchTest, ReportsACallOnceAtItsDeadline) {
 TEST_F(CallWatchTest, ReportsHowLongACallHasRun) {
   const CallWord call = Call(Point::kFilter);
   const std::vector<CallMonitor::ThreadCalls> seen = {{call, call}};
-  watch_.Poll(100 * kMs, seen);
-  const auto late = watch_.Poll(1300 * kMs, seen);
+  watch_.Poll(100 * kMillisecond, seen);
+  const auto late = watch_.Poll(1300 * kMillisecond, seen);
   ASSERT_EQ(late.size(), 1U);
   EXPECT_EQ(late[0].slot, 0U);
-  EXPECT_EQ(late[0].running_ns, 1200 * kMs);
-  EXPECT_EQ(late[0].deadline_ns, 1000 * kMs);
+  EXPECT_EQ(late[0].running_ns, 1200 * kMillisecond);
+  EXPECT_EQ(late[0].deadline_ns, 1000 * kMillisecond);
 }
 
 TEST_F(CallWatchTest, ManyShortCallsAreNotOneLongCall) {
@@ -161,15 +161,15 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
     const MonitoredCall call(&monitor_, callee_, Point::kFilter, {});
     watchdog_.Poll(0);
     EXPECT_EQ(cancel, 0U);
-    watchdog_.Poll(1000 * kMs);
+    watchdog_.Poll(1000 * kMillisecond);
     EXPECT_EQ(cancel, 1U);
     EXPECT_FALSE(watchdog_.overdue());
-    watchdog_.Poll(1900 * kMs);
-    watchdog_.Poll(2000 * kMs);
+    watchdog_.Poll(1900 * kMillisecond);
+    watchdog_.Poll(2000 * kMillisecond);
     EXPECT_TRUE(watchdog_.overdue());
   }
   EXPECT_EQ(cancel, 0U);
-  watchdog_.Poll(2100 * kMs);
+  watchdog_.Poll(2100 * kMillisecond);
   EXPECT_FALSE(watchdog_.overdue());
   monitor_.EndAttempt(&cancel);
   EXPECT_THAT(lines_, ElementsAre("test.A: Filter: deadline: a call has run for 1s; its deadline "
@@ -186,7 +186,7 @@ TEST_F(CallWatchdogTest, ACallOfAnUnregisteredCalleeIsNotLate) {
   watchdog_.Poll(0);
   call.reset();
   monitor_.Unregister(callee_);
-  watchdog_.Poll(2000 * kMs);
+  watchdog_.Poll(2000 * kMillisecond);
   EXPECT_THAT(lines_, IsEmpty());
 }
 
@@ -198,7 +198,7 @@ TEST_F(CallWatchdogTest, TheThreadLooksPeriodically) {
     const MonitoredCall call(&monitor_, callee_, Point::kFilter, {});
     while (__atomic_load_n(&cancel, __ATOMIC_RELAXED) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      clock_.Advance(100 * kMs);
+      clock_.Advance(100 * kMillisecond);
     }
   }
   monitor_.EndAttempt(&cancel);

@@ -76,8 +76,8 @@ struct LoadError {
   LoadErrorCode code = LoadErrorCode::kNotFound;
   std::string path;      // The library, as named by the caller; empty if no file is involved.
   std::string plugin;    // Empty if the whole library is refused.
-  std::string expected;  // What was expected: "a file of at most 1048576 bytes".
-  std::string found;     // What was found: "a larger file".
+  std::string expected;  // For example "a file of at most 1048576 bytes".
+  std::string found;     // For example "a larger file".
   std::vector<ArgumentError> argument_errors;  // For kBadArguments.
 
   // Returns one line: `path: plugin "name": expected ..., found ... [code]`.

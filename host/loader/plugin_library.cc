@@ -157,15 +157,16 @@ std::optional<LoadError> CheckExports(const ElfImage& image) {
     return MakeLoadError(
         LoadErrorCode::kExports,
         "berth_entry_v1 to be data of at least " + std::to_string(kSize) + " bytes",
-        entry->is_data ? std::to_string(entry->size) + " bytes" : "no data");
+        entry->is_data ? std::to_string(entry->size) + " bytes" : "a symbol that is not data");
   }
   return std::nullopt;
 }
 
 // ---- Loading ----
 
-// Restores the floating-point mode. A constructor that sets it (linked in by -ffast-math) would
-// change the results of all arithmetic on this thread and on threads started later.
+// Saves the floating-point mode of this thread, and restores it in the destructor. A library that is
+// linked with -ffast-math has a static constructor that changes the mode, which would change the
+// results of all arithmetic on this thread and on threads that it starts later.
 class FloatingPointGuard {
  public:
   FloatingPointGuard() : control_(Control()) { std::fegetenv(&saved_); }
@@ -299,10 +300,8 @@ LoadError Differs(const std::string& field, const std::string& note, const std::
                        field + " " + note + ", as in the note", entry + " in the entry");
 }
 
-std::string Join(const std::vector<std::string>& texts) {
-  std::string joined = "[";
-  for (const std::string& text : texts) joined.append(joined.size() > 1 ? ", " : "").append(text);
-  return joined + "]";
+std::string ListText(const std::vector<std::string>& texts) {
+  return "[" + Join(texts, ", ") + "]";
 }
 
 std::optional<LoadError> ComparePlugin(const PluginInNote& noted, const PluginInfo& info,
@@ -313,7 +312,7 @@ std::optional<LoadError> ComparePlugin(const PluginInNote& noted, const PluginIn
     return Differs(field + "version", noted.version, info.version);
   }
   if (noted.points != info.points) {
-    return Differs(field + "points", Join(noted.points), Join(info.points));
+    return Differs(field + "points", ListText(noted.points), ListText(info.points));
   }
   return std::nullopt;
 }

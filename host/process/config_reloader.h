@@ -58,6 +58,8 @@ class ConfigReloader {
   void ReloadIfRequested(const Apply& apply,
                          const std::function<void(const ReloadResult& result)>& report);
 
+  // The host file as ReadFirst() read it. A reload does not change it.
+  const HostConfig& running() const { return running_; }
   size_t reloaded() const { return reloaded_; }  // How many reloads succeeded.
   size_t failed() const { return failed_; }
 

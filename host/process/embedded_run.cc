@@ -105,14 +105,14 @@ Status EmbeddedRun::ReadConfig(SchedulerOptions& options) {
   if (!config.ok()) return std::move(config).status();
   options.plugins = std::move(config->set.plugins);
   options.profiles = std::move(config->set.specs);
-  host_config_ = std::move(config->host);
-  SetIfGiven(host_config_.log_level, options.loop.log_level);
+  const HostConfig& host = reloader_.running();
+  SetIfGiven(host.log_level, options.loop.log_level);
   SetIfGiven(options_.log_level, options.loop.log_level);
-  options.loop.bind_deadline_ns = host_config_.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
-  SetIfGiven(host_config_.quarantine_faults, options.loop.quarantine.faults);
-  SetIfGiven(host_config_.quarantine_window_ns, options.loop.quarantine.window_ns);
-  SetIfGiven(host_config_.initial_backoff_ns, options.loop.queue.initial_backoff_ns);
-  SetIfGiven(host_config_.max_backoff_ns, options.loop.queue.max_backoff_ns);
+  options.loop.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
+  SetIfGiven(host.quarantine_faults, options.loop.quarantine.faults);
+  SetIfGiven(host.quarantine_window_ns, options.loop.quarantine.window_ns);
+  SetIfGiven(host.initial_backoff_ns, options.loop.queue.initial_backoff_ns);
+  SetIfGiven(host.max_backoff_ns, options.loop.queue.max_backoff_ns);
   return {};
 }
 
@@ -150,9 +150,10 @@ Status EmbeddedRun::Run() {
     });
   }
   reloader_.StartWatching();
+  const HostConfig& host = reloader_.running();
   CallDeadlines deadlines;
-  SetIfGiven(host_config_.call_deadline_ns, deadlines.call_ns);
-  SetIfGiven(host_config_.post_filter_deadline_ns, deadlines.post_filter_ns);
+  SetIfGiven(host.call_deadline_ns, deadlines.call_ns);
+  SetIfGiven(host.post_filter_deadline_ns, deadlines.post_filter_ns);
   // The deadlines of plugin calls are real time, even if the scheduler's time is virtual.
   scheduler_->host().StartWatchdog(deadlines, options_.steady_ns);
   if (real_clock_.has_value()) real_clock_->Begin();

@@ -120,7 +120,6 @@ class EmbeddedRun {
   const RunOptions options_;
   RunObserver& observer_;
   const std::shared_ptr<LibraryStore> libraries_;
-  HostConfig host_config_;
   ThreadWaker waker_;
   ConfigReloader reloader_;
   // The number of the signal that requested a stop, kOutputFailed if the output failed, or 0 while

@@ -12,7 +12,7 @@ constexpr int64_t kThreadWaitNs = kSecond;
 
 }  // namespace
 
-EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
+EmbeddedScheduler::EmbeddedScheduler(Stream stream, SchedulerOptions options)
     : cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
       host_(interner_, cluster_.client(), std::move(options)) {}

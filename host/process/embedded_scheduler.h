@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "host/base/interner.h"
 #include "host/base/status.h"
@@ -24,7 +25,8 @@ class EmbeddedScheduler {
   enum class Stream : bool { kNone, kFollowed };
 
   // `stream`: kFollowed if events of a stream are applied to the cluster.
-  explicit EmbeddedScheduler(SchedulerOptions options, Stream stream = Stream::kNone);
+  explicit EmbeddedScheduler(SchedulerOptions options, Stream stream = Stream::kNone)
+      : EmbeddedScheduler(stream, Checked(std::move(options))) {}
   EmbeddedScheduler(const EmbeddedScheduler&) = delete;
   EmbeddedScheduler& operator=(const EmbeddedScheduler&) = delete;
 
@@ -60,6 +62,8 @@ class EmbeddedScheduler {
   const SchedulingLoop& loop() const { return host_.loop(); }
 
  private:
+  EmbeddedScheduler(Stream stream, SchedulerOptions options);
+
   // Each member outlives those after it, which use it.
   Interner interner_;
   LocalCluster cluster_;

@@ -21,6 +21,12 @@ std::set<std::string> FieldsOf(const PluginCatalog& catalog) {
 
 }  // namespace
 
+SchedulerOptions Checked(SchedulerOptions options) {
+  BERTH_ASSERT(options.plugins != nullptr && options.loop.clock != nullptr);
+  BERTH_ASSERT(!options.profiles.empty());
+  return options;
+}
+
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
   DecodeOptions options;
   for (const std::string& field : FieldsOf(plugins.catalog())) {
@@ -43,10 +49,9 @@ SchedulerHost::Watchdog::Watchdog(CallMonitor& monitor, PluginFaults& faults,
 SchedulerHost::SchedulerHost(Interner& interner, Client& client, SchedulerOptions options)
     : interner_(interner),
       client_(client),
-      options_(std::move(options)),
+      options_(Checked(std::move(options))),
       monitor_(interner),
       decoded_fields_(FieldsOf(options_.plugins->catalog())) {
-  BERTH_ASSERT(options_.loop.clock != nullptr && !options_.profiles.empty());
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
 

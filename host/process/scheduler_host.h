@@ -46,6 +46,9 @@ struct SchedulerOptions {
   std::function<void(const CallMonitor* monitor)> report_crashes;
 };
 
+// Asserts that the options have what SchedulerOptions requires, and returns them.
+SchedulerOptions Checked(SchedulerOptions options);
+
 // Returns how objects must be decoded for these plugins: with the parts of pods and nodes that a
 // plugin reads as JSON.
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins);

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "host/base/text.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
 
 // How long a plugin may take to complete a binding that it completes later.
-constexpr int64_t kBindDeadlineNs = 60'000'000'000;
+constexpr int64_t kBindDeadlineNs = kMinute;
 
 }  // namespace
 

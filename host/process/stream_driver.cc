@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
 // In real time, at most this many events are applied before the scheduler runs.
 constexpr size_t kMaxEventsAtOnce = 1000;
 // About 95 years. Later times do not fit into a timestamp.
-constexpr int64_t kLongestRunNs = int64_t{3'000'000'000} * 1'000'000'000;
+constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
 
 }  // namespace
 

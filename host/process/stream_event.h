@@ -17,7 +17,7 @@ enum class StreamType : uint8_t {
   kModified,
   kDeleted,
   kBookmark,  // The position of a watch. It changes nothing.
-  kDecision,  // What a scheduler decided when the stream was recorded. It changes nothing.
+  kDecision,  // A recorded decision of a scheduler. It changes nothing.
 };
 
 // "ADDED"

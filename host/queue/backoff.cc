@@ -3,7 +3,6 @@
 #include "host/base/time_units.h"
 
 namespace berth::host {
-namespace {}  // namespace
 
 int64_t Backoff::DurationNs(const QueuedEntity& entity) const {
   const uint32_t count = entity.error_count > 0 ? entity.error_count : entity.rejected_count;

@@ -38,6 +38,7 @@ class EntityHeap {
 
   // REQUIRES: !empty().
   QueueEntry& front() const { return *nodes_.front().entry; }
+  // For tests.
   int64_t front_window() const { return nodes_.front().window; }
   bool Contains(const QueueEntry& entry) const {
     return entry.heap_index < nodes_.size() && nodes_[entry.heap_index].entry == &entry;

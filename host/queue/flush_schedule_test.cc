@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-
-int64_t Seconds(double seconds) { return static_cast<int64_t>(seconds * 1000) * kMs; }
+int64_t Seconds(double seconds) { return static_cast<int64_t>(seconds * 1000) * kMillisecond; }
 
 // A schedule that was created at 100 s, with a limit of 300 s.
 FlushSchedule MakeSchedule() { return {Seconds(100), Seconds(300)}; }

@@ -47,7 +47,7 @@ namespace berth::host {
 // entities an event requeues.
 //
 // Threading: the scheduling thread.
-// Lifetime:  policy and order must outlive the queue.
+// Lifetime:  policy, order and clock must outlive the queue.
 // Must not:  be called by policy or order within their calls.
 // Cost:      Add, Pop, Return: O(log size); for a group O(its members). OnEvent: one hint call per
 //            class of parked pods that are rejected by the same registered plugins and equal in the
@@ -57,8 +57,8 @@ class SchedulingQueue {
  public:
   struct Options {
     int64_t initial_backoff_ns = kSecond;
-    int64_t max_backoff_ns = 10'000'000'000;            // 0 disables backoff.
-    int64_t flush_after_ns = int64_t{300'000'000'000};  // The longest time that a pod is parked.
+    int64_t max_backoff_ns = 10 * kSecond;  // 0 disables backoff.
+    int64_t flush_after_ns = 5 * kMinute;   // The longest time that a pod is parked.
     bool pop_from_backoff = true;  // Pop() takes a pod from the backoff queue if none is active.
     // The number of events that are recorded for pods in flight. If there are more, a pod that
     // missed some is tried again when it is rejected.

@@ -305,7 +305,7 @@ TEST(SchedulingQueueTest, ReturnReturnsFalseForARemovedPod) {
   EXPECT_FALSE(test.queue->Return("uid-b", {}));
 }
 
-TEST(SchedulingQueueTest, NoteReportedDetectsRepeatedConditions) {
+TEST(SchedulingQueueTest, RecordReportedDetectsRepeatedConditions) {
   TestQueue test;
   test.Run("add a");
   EXPECT_TRUE(test.queue->RecordReported("uid-a", "Unschedulable", "no", 1));
@@ -357,7 +357,7 @@ TEST(SchedulingQueueTest, PolicyChangedAppliesNewInterests) {
   EXPECT_EQ(test.Places(), "a=backoff b=backoff");
 }
 
-TEST(SchedulingQueueTest, TryAllAgainRunsPreEnqueueAndRequeuesParkedPods) {
+TEST(SchedulingQueueTest, RequeueAllRunsPreEnqueueAndRequeuesParkedPods) {
   TestQueue test;
   test.Run("hold f 4; add f; add a; add b; add c; add d; add e; pop a; pop b; pop c; pop d");
   test.Run("return a 5; return b 1; node n-1; fail c; sleep 1");

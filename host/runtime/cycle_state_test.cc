@@ -68,7 +68,7 @@ TEST_F(CycleStateTest, RecyclingDestroysTheStateAndReusesTheMemory) {
   void* const* slots = binding->AbiFor(0)->slots;
   Attempt& attempt = stage_.Begin();
   attempt.Recycle(binding->TakeState());
-  EXPECT_EQ(Stage::slots(), 2);  // Those of the attempt.
+  EXPECT_EQ(Stage::slots(), 2);  // The slots of the attempt.
   attempt.Recycle(nullptr);
   attempt.End();
   bool used_again = false;

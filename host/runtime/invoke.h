@@ -1,4 +1,5 @@
-// Invoke(): the one way in which the host calls a function of a plugin.
+// Invoke(): the one way in which the host calls a function of a plugin, except a blocking call on
+// the bind pool, which may be abandoned (async_call.cc).
 //
 //   PluginAnswer answer = Invoke(
 //       cycle, Point::kReserve, [&](auto& instance, auto* abi, berth_status* status) {

@@ -112,9 +112,9 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
   if (entry == nullptr) entry = name.entry;
   if (entry != nullptr && entry->family != family) {
     if (entry->defined > 0) {
-      return Status::AlreadyExists("metric " + family.name +
-                                   " has another definition, by plugin \"" + name.plugin +
-                                   "\" in another profile");
+      return Status::AlreadyExists(
+          "metric " + family.name + " has another definition in another profile of plugin \"" +
+          name.plugin + "\"; expected the same definition in every profile");
     }
     entry = nullptr;
   }

@@ -13,7 +13,7 @@ class InstanceHost;
 
 // Records the call, from construction to destruction, in the instance's host, which checks service
 // calls against it, and in the call monitor. Every call of a plugin runs inside one; Invoke() opens
-// it. Costs a few relaxed stores.
+// it, and AsyncCall does so for a call on the bind pool. Costs a few relaxed stores.
 // Threading: the thread that calls the plugin. Calls may be nested (a plugin that uses what-if).
 class PluginCall {
  public:

@@ -71,7 +71,7 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
   if (code == BERTH_BUG) {
     return plugin.host->NoteFault(point, FaultKind::kException, FailureText(code, why));
   }
-  std::string what = "answered " + std::string(CodeName(code));
+  std::string what = "returned " + std::string(CodeName(code));
   what.append(" (").append(std::to_string(code)).append(")");
   if (!why.empty()) what.append(": ").append(why);
   plugin.host->NoteFault(point, FaultKind::kBadCode, what);

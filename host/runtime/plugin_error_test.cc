@@ -74,8 +74,8 @@ TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
   NoteBadCode(plugin, Point::kFilter, BERTH_WAIT, "why");
   NoteBadCode(plugin, Point::kScore, 99, "");
   EXPECT_THAT(lines_, ElementsAre("Filter: exception: plugin returned Bug",
-                                  "Filter: bad code: answered Wait (4): why",
-                                  "Score: bad code: answered Unknown (99)"));
+                                  "Filter: bad code: returned Wait (4): why",
+                                  "Score: bad code: returned Unknown (99)"));
 }
 
 TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
@@ -83,7 +83,7 @@ TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
             "Error: running Reserve plugin \"test.A\": a, b");
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_ERROR})),
             "Error: running Reserve plugin \"test.A\": plugin returned Error");
-  EXPECT_THAT(lines_, ElementsAre("Reserve: bad code: answered Skip (5): a, b"));
+  EXPECT_THAT(lines_, ElementsAre("Reserve: bad code: returned Skip (5): a, b"));
 }
 
 TEST_F(PluginErrorTest, PointStatusPassesOnTheCodesOfThePoint) {

@@ -134,7 +134,6 @@ std::optional<ObjectReference> ReferenceTo(const Interner& interner, const berth
   }
 }
 
-// kube-scheduler: pkg/scheduler/schedule_one.go, truncateMessage.
 berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
                     const berth_tagged* related, berth_str type, berth_str reason, berth_str action,
                     berth_str note) noexcept {

@@ -15,8 +15,8 @@
 namespace berth::host {
 
 struct Converted {
-  std::string
-      errors;  // Of the configuration or of the converted profiles; empty if there are none.
+  // The errors in the configuration or in the converted profiles; empty if there are none.
+  std::string errors;
   std::vector<ConvertedProfile> profiles;
   std::vector<std::string> texts;  // The TOML texts of `profiles`.
   std::vector<PlanSpec> specs;     // The plans of the profiles that are read from `texts`.

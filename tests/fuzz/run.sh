@@ -2,7 +2,8 @@
 # Builds every *_fuzz.cc of this folder with clang, runs each for a limited time, one per CPU at the
 # same time, and fails on the first finding.
 #
-# A target links host/api and the files of its lines "// Links: <file>..." (paths from the root).
+# A target links host/base, host/api and the files of its lines "// Links: <file>..." (paths from the
+# root).
 # Its seed inputs are in corpus/<target>/, its optional dictionary is <target>.dict. New inputs and
 # findings are written to the build folder.
 set -euo pipefail

@@ -11,8 +11,9 @@
 
 namespace berth::host {
 
-// Keeps tasks until RunOne() runs them on the calling thread; records which were abandoned. Must
-// not: run a task that was abandoned before it began, as a BindPool does not.
+// Keeps tasks until RunOne() runs them on the calling thread, and records which were abandoned. It
+// keeps an abandoned task too: a thread of a BindPool may have taken the task just before Abandon(),
+// and begins it afterwards. Run such a task only to test this race.
 class TestPool final : public TaskPool {
  public:
   TaskId Run(std::function<void()> task) override {

@@ -9,11 +9,11 @@ import tree
 RANK = {"base": 0, "api": 1, "cluster": 2, "event": 3, "cache": 3, "queue": 3, "guard": 4,
         "runtime": 5, "cycle": 6, "contract": 7, "process": 8, "cli": 9, "main.cc": 10}
 # These two folders are outside of the ranks. They may include host/base/ and host/api/, and only the
-# folders in ASIDE_USERS may include them. In addition, runtime/ may include loader/, which creates the
-# plugin instances, and its files that match RUNTIME_PROFILES may include config/.
+# folders in ASIDE_USERS may include them. In addition, the files of runtime/ that create plans
+# (RUNTIME_PLANS) may include them.
 ASIDE = {"loader": 1, "config": 1}
 ASIDE_USERS = {"main.cc", "cli", "process", "contract", "loader", "config"}
-RUNTIME_PROFILES = re.compile(r"host/runtime/(plan|profile)\w*\.(h|cc)$")
+RUNTIME_PLANS = re.compile(r"host/runtime/(plan|profile)\w*\.(h|cc)$")
 
 C_HEADERS = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp
 signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads
@@ -33,11 +33,10 @@ def check_host(path, name):
     if user not in RANK and user not in ASIDE:
         return f"host/{user}/ has no rank: add it to RANK in tests/lint/layering.py"
     if used in ASIDE:
-        allowed = user in ASIDE_USERS or (
-            user == "runtime" and (used == "loader" or RUNTIME_PROFILES.match(path)))
-        return None if allowed else (f"only main, cli, process, contract and runtime may "
-                                     f"include host/{used}/: pass "
-                                     "what is needed as an argument")
+        allowed = user in ASIDE_USERS or (user == "runtime" and RUNTIME_PLANS.match(path))
+        return None if allowed else (
+            f"only main, cli, process, contract and the files of runtime that create plans may "
+            f"include host/{used}/: pass what is needed as an argument")
     if used not in RANK:
         return f"there is no folder host/{used}/"
     if user in ASIDE:

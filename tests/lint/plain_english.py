@@ -12,6 +12,8 @@ COMMENT = {
     (".h", ".cc", ".c", ".rs"): re.compile(r"^\s*(?://[/!]?|/?\*+)\s?(.*?)(?:\*/)?\s*$"),
     (".py", ".sh", ".toml", ".cmake", "CMakeLists.txt"): re.compile(r"^\s*#(?!!)\s?(.*)$"),
 }
+# A comment behind code. Two spaces precede it, unlike most "//" in a string.
+TRAILING = re.compile(r"^.*\S\s\s+// (.*)$")
 # How a sentence must not begin: with a clause whose noun is elsewhere, or as an answer to another.
 OPENING = re.compile(
     r"(Who(ever)?\b|Whom\b|Of (both|it|one|them|all|a|an|the|what)\b|The same( for| of| as|\.|:|,|;)"
@@ -34,7 +36,9 @@ def pattern_for(path):
 
 
 def blocks(numbered_lines, pattern):
-    """Yields (first line, text) of each comment: lines that follow each other, joined."""
+    """Yields (first line, text) of each comment: lines that follow each other, joined. A comment
+    behind code stands alone.
+    """
     first, words = 0, []
     for number, line in numbered_lines:
         match = pattern.match(line)
@@ -43,6 +47,9 @@ def blocks(numbered_lines, pattern):
             if words:
                 yield first, " ".join(words)
             first, words = 0, []
+            trailing = TRAILING.match(line)
+            if trailing and not match:
+                yield number, trailing.group(1)
             continue
         first = first or number
         words.append(text)

@@ -161,7 +161,7 @@ class PlainEnglish(unittest.TestCase):
         pattern = plain_english.pattern_for("a.h")
         lines = list(enumerate(["// One", "// sentence.", "int a;  // trailing", "/// Doc."], 1))
         self.assertEqual(list(plain_english.blocks(lines, pattern)),
-                         [(1, "One sentence."), (4, "Doc.")])
+                         [(1, "One sentence."), (3, "trailing"), (4, "Doc.")])
 
     def test_checks_the_beginning_and_the_words_of_a_sentence(self):
         for text, is_clear in (("Returns the node.", True), ("Who is told what was decided.", False),

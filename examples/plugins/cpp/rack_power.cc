@@ -1,4 +1,4 @@
-// Keeps the power draw of every rack below the limit of its breaker, and spreads the draw over the
+// Keeps the power draw of every rack within the limit of its breaker, and spreads the draw over the
 // racks.
 //
 // Nodes have the label acme.com/rack and offer watts as an extended resource. Pods request them
@@ -18,7 +18,7 @@ class RackPower : public berth::Plugin {
   static constexpr std::string_view kName = "acme.RackPower";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
-      "Keeps every rack below its power budget, and spreads the power draw over the racks.";
+      "Keeps every rack within its power budget, and spreads the power draw over the racks.";
 
   // The texts of the reasons. Bit i of a verdict means reason i.
   static constexpr berth::Reasons kReasons{"Rack power budget exceeded", "Node is in no rack"};

@@ -67,7 +67,7 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
                           std::string_view kind, const ObjectBase& object) {
   if (!preconditions.is_object()) {
     return Status::InvalidArgument("/preconditions: expected an object, found " +
-                                   DumpJson(preconditions));
+                                   QuotedJson(preconditions));
   }
   const std::string resource = ResourceOf(kind);
   for (const auto& [key, value] : preconditions.items()) {
@@ -77,7 +77,7 @@ Status CheckPreconditions(const ApiRequest& request, const Json& preconditions,
     if (value.is_null()) continue;
     if (!value.is_string()) {
       return Status::InvalidArgument("/preconditions/" + key + ": expected a string, found " +
-                                     DumpJson(value));
+                                     QuotedJson(value));
     }
     const auto& text = value.get_ref<const std::string&>();
     if (key == "uid" && text != object.uid()) {
@@ -106,7 +106,7 @@ Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std:
     } else if (key == "gracePeriodSeconds") {
       if (!value.is_number_integer()) {
         return Status::InvalidArgument("/gracePeriodSeconds: expected a whole number, found " +
-                                       DumpJson(value));
+                                       QuotedJson(value));
       }
       constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
       const bool is_beyond = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost};
@@ -178,7 +178,7 @@ Result<AnyObject> EmbeddedApi::DecodeFor(const ApiPath& path, Json body) {
   Json& metadata = body["metadata"];
   if (metadata.is_null()) metadata = Json::object();
   if (!metadata.is_object()) {
-    return Status::InvalidArgument("/metadata: expected an object, found " + DumpJson(metadata));
+    return Status::InvalidArgument("/metadata: expected an object, found " + QuotedJson(metadata));
   }
   const std::string name = TextAt(metadata, {"name"});
   if (!path.name.empty() && name != path.name) {

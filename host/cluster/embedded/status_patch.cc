@@ -18,11 +18,11 @@ Status UnsupportedField(const std::string& field) {
 }
 
 Status ExpectedObject(const std::string& field, const Json& found) {
-  return Status::InvalidArgument(field + ": expected an object, found " + DumpJson(found));
+  return Status::InvalidArgument(field + ": expected an object, found " + QuotedJson(found));
 }
 
 Status ExpectedString(const std::string& field, const Json& found) {
-  return Status::InvalidArgument(field + ": expected a string, found " + DumpJson(found));
+  return Status::InvalidArgument(field + ": expected a string, found " + QuotedJson(found));
 }
 
 uint32_t ConditionStatus(std::string_view text) {

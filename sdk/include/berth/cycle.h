@@ -1,5 +1,5 @@
-// Cycle:   one attempt to place one pod, with the plugin's state in that attempt.
-// Binding: the same pod while it is bound to its node.
+// Cycle:   the data of one attempt to schedule a pod, with the plugin's state in that attempt.
+// Binding: the data of the same pod in its binding cycle.
 #ifndef BERTH_CYCLE_H_
 #define BERTH_CYCLE_H_
 

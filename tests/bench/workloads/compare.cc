@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "host/base/text.h"
-#include "host/cli/progress.h"
+#include "host/cli/output.h"
 #include "tests/bench/workloads/json_fields.h"
 
 namespace berth::bench {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "host/cli/progress.h"
+#include "host/cli/output.h"
 
 namespace berth::bench {
 namespace {

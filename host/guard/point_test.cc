@@ -1,15 +1,11 @@
-// The extension points, listed once more: a change is a change of what plugins can rely on.
-#include <string>
+// The extension points are listed once more here, because plugins rely on their names and order.
+#include "host/guard/point.h"
+
 #include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/cache/object_store.h"
-#include "host/guard/point.h"
-#include "host/runtime/instance_host.h"
-#include "host/runtime/plugin_status.h"
 
 namespace berth::host {
 namespace {
@@ -32,22 +28,6 @@ TEST(Points, AreInTheOrderOfTheEnumeration) {
   }
   EXPECT_EQ(FindPoint("berth.filter/2"), nullptr);
   EXPECT_EQ(FindPoint(""), nullptr);
-}
-
-TEST(PluginStatus, MessageJoinsReasons) {
-  EXPECT_EQ(PluginStatus().Message(), "");
-  EXPECT_EQ((PluginStatus{BERTH_ERROR, 1, {"a"}}.Message()), "a");
-  EXPECT_EQ((PluginStatus{BERTH_ERROR, 1, {"a", "b"}}.Message()), "a, b");
-}
-
-TEST(PluginStatus, RejectedMeansARejectionAndNoError) {
-  for (const berth_code code :
-       {BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_PENDING}) {
-    EXPECT_TRUE((PluginStatus{code, {}, {}}.rejected())) << code;
-  }
-  for (const berth_code code : {BERTH_SUCCESS, BERTH_ERROR, BERTH_WAIT, BERTH_SKIP, BERTH_BUG}) {
-    EXPECT_FALSE((PluginStatus{code, {}, {}}.rejected())) << code;
-  }
 }
 
 }  // namespace

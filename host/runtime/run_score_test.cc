@@ -1,10 +1,10 @@
+#include "host/runtime/run_score.h"
+
 #include <cstdint>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/runtime/run_score.h"
 
 namespace berth::host {
 namespace {
