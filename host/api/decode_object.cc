@@ -21,6 +21,7 @@ constexpr std::string_view kNamespaced[] = {
     "scheduling.k8s.io/v1alpha2/Workload",
     "storage.k8s.io/v1/CSIStorageCapacity",
     "v1/PersistentVolumeClaim",
+    "v1/Pod",
     "v1/ReplicationController",
     "v1/Service",
 };
@@ -43,7 +44,7 @@ void ApplyDefaults(Reader& reader, std::string_view kind, berth_meta* meta) {
   if (kind == "v1/Namespace") {
     meta->ns = kNoId;
     AddNamespaceLabel(reader, meta);
-  } else if (meta->ns == kNoId && std::ranges::find(kNamespaced, kind) != std::end(kNamespaced)) {
+  } else if (meta->ns == kNoId && HasNamespace(kind)) {
     meta->ns = reader.Intern("default");
   }
 }
@@ -65,6 +66,10 @@ bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_m
 }
 
 }  // namespace
+
+bool HasNamespace(std::string_view kind) {
+  return std::ranges::find(kNamespaced, kind) != std::end(kNamespaced);
+}
 
 bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected) {
   std::string_view text;

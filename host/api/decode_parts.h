@@ -78,6 +78,8 @@ bool ReadVolumes(Reader& reader, JsonValue& value, std::span<berth_volume>* volu
 bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected);
 // Fails if the object has no name.
 bool ExpectName(Reader& reader, const berth_meta& meta);
+// Returns true for the kinds that are known to have a namespace, such as "v1/Pod".
+bool HasNamespace(std::string_view kind);
 
 // The type of an object, from its fields apiVersion and kind.
 struct TypeMeta {

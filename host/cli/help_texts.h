@@ -56,6 +56,11 @@ in a resourceVersion that was seen before changes nothing, and a pod keeps the n
 scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
 DECISION events are skipped.
 
+An event that cannot be decoded or applied is reported on standard error with its line and its
+object, counted in the summary and skipped; the last good version of the object stays. Only the
+first 20 are reported. The run ends with status 2 if the first object is no watch event, if malformed
+JSON makes it impossible to find the next object, or if the server ends the watch with an error.
+
 With --time virtual the clock jumps to the next event, end of a backoff or time-out. Equal input and
 an equal seed then give equal decisions at equal times. --record writes the events with their times,
 and each decision as a DECISION event. Use the recording with --events, and the same --cluster and

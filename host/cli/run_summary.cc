@@ -52,7 +52,11 @@ void AppendSummary(const RunSummary& summary, TerminalWidth width, std::string& 
     out += ", " + WithCommas(summary.other_schedulers) + " of other schedulers";
   }
   out += "; " + CountOf(summary.nodes, "node") + "; " + CountOf(summary.events, "event") + " in " +
-         FormatDuration(TruncateToMilliseconds(summary.took_ns)) + ".\n";
+         FormatDuration(TruncateToMilliseconds(summary.took_ns));
+  if (summary.rejected_events > 0) {
+    out += "; " + CountOf(summary.rejected_events, "event") + " rejected";
+  }
+  out += ".\n";
   if (summary.reloaded + summary.failed_reloads > 0) {
     out += CountOf(summary.reloaded, "reload") + " succeeded, " +
            WithCommas(summary.failed_reloads) + " failed.\n";

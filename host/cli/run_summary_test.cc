@@ -36,6 +36,13 @@ TEST(RunSummaryTest, NamesTheSignalPodsOfOtherSchedulersAndReloads) {
             "1 reload succeeded, 2 failed.\n");
 }
 
+TEST(RunSummaryTest, CountsRejectedEvents) {
+  EXPECT_EQ(Text({.nodes = 2, .events = 3, .rejected_events = 1}),
+            "0 bound, 0 pending; 2 nodes; 3 events in 0s; 1 event rejected.\n");
+  EXPECT_EQ(Text({.nodes = 2, .events = 3, .rejected_events = 1204}),
+            "0 bound, 0 pending; 2 nodes; 3 events in 0s; 1,204 events rejected.\n");
+}
+
 TEST(RunSummaryTest, ListsTheMostFrequentReasonsFirst) {
   EXPECT_THAT(Text({.pending = 3, .pending_by_reason = {{"a", 1}, {"b", 2}}}),
               EndsWith("\n\nPODS   REASON\n2      b\n1      a\n"));

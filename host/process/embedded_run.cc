@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <berth/abi.h>
+
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/process/cluster_files.h"
@@ -130,6 +132,9 @@ void EmbeddedRun::OpenClock() {
 // ---- Running ------------------------------------------------------------------------------------
 
 Status EmbeddedRun::Run() {
+  const auto log = [this](std::string_view message) {
+    observer_.OnLog(BERTH_LOG_ERROR, "", message);
+  };
   StreamDriver driver({.scheduler = scheduler_.get(),
                        .clock = clock_,
                        .virtual_clock = virtual_clock_.has_value() ? &*virtual_clock_ : nullptr,
@@ -142,7 +147,8 @@ Status EmbeddedRun::Run() {
                        .flush =
                            [this] {
                              if (!observer_.OnIdle()) stop_ = kOutputFailed;
-                           }});
+                           },
+                       .log = log});
   if (requests_ != nullptr) {
     requests_->OnStop([this](int signal) {
       stop_ = signal;
@@ -162,6 +168,7 @@ Status EmbeddedRun::Run() {
   reloader_.StopWatching();
   requests_.reset();
   events_ = driver.events();
+  rejected_events_ = driver.rejected();
   return status;
 }
 
@@ -189,6 +196,7 @@ RunSummary EmbeddedRun::Summary() const {
                      .other_schedulers = loop.router().other_schedulers_pending(),
                      .nodes = loop.cache().table().node_count(),
                      .events = events_,
+                     .rejected_events = rejected_events_,
                      .took_ns = clock_->NowNs() - reporter_->start_ns(),
                      .reloaded = reloader_.reloaded(),
                      .failed_reloads = reloader_.failed(),

@@ -78,7 +78,8 @@ struct RunSummary {
   size_t pending = 0;
   size_t other_schedulers = 0;  // Pending pods that name a scheduler that no profile has.
   size_t nodes = 0;
-  size_t events = 0;  // Events of the stream that were applied.
+  size_t events = 0;           // Events of the stream that were applied.
+  size_t rejected_events = 0;  // Events of the stream that could not be applied.
   int64_t took_ns = 0;
   size_t reloaded = 0;
   size_t failed_reloads = 0;
@@ -133,6 +134,7 @@ class EmbeddedRun {
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
   size_t events_ = 0;
+  size_t rejected_events_ = 0;
   std::unique_ptr<ProcessRequests> requests_;  // Set until Run() returns. May be null.
 };
 

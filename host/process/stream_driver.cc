@@ -1,6 +1,7 @@
 #include "host/process/stream_driver.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "host/base/time_units.h"
@@ -53,7 +54,7 @@ Status StreamDriver::ApplyDueEvents() {
       if (Status status = FetchEvent(); !status.ok()) return status;
     }
     if (!next_.has_value() || next_->due_ns > now_ns || StopRequested()) return {};
-    if (Status status = ApplyNext(now_ns); !status.ok()) return status;
+    ApplyNext(now_ns);
   }
   has_due_events_ = true;
   return {};
@@ -80,36 +81,50 @@ Status StreamDriver::FetchEvent() {
 
 Status StreamDriver::ReadEvent(PendingEvent next) {
   Result<StreamEvent> event = ReadStreamEvent(next.text, parts_.scheduler->cluster().decoder());
-  if (!event.ok()) return parts_.feed->Locate(event.status());
-  next.event = std::move(event).value();
+  if (event.ok()) {
+    has_event_ = true;
+    next.event = std::move(event).value();
+  } else if (has_event_ && event.status().code() == ErrorCode::kUnsupported) {
+    next.event.rejection = std::move(event).status();
+  } else {
+    return parts_.feed->Locate(event.status());
+  }
   if (next.event.after_ns > parts_.reporter->start_ns() + kLongestRunNs - last_due_ns_) {
-    return parts_.feed->Locate(
-        {ErrorCode::kOutOfRange,
-         std::to_string(next.text.line) +
-             ": /after: expected a stream of at most 95 years, found a longer one"});
+    next.event = StreamEvent();
+    next.event.rejection =
+        PlaceInEvent(next.text, Status::OutOfRange("/after: expected a stream of at most 95 years, "
+                                                   "found a longer one"));
   }
   next.due_ns = last_due_ns_ + next.event.after_ns;
   next_ = std::move(next);
   return {};
 }
 
-Status StreamDriver::ApplyNext(int64_t now_ns) {
+void StreamDriver::Reject(const Status& why) {
+  ++rejected_;
+  if (!parts_.log || rejected_ > kMaxReported) return;
+  parts_.log(std::string(parts_.feed->Locate(why).message()) + "; the event is skipped");
+  if (rejected_ == kMaxReported) {
+    parts_.log(std::to_string(kMaxReported) +
+               " events were rejected; further ones are counted, but not reported");
+  }
+}
+
+void StreamDriver::ApplyNext(int64_t now_ns) {
   const PendingEvent next = std::move(*next_);
   next_.reset();
   // An event without `after` is applied when it comes; the next one is counted from that time.
   last_due_ns_ = next.event.after_ns > 0 ? next.due_ns : std::max(next.due_ns, now_ns);
   const StreamEvent& event = next.event;
-  if (event.type == StreamType::kBookmark || event.type == StreamType::kDecision) return {};
+  if (!event.rejection.ok()) return Reject(event.rejection);
+  if (event.type == StreamType::kBookmark || event.type == StreamType::kDecision) return;
   const Result<bool> changed = parts_.scheduler->cluster().Apply(event);
-  if (!changed.ok()) {
-    return parts_.feed->Locate(changed.status().Annotate(std::to_string(next.text.line)));
-  }
+  if (!changed.ok()) return Reject(PlaceInEvent(next.text, changed.status()));
   ++events_;
   if (parts_.recording != nullptr) {
     parts_.recording->AddEvent(event.type, now_ns - recorded_ns_, event.object_json);
     recorded_ns_ = now_ns;
   }
-  return {};
 }
 
 // ---- Time ---------------------------------------------------------------------------------------

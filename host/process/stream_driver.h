@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "host/api/json_splitter.h"
@@ -25,6 +26,12 @@ namespace berth::host {
 // An event is due `after` the event before it; without `after` it is due at once. All events that
 // are due are applied before the next pod is tried.
 //
+// An event that is no watch event, cannot be decoded, or is rejected by the cluster changes nothing:
+// the last version of its object stays. It is counted, its time counts for the next event, and the
+// first kMaxReported of them are reported. Two kinds of errors end the run instead: malformed JSON
+// after which the next object cannot be found, and a first object that is no watch event, because
+// the file is no stream then.
+//
 // Virtual time stands still while anything can be done, and until the next event of the stream has
 // been read. Then it jumps to the next event or to the time that the scheduler waits for, whichever
 // comes first. The result depends on the stream and the seed alone, however slowly the stream
@@ -35,6 +42,8 @@ class StreamDriver {
  public:
   // A pod that failed with this many errors in a row does not keep the run from ending.
   static constexpr uint32_t kMaxErrors = 5;
+  // At most this many rejected events are reported.
+  static constexpr size_t kMaxReported = 20;
 
   // Everything that is pointed to must outlive the driver.
   struct Parts {
@@ -52,6 +61,9 @@ class StreamDriver {
     // Called when there is nothing else to do, to flush the output. It may set `stop`. May be
     // empty.
     std::function<void()> flush;
+    // Called with a line for the log: why an event was rejected, with the file, the line, the
+    // object and the JSON pointer. May be empty.
+    std::function<void(std::string_view message)> log = {};
   };
 
   explicit StreamDriver(Parts parts) : parts_(std::move(parts)) {}
@@ -60,12 +72,14 @@ class StreamDriver {
   // gated, or have failed with kMaxErrors errors in a row. A stop ends the run earlier: no further
   // pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings that
   // are under way.
-  // Errors: those of the feed, of ReadStreamEvent, of StreamCluster and of the recording. After an
-  //         error the run has stopped in the same way.
+  // Errors: those of the feed and of the recording; those of ReadStreamEvent, except kUnsupported
+  //         after the first event. After an error the run has stopped in the same way.
   Status Run();
 
   // How many events were applied.
   size_t events() const { return events_; }
+  // How many events were rejected.
+  size_t rejected() const { return rejected_; }
 
  private:
   struct PendingEvent {
@@ -82,7 +96,9 @@ class StreamDriver {
   // Fetches the next event into next_, if there is one.
   Status FetchEvent();
   Status ReadEvent(PendingEvent next);
-  Status ApplyNext(int64_t now_ns);
+  void ApplyNext(int64_t now_ns);
+  // Counts an event that was not applied, and reports it. `why` begins with the line.
+  void Reject(const Status& why);
   // Keeps the first error and stops.
   void StopOnError(Status status);
   bool IsDone() const;
@@ -97,6 +113,8 @@ class StreamDriver {
   int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.
   int64_t recorded_ns_ = 0;  // When the last recorded event was applied; at first, the start.
   size_t events_ = 0;
+  size_t rejected_ = 0;
+  bool has_event_ = false;  // An event was read, so that the file is a stream.
   bool stream_ended_ = false;
   bool has_due_events_ = false;  // ApplyDueEvents() returned before it had applied all of them.
   bool stopping_ = false;

@@ -8,6 +8,7 @@
 #include "host/api/decode_value.h"
 #include "host/api/json_reader.h"
 #include "host/api/json_syntax.h"
+#include "host/api/object_place.h"
 #include "host/base/duration.h"
 #include "host/base/text.h"
 
@@ -166,20 +167,48 @@ Status EventReader::ReadServerError() {
   return Status::Unavailable("/type: " + message);
 }
 
+// Returns `error` with the line and the description of an object in front.
+Status PutInFront(int64_t line, std::string_view object_json, const Status& error) {
+  std::string place = std::to_string(line);
+  const std::string object = DescribeObject(object_json);
+  if (!object.empty()) place.append(": ").append(object);
+  return error.Annotate(place);
+}
+
 }  // namespace
 
 std::string_view StreamTypeName(StreamType type) { return kTypes[static_cast<size_t>(type)].word; }
+
+Status PlaceInEvent(const JsonText& text, const Status& error) {
+  const std::string_view pointer = PointerOf(error.message());
+  const std::string_view json = text.text;
+  const size_t object = FindPlace(json, "/object");
+  const size_t place = pointer.empty() ? object : FindPlace(json, pointer);
+  return PutInFront(text.line + LineAt(json, place) - 1, json.substr(object), error);
+}
 
 Result<StreamEvent> ReadStreamEvent(const JsonText& text, Decoder& decoder) {
   StreamEvent event;
   Status status = EventReader(text.text, decoder).Read(event);
   if (status.ok()) return event;
-  int64_t line = text.line;
-  if (const auto error = FindSyntaxError(text.text)) {
-    line += LineAt(text.text, error->offset) - 1;
-    status = Status::InvalidArgument(error->message);
+  if (status.code() == ErrorCode::kUnavailable) {
+    return std::move(status).Annotate(std::to_string(text.line));
   }
-  return std::move(status).Annotate(std::to_string(line));
+  if (const auto error = FindSyntaxError(text.text)) {
+    const std::string_view object =
+        std::string_view(text.text).substr(FindPlace(text.text, "/object"));
+    status = PutInFront(text.line + LineAt(text.text, error->offset) - 1, object,
+                        Status::InvalidArgument(error->message));
+  } else {
+    status = PlaceInEvent(text, status);
+  }
+  if (!HasMember(text.text, "type") || !HasMember(text.text, "object")) {
+    return Status::Unsupported(std::string(status.message()));
+  }
+  StreamEvent rejected;
+  rejected.after_ns = event.after_ns;
+  rejected.rejection = std::move(status);
+  return rejected;
 }
 
 }  // namespace berth::host

@@ -28,18 +28,28 @@ struct StreamEvent {
   int64_t after_ns = 0;  // The time since the event before; not negative. 0 if it is not given.
   AnyObject object;      // Null for kBookmark and kDecision.
   std::string_view object_json;  // The text of `object`.
+  // Why the event cannot be applied; ok if it can. If it is an error, only after_ns is set, and only
+  // if it could be read.
+  Status rejection = {};
 };
 
 // Reads {"type":"ADDED","object":{...}}, with an optional "after":"1.5s". The keys may have any
 // order. Other keys are refused, because a misspelt "after" would change the time of the event. For
 // DECISION and BOOKMARK only the type and the time are read, and other keys are allowed.
 //
-// Errors:   those of Decoder, with the line in front:
-//             12: /object/spec/priority: expected an integer, found "high"
-//             12: expected a digit, found ','
+// A text that is an event, but is malformed or has an object that cannot be decoded, is returned
+// with a `rejection`. The line of the value and the object are in front of its message:
+//   12: Pod default/web: /object/spec/priority: expected an integer, found "high"
+//   12: Pod default/web: expected a digit, found ','
+// Errors:   with the line in front:
+//           kUnsupported for a text that lacks "type" or "object" and is therefore no event.
 //           kUnavailable, with the server's message, for an ERROR event, which ends a watch.
 // Lifetime: object_json is valid as long as `text`.
 Result<StreamEvent> ReadStreamEvent(const JsonText& text, Decoder& decoder);
+
+// Returns an error with the line and the object in front, as in a rejection. `error` may begin with
+// a JSON pointer from the root of the event. If it does not, the line is that of the object.
+Status PlaceInEvent(const JsonText& text, const Status& error);
 
 }  // namespace berth::host
 

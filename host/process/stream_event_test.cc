@@ -15,12 +15,13 @@ class StreamEventTest : public ::testing::Test {
     text_ = {text, line};
     return ReadStreamEvent(text_, decoder_);
   }
-  // Returns "ADDED default/a after 5", or the error. Both texts use ' instead of ".
+  // Returns "ADDED default/a after 5", the rejection, or the error. Both texts use ' instead of ".
   std::string Read(std::string text, int64_t line = 1) {
     for (char& c : text) c = c == '\'' ? '"' : c;
     const Result<StreamEvent> event = Event(text, line);
-    if (!event.ok()) {
-      std::string message = event.status().ToString();
+    if (!event.ok() || !event->rejection.ok()) {
+      std::string message =
+          event.ok() ? "rejected: " + event->rejection.ToString() : event.status().ToString();
       for (char& c : message) c = c == '"' ? '\'' : c;
       return message;
     }
@@ -67,46 +68,82 @@ TEST_F(StreamEventTest, ReadsEvents) {
   for (const Case& c : cases) EXPECT_EQ(Read(c.text), c.read) << c.text;
 }
 
-TEST_F(StreamEventTest, ReportsErrorsWithLineAndPath) {
+TEST_F(StreamEventTest, RejectsAnEventWithLineObjectAndPath) {
   const std::string object = std::string("'object':") + kPod;
   struct Case {
     std::string text;
     const char* error;
   };
   const std::vector<Case> cases = {
-      {"{" + object + "}",
-       "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found nothing"},
-      {kPod,
-       "7: /: expected a watch event, found an object; use kubectl with --output-watch-events to "
-       "print events, and pass existing objects with --cluster"},
       {"{'type':'Added'," + object + "}",
-       "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found 'Added'"},
-      {"{'type':7," + object + "}", "7: /type: expected a string, found 7"},
-      {"{'type':'ADDED'}", "7: /object: expected the object, found nothing"},
+       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "'Added'"},
+      {"{'type':7," + object + "}", "7: Pod default/a: /type: expected a string, found 7"},
       {"{'type':'ADDED','object':null}", "7: /object: expected an object, found null"},
       {"{'type':'ADDED','object':[]}", "7: /object: expected an object, found an array"},
       {"{'type':'ADDED','object':{}}",
        "7: /object/kind: expected the object's type, found nothing"},
       {"{'type':'ADDED','object':{'kind':'Pod','apiVersion':'v1','metadata':{'name':'a'},"
        "'spec':{'priority':'high'}}}",
-       "7: /object/spec/priority: expected an integer, found 'high'"},
+       "7: Pod default/a: /object/spec/priority: expected an integer, found 'high'"},
+      {"{\n'type':'ADDED','object':{'kind':'Pod',\n'apiVersion':'v1','metadata':{'namespace':'web',"
+       "'name':'a'},\n'spec':{\n'priority':'high'}}}",
+       "11: Pod web/a: /object/spec/priority: expected an integer, found 'high'"},
+      {"{'type':'ADDED','object':\n{'kind':'Node','apiVersion':'v1',\n'metadata':{}}}",
+       "9: Node: /object/metadata/name: expected a name, found nothing"},
       {"{'type':'ADDED','afetr':'1s'," + object + "}",
-       "7: /: expected the keys type, object and after, found 'afetr'"},
-      {"{'type':'ADDED','after':'-1s'," + object + "}",
-       "7: /after: expected a time that is not negative, found '-1s'"},
-      {"{'type':'ADDED','after':1," + object + "}", "7: /after: expected a string, found 1"},
-      {"{'type':'ADDED',\n'after':tru," + object + "}", "8: expected a JSON value, found 't'"},
+       "7: Pod default/a: /: expected the keys type, object and after, found 'afetr'"},
+      {"{'type':'ADDED',\n'after':'-1s'," + object + "}",
+       "8: Pod default/a: /after: expected a time that is not negative, found '-1s'"},
+      {"{'type':'ADDED','after':1," + object + "}",
+       "7: Pod default/a: /after: expected a string, found 1"},
+      {"{'type':'ADDED',\n'after':tru," + object + "}",
+       "8: Pod default/a: expected a JSON value, found 't'"},
       {"{'type':'ADDED',\n'object':{'kind':01}}", "8: expected ',' or '}', found '1'"},
       {"{'type':'ADDED',\n\n'object':{'kind':'\xff'}}", "9: expected UTF-8 text"},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(Read(c.text, 7), std::string("InvalidArgument: ") + c.error) << c.text;
+    EXPECT_EQ(Read(c.text, 7), std::string("rejected: InvalidArgument: ") + c.error) << c.text;
   }
   for (const char* after : {"", "1", "s", "1x", " 1s"}) {
     EXPECT_THAT(Read("{'type':'ADDED','after':'" + std::string(after) + "'," + object + "}"),
-                ::testing::StartsWith("InvalidArgument: 1: /after: "))
+                ::testing::StartsWith("rejected: InvalidArgument: 1: Pod default/a: /after: "))
         << after;
   }
+}
+
+TEST_F(StreamEventTest, ReportsATextThatIsNoWatchEvent) {
+  struct Case {
+    std::string text;
+    const char* error;
+  };
+  const std::vector<Case> cases = {
+      {std::string("{'object':") + kPod + "}",
+       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "nothing"},
+      {kPod,
+       "7: Pod default/a: /: expected a watch event, found an object; use kubectl with "
+       "--output-watch-events to print events, and pass existing objects with --cluster"},
+      {"{'apiVersion':'v1','kind':'Secret','metadata':{'name':'a'},'type':'Opaque'}",
+       "7: Secret a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "'Opaque'"},
+      {"{'type':'ADDED'}", "7: /object: expected the object, found nothing"},
+      {"{}", "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found nothing"},
+      {"{'a':\n01}", "8: expected ',' or '}', found '1'"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(Read(c.text, 7), std::string("Unsupported: ") + c.error) << c.text;
+  }
+}
+
+TEST_F(StreamEventTest, KeepsTheTimeOfARejectedEvent) {
+  const auto after = [this](const std::string& text) {
+    const Result<StreamEvent> event = Event(text);
+    EXPECT_TRUE(event.ok() && !event->rejection.ok()) << text;
+    return event->after_ns;
+  };
+  EXPECT_EQ(after(R"({"type":"ADDED","after":"5ns","object":{}})"), 5);
+  EXPECT_EQ(after(R"({"type":"ADDED","after":"x","object":{}})"), 0);
 }
 
 TEST_F(StreamEventTest, ReportsWhyTheServerEndedTheWatch) {
@@ -150,8 +187,10 @@ TEST_F(StreamEventTest, RefusesAnObjectThatIsTooLarge) {
                       R"({"name":"a","annotations":{"k":")" +
                           std::string(100, 'x') + R"("}}}})",
                       3};
-  EXPECT_THAT(ReadStreamEvent(text, decoder).status().ToString(),
-              ::testing::HasSubstr("OutOfRange: 3: /object: "));
+  const Result<StreamEvent> event = ReadStreamEvent(text, decoder);
+  ASSERT_TRUE(event.ok()) << event.status().ToString();
+  EXPECT_THAT(event->rejection.ToString(),
+              ::testing::HasSubstr("OutOfRange: 3: Pod default/a: /object: "));
 }
 
 TEST_F(StreamEventTest, SkipsDeeplyNestedFieldsAndRefusesThemInKeptText) {
@@ -163,7 +202,8 @@ TEST_F(StreamEventTest, SkipsDeeplyNestedFieldsAndRefusesThemInKeptText) {
   const std::string other = R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap",)"
                             R"("metadata":{"name":"a"},"data":)" +
                             deep + "}}";
-  EXPECT_THAT(Read(other), ::testing::StartsWith("OutOfRange: 1: /object/data/"));
+  EXPECT_THAT(Read(other),
+              ::testing::StartsWith("rejected: OutOfRange: 1: ConfigMap a: /object/data/"));
 }
 
 }  // namespace

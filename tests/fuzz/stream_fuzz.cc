@@ -97,6 +97,10 @@ void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
       continue;
     }
     BERTH_ASSERT(event->after_ns >= 0);
+    if (!event->rejection.ok()) {
+      BERTH_ASSERT(event->rejection.message().find(": ") != std::string_view::npos);
+      continue;
+    }
     const Result<bool> changed = stream.Apply(*event);
     if (changed.ok() && *changed) {
       BERTH_ASSERT(event->object_json.starts_with('{') && event->object_json.ends_with('}'));

@@ -201,7 +201,7 @@ TEST_F(RunCliTest, ReadsLongAndDeeplyNestedLines) {
       ElementsAre("0 Bound long n", "0 Bound nested n"));
 }
 
-TEST_F(RunCliTest, ReportsThePositionOfErrorsInTheStream) {
+TEST_F(RunCliTest, EndsWhenTheStreamCannotBeRead) {
   struct Case {
     std::string text;
     const char* message;
@@ -210,14 +210,6 @@ TEST_F(RunCliTest, ReportsThePositionOfErrorsInTheStream) {
   const std::vector<Case> cases = {
       {"{\"type\":\"ADDED\"\n{}", ":4: expected ',' or '}', found '{'\n"},
       {"{\"type\":\"ADDED\"", ":3: expected the end of the object, found the end of the text\n"},
-      {Line("FOO", "{}"),
-       ":3: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found \"FOO\"\n"},
-      {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},
-         "spec":{"priority":"high"}})"),
-       ":3: /object/spec/priority: expected an integer, found \"high\"\n"},
-      {Line("ADDED", PodJson("x", "1"), "-1s"), ":3: /after: expected a time that is not negative"},
-      {Line("ADDED", PodJson("x", "1"), "2540400h"),
-       ":3: /after: expected a stream of at most 95 years, found a longer one\n"},
       {Line("ERROR", R"({"kind":"Status","message":"too old resource version"})"),
        ":3: /type: the server ended the watch with an error: too old resource version\n"},
       {"[]", ":3: expected an object, found '['\n"},
@@ -230,16 +222,94 @@ TEST_F(RunCliTest, ReportsThePositionOfErrorsInTheStream) {
   }
 }
 
-TEST_F(RunCliTest, AnInvalidEventChangesNothingAndEndsTheRun) {
-  const std::string taken = PodJson("other", "1", R"(,"uid":"u1")");
-  const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) +
-                           Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
-                           Line("ADDED", taken, "1s") + Line("ADDED", PodJson("late", "1")));
-  EXPECT_EQ(run.exit_status, 2);
-  EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n"))
-      << "no pod is tried after the error";
-  EXPECT_THAT(run.err, AllOf(HasSubstr("1 bound, 0 pending; 1 node; 2 events in 1s.\n"),
-                             HasSubstr("e.jsonl:3: Pod \"other\" is invalid: metadata.uid")));
+TEST_F(RunCliTest, EndsWhenTheFirstObjectIsNoWatchEvent) {
+  const Outcome object = Play(PodJson("web", "2") + "\n" + Line("ADDED", NodeJson("n", "3")));
+  EXPECT_EQ(object.exit_status, 2);
+  EXPECT_THAT(object.err, HasSubstr("/e.jsonl:1: Pod default/web: /: expected a watch event, found "
+                                    "an object; use kubectl with --output-watch-events"));
+  const Outcome other = Play("{\"a\": 1}\n" + Line("ADDED", NodeJson("n", "3")));
+  EXPECT_EQ(other.exit_status, 2);
+  EXPECT_THAT(other.err, HasSubstr("/e.jsonl:1: /type: expected ADDED, MODIFIED, "));
+  // The first event may be one that is rejected.
+  const Outcome rejected =
+      Play(Line("FOO", "{}") + PodJson("web", "2") + "\n" + Line("ADDED", NodeJson("n", "3")));
+  EXPECT_EQ(rejected.exit_status, 0) << rejected.err;
+  EXPECT_THAT(rejected.err, HasSubstr("; 1 node; 1 event in 0s; 2 events rejected.\n"));
+}
+
+TEST_F(RunCliTest, SkipsAndReportsEventsThatAreRejected) {
+  struct Case {
+    std::string line;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {Line("FOO", "{}"),
+       "/type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found \"FOO\""},
+      {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","namespace":"ns"},)"
+                     R"("spec":{"priority":"high"}})"),
+       "Pod ns/x: /object/spec/priority: expected an integer, found \"high\""},
+      {Line("ADDED", PodJson("x", "many")),
+       "Pod default/x: /object/spec/containers/0/resources/requests/cpu: quantity \"many\": "
+       "expected"},
+      {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{}})"),
+       "Pod: /object/metadata/name: expected a name, found nothing"},
+      {Line("ADDED", "7"), "/object: expected an object, found 7"},
+      {Line("ADDED", PodJson("x", "1"), "-1s"),
+       "Pod default/x: /after: expected a time that is not negative"},
+      {Line("ADDED", PodJson("x", "1"), "2540400h"),
+       "Pod default/x: /after: expected a stream of at most 95 years, found a longer one"},
+      {Line("ADDED", PodJson("x", "1", R"(,"uid":"u1")")),
+       "Pod default/x: Pod \"x\" is invalid: metadata.uid"},
+      {PodJson("x", "1") + "\n", "Pod default/x: /: expected a watch event, found an object"},
+      {"{\"type\":\"ADDED\",\"object\":{\"a\":tru}}\n", "expected a JSON value, found 't'"},
+  };
+  for (const Case& c : cases) {
+    const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) +
+                             Line("ADDED", PodJson("web", "1", R"(,"uid":"u1")")) + c.line +
+                             Line("ADDED", PodJson("late", "1"), "1s"));
+    EXPECT_EQ(run.exit_status, 0) << c.line << run.err;
+    EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n", "1 Bound late n")) << c.line;
+    EXPECT_THAT(run.err,
+                AllOf(StartsWith("berth: error: " + folder_ + "/e.jsonl:3: " + c.message),
+                      HasSubstr("; the event is skipped\n"),
+                      HasSubstr("2 bound, 0 pending; 1 node; 3 events in 1s; 1 event rejected.\n")))
+        << c.line;
+  }
+}
+
+TEST_F(RunCliTest, KeepsTheLastGoodVersionOfAnObject) {
+  const std::string recording = folder_ + "/r.jsonl";
+  const std::string node = R"(,"resourceVersion":"5")";
+  // The time of the rejected event counts, and its version may come again in a good event.
+  const Outcome run =
+      Play(Line("ADDED", NodeJson("n", "3")) + Line("MODIFIED", NodeJson("n", "lots", node), "2s") +
+               Line("ADDED", PodJson("web", "3"), "1s") +
+               Line("MODIFIED", NodeJson("n", "4", node), "1s") + Line("ADDED", PodJson("b", "1")),
+           {"--record", recording});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(Decisions(run.out), ElementsAre("3 Bound web n", "4 Bound b n"));
+  EXPECT_THAT(run.err, HasSubstr("/e.jsonl:2: Node n: /object/status/allocatable/cpu: quantity"));
+  const std::string recorded = ReadAll(recording);
+  EXPECT_THAT(recorded, ::testing::Not(HasSubstr("lots")));
+  EXPECT_THAT(recorded, HasSubstr(R"({"type":"ADDED","after":"3s","object":{"apiVersion":"v1",)"
+                                  R"("kind":"Pod","metadata":{"name":"web"})"));
+}
+
+TEST_F(RunCliTest, ReportsTheFirstTwentyRejectedEvents) {
+  const auto play = [this](int count) {
+    std::string events;
+    for (int i = 0; i < count; ++i) events += Line("ADDED", PodJson("p", "many"));
+    return Play(events).err;
+  };
+  const std::string twenty = play(20);
+  EXPECT_THAT(twenty, HasSubstr("/e.jsonl:20: Pod default/p: "));
+  EXPECT_THAT(twenty, HasSubstr("20 events rejected.\n"));
+  const std::string more = play(1204);
+  EXPECT_EQ(more.find("/e.jsonl:21:"), std::string::npos);
+  EXPECT_THAT(more,
+              HasSubstr("berth: error: 20 events were rejected; further ones are counted, but "
+                        "not reported\n"));
+  EXPECT_THAT(more, HasSubstr("1,204 events rejected.\n"));
 }
 
 TEST_F(RunCliTest, RefusesInvalidFlags) {
