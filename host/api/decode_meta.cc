@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "host/api/decode_parts.h"
+#include "host/api/object_place.h"
 
 namespace berth::host {
 namespace {
@@ -51,34 +52,23 @@ bool ReadOwners(Reader& reader, JsonValue& value, berth_array* owners) {
   return ok;
 }
 
-std::string Unescaped(std::string_view segment) {
-  std::string name;
-  for (size_t i = 0; i < segment.size(); ++i) {
-    const bool escape = segment[i] == '~' && i + 1 < segment.size();
-    name.push_back(!escape ? segment[i] : segment[++i] == '1' ? '/' : '~');
-  }
-  return name;
-}
-
 // Reads the value at `pointer`. Leaves `*tree` unchanged if the value is absent, and sets it to
 // null if the value is null. After an error the rest of the document cannot be read.
 bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
               const berth_value** tree) {
-  const std::string_view path = pointer;
   JsonValue value;
-  if (!pointer.starts_with('/')) return true;
-  for (bool first = true; !pointer.empty(); first = false) {
-    pointer.remove_prefix(1);
-    const std::string_view segment = pointer.substr(0, pointer.find('/'));
-    pointer.remove_prefix(segment.size());
-    auto error = first ? simdjson::SUCCESS : value.get_object().get(object);
-    if (!error) error = object.find_field(Unescaped(segment)).get(value);
+  const std::vector<std::string> segments = SegmentsOf(pointer);
+  if (segments.empty()) return true;
+  for (const std::string& segment : segments) {
+    const bool is_first = &segment == segments.data();
+    auto error = is_first ? simdjson::SUCCESS : value.get_object().get(object);
+    if (!error) error = object.find_field(segment).get(value);
     if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE) {
       return true;
     }
     if (error) return reader.FailSyntax(error);
   }
-  if (!ReadTree(reader, value, tree)) return reader.PrependPointer(path);
+  if (!ReadTree(reader, value, tree)) return reader.PrependPointer(pointer);
   if (Value::Of(*tree)->kind() == BERTH_VALUE_NULL) *tree = nullptr;
   return true;
 }

@@ -25,8 +25,8 @@ struct ItemType {
 // If `type` is empty, the object's own `apiVersion` and `kind` determine its type. Otherwise these
 // fields may be absent, and must match `type` if they are present.
 //
-// Returns: see Decoder. The JSON pointer of an error begins at `value`. After an error the rest of
-// the document cannot be read.
+// Returns: see Decoder. The JSON pointer of an error begins at `value`. After an error in a
+// document without syntax errors, the elements after `value` can be read.
 Result<AnyObject> DecodeValue(Decoder& decoder, simdjson::ondemand::value& value,
                               const ItemType& type = {});
 

@@ -1,5 +1,8 @@
 #include "host/api/manifest.h"
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,7 +10,9 @@
 #include "host/api/decode_parts.h"
 #include "host/api/decode_value.h"
 #include "host/api/json_syntax.h"
+#include "host/api/object_place.h"
 #include "host/api/yaml.h"
+#include "host/api/yaml_lines.h"
 
 namespace berth::host {
 namespace {
@@ -17,159 +22,257 @@ static_assert(kManifestPadding >= simdjson::SIMDJSON_PADDING);
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kListSuffix = "List";
 
-// Returns `status` with `prefix` in front of the path at the beginning of its message.
+// Returns `status` with `prefix` in front of the path at the beginning of its message. If it has no
+// path, `prefix` becomes the path.
 Status PrefixPath(std::string_view prefix, const Status& status) {
   std::string_view message = status.message();
+  if (prefix.empty()) return status;
+  if (!message.starts_with('/')) return status.Annotate(prefix);
   if (message.starts_with("/: ")) message.remove_prefix(1);
   return {status.code(), std::string(prefix).append(message)};
 }
 
 class ManifestReader {
  public:
-  ManifestReader(std::string_view file_name, Decoder& decoder, const ManifestSink& sink)
-      : file_name_(file_name), decoder_(decoder), reader_(decoder.reader()), sink_(sink) {}
-
   // REQUIRES: kManifestPadding bytes after `text` can be read.
-  Status ReadJson(std::string_view text);
-  Status ReadYaml(std::string_view text);
+  ManifestReader(std::string_view text, std::string_view file_name, Decoder& decoder,
+                 const ManifestSink& sink)
+      : text_(text),
+        file_name_(file_name),
+        decoder_(decoder),
+        reader_(decoder.reader()),
+        sink_(sink) {}
+
+  Status ReadJson();
+  Status ReadYaml();
 
  private:
-  // Reads the document at the beginning of `text` and sets `*size` to its length.
-  Status ReadDocument(std::string_view text, size_t* size);
-  Status ReadRoot(JsonObject& object);
-  Status ReadList(JsonObject& object, const TypeMeta& list, bool* has_items);
-  Status ReadItems(JsonValue& items, const ItemType& type);
-  Status Pass(Result<AnyObject> object);
-  Status Failure();
+  // An error in an object.
+  struct Finding {
+    Status status;
+    YamlPlace place;    // Where the value is, if the text is YAML.
+    size_t offset = 0;  // Where the value is in the document, if the text is JSON.
+    int32_t line = 0;
+  };
 
-  // Adds the file name and the line to an error. `line` is 0 if the document is the whole file.
+  // Reads document_ and reports its errors. Returns the length of the document.
+  size_t ReadDocument();
+  // The functions that return bool return false if the rest of the document cannot be read.
+  bool ReadRoot(JsonObject& object);
+  bool ReadList(JsonObject& object, const TypeMeta& list, bool* has_items);
+  bool ReadItems(JsonValue& items, const ItemType& type);
+  Status Pass(Result<AnyObject> object);
+
+  // Reports an error of the whole document. Returns false.
+  bool Report(const Status& status) { return Report(status, "", 0, ""); }
+  // Reports an error of the object at document_[begin]. `path` is the JSON pointer of the object.
+  bool Report(const Status& status, std::string_view path, size_t begin,
+              std::string_view list_type);
+  // Completes the errors of a JSON document, which begins at text_[at]: sets their lines, or
+  // replaces them if the document is malformed, because they may result from that. `before`: the
+  // number of errors of earlier documents. Returns false if the document is malformed.
+  bool CompleteJsonErrors(size_t at, size_t size, size_t before);
+  // Returns the offset of the first syntax error at or after text_[at], or npos.
+  size_t FindMalformed(size_t at);
+  Status ToStatus() const;
   Status Locate(const Status& status, int32_t line) const;
 
-  std::string_view file_name_;
+  const std::string_view text_;
+  const std::string_view file_name_;
   Decoder& decoder_;
   Reader& reader_;
   const ManifestSink& sink_;
+  std::string_view document_;  // The JSON text from the beginning of the current document.
+  int32_t document_line_ = 0;  // The line of the current document of YAML.
+  std::vector<Finding> findings_;
+  size_t error_count_ = 0;  // May be larger than the number of findings.
+  std::optional<SyntaxError> malformed_;
+  bool searched_malformed_ = false;
 };
 
+// ---- Errors -------------------------------------------------------------------------------------
+
+// Adds the file name and the line to an error. `line` is 0 if the error concerns the whole file.
 Status ManifestReader::Locate(const Status& status, int32_t line) const {
   std::string place(file_name_);
   if (line != 0) place.append(":").append(std::to_string(line));
   return status.Annotate(place);
 }
 
-Status ManifestReader::Failure() { return reader_.TakeError(); }
+bool ManifestReader::Report(const Status& status, std::string_view path, size_t begin,
+                            std::string_view list_type) {
+  ++error_count_;
+  if (findings_.size() == kMaxManifestErrors) return false;
+  const std::string_view object = document_.substr(begin);
+  const std::string_view pointer = PointerOf(status.message());
+  const std::string described = DescribeObject(object, list_type);
+  Finding& finding = findings_.emplace_back();
+  finding.status = PrefixPath(path, status);
+  if (!described.empty()) finding.status = std::move(finding.status).Annotate(described);
+  finding.place = {document_line_, std::string(path).append(pointer)};
+  finding.offset = begin + FindPlace(object, pointer);
+  return false;
+}
+
+// The text is searched only once, because a text may have many documents with errors.
+size_t ManifestReader::FindMalformed(size_t at) {
+  if (!std::exchange(searched_malformed_, true)) {
+    malformed_ = FindSyntaxError(text_.substr(at));
+    if (malformed_.has_value()) malformed_->offset += at;
+  }
+  return malformed_.has_value() ? malformed_->offset : text_.npos;
+}
+
+bool ManifestReader::CompleteJsonErrors(size_t at, size_t size, size_t before) {
+  const size_t malformed = FindMalformed(at);
+  const size_t first = std::min(before, findings_.size());
+  const size_t end = at + size;
+  // If the last document does not end, the error is at the end of the text.
+  const bool is_later = malformed > end || (malformed == end && end < text_.size());
+  if (is_later) {
+    for (Finding& finding : std::span(findings_).subspan(first)) {
+      finding.line = LineAt(text_, at + finding.offset);
+    }
+    return true;
+  }
+  findings_.resize(first);
+  error_count_ = before + 1;
+  if (first < kMaxManifestErrors) {
+    findings_.push_back({.status = Status::InvalidArgument(malformed_->message),
+                         .place = {},
+                         .line = LineAt(text_, malformed)});
+  }
+  return false;
+}
+
+Status ManifestReader::ToStatus() const {
+  if (error_count_ == 0) return {};
+  std::string text;
+  for (const Finding& finding : findings_) {
+    if (!text.empty()) text += '\n';
+    text += Locate(finding.status, finding.line).message();
+  }
+  if (const size_t more = error_count_ - findings_.size(); more > 0) {
+    text +=
+        "\n... and " + std::to_string(more) + (more == 1 ? " more error in " : " more errors in ");
+    text += file_name_;
+  }
+  return {findings_.front().status.code(), std::move(text)};
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
 
 Status ManifestReader::Pass(Result<AnyObject> object) {
   if (!object.ok()) return std::move(object).status();
   return sink_(std::move(object).value());
 }
 
-Status ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
+bool ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
   simdjson::ondemand::array array;
   if (const auto error = items.get_array().get(array)) {
     error == simdjson::INCORRECT_TYPE ? reader_.FailExpected("an array", items)
                                       : reader_.FailSyntax(error);
-    return PrefixPath("/items", Failure());
+    return Report(PrefixPath("/items", reader_.TakeError()));
   }
   size_t index = 0;
   for (auto result : array) {
     JsonValue item;
-    Status status;
+    const auto path = [&index] { return "/items/" + std::to_string(index); };
     if (const auto error = std::move(result).get(item)) {
       reader_.FailSyntax(error);
-      status = Failure();
-    } else {
-      status = Pass(DecodeValue(decoder_, item, type));
+      return Report(PrefixPath(path(), reader_.TakeError()));
     }
-    if (!status.ok()) return PrefixPath("/items/" + std::to_string(index), status);
+    const auto begin = static_cast<size_t>(item.raw_json_token().data() - document_.data());
+    if (const Status status = Pass(DecodeValue(decoder_, item, type)); !status.ok()) {
+      Report(status, path(), begin, std::string(type.api_version).append("/").append(type.kind));
+    }
     ++index;
   }
-  return Status::Ok();
+  return true;
 }
 
 // Sets `*has_items`, because an object whose kind ends with "List" is a list only if it has items.
-Status ManifestReader::ReadList(JsonObject& object, const TypeMeta& list, bool* has_items) {
+bool ManifestReader::ReadList(JsonObject& object, const TypeMeta& list, bool* has_items) {
   const std::string kind = list.kind.substr(0, list.kind.size() - kListSuffix.size());
   const ItemType type = {list.api_version, kind};
   for (auto result : object) {
     simdjson::ondemand::field field;
     if (const auto error = std::move(result).get(field)) {
       reader_.FailSyntax(error);
-      return Failure();
+      return Report(reader_.TakeError());
     }
     if (field.key() != "items") continue;
     *has_items = true;
     bool is_null = false;
     if (field.value().is_null().get(is_null) == simdjson::SUCCESS && is_null) continue;
-    if (Status status = ReadItems(field.value(), type); !status.ok()) return status;
+    if (!ReadItems(field.value(), type)) return false;
   }
-  return Status::Ok();
+  return true;
 }
 
-Status ManifestReader::ReadRoot(JsonObject& object) {
+bool ManifestReader::ReadRoot(JsonObject& object) {
   reader_.Begin(0);
   TypeMeta type;
-  if (!FindType(reader_, object, &type)) return Failure();
+  if (!FindType(reader_, object, &type)) return Report(reader_.TakeError());
   if (type.kind.ends_with(kListSuffix)) {
     bool has_items = false;
-    Status status = ReadList(object, type, &has_items);
-    if (!status.ok() || has_items) return status;
+    if (!ReadList(object, type, &has_items)) return false;
+    if (has_items) return true;
     bool more = false;
     if (const auto error = object.reset().get(more)) {
       reader_.FailSyntax(error);
-      return Failure();
+      return Report(reader_.TakeError());
     }
   }
-  return Pass(DecodeDocument(decoder_, object, {type.api_version, type.kind}));
+  const Status status = Pass(DecodeDocument(decoder_, object, {type.api_version, type.kind}));
+  return status.ok() || Report(status);
 }
 
-Status ManifestReader::ReadDocument(std::string_view text, size_t* size) {
+size_t ManifestReader::ReadDocument() {
+  const size_t errors_before = error_count_;
   simdjson::ondemand::document document;
   JsonObject object;
   reader_.Begin(0);
   auto error = reader_.parser()
-                   .iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING)
+                   .iterate(document_.data(), document_.size(),
+                            document_.size() + simdjson::SIMDJSON_PADDING)
                    .get(document);
   if (!error) error = document.get_object().get(object);
-  if (error == simdjson::INCORRECT_TYPE) {
-    reader_.FailExpected("an object", text.starts_with('[') ? "an array" : "another JSON value");
-    return Failure();
+  if (!error) {
+    ReadRoot(object);
+  } else {
+    const bool is_array = document_.starts_with('[');
+    error == simdjson::INCORRECT_TYPE
+        ? reader_.FailExpected("an object", is_array ? "an array" : "another JSON value")
+        : reader_.FailSyntax(error);
+    Report(reader_.TakeError());
   }
-  if (error) {
-    reader_.FailSyntax(error);
-    return Failure();
-  }
-  if (Status status = ReadRoot(object); !status.ok()) return status;
+  if (error_count_ > errors_before) return EndOfValue(document_);
   const char* next = nullptr;
   const bool is_more = document.current_location().get(next) == simdjson::SUCCESS;
-  *size = is_more ? static_cast<size_t>(next - text.data()) : text.size();
-  return Status::Ok();
+  return is_more ? static_cast<size_t>(next - document_.data()) : document_.size();
 }
 
-Status ManifestReader::ReadJson(std::string_view text) {
-  size_t at = text.find_first_not_of(kSpaces);
+Status ManifestReader::ReadJson() {
+  size_t at = text_.find_first_not_of(kSpaces);
   // Most files contain one document, so the whole text is passed to the parser first. EndOfValue()
   // finds the end of every later document, and of the first one if the text does not end with an
   // object.
-  const bool try_whole_text = text[text.find_last_not_of(kSpaces)] == '}';
-  size_t size = try_whole_text ? text.size() - at : EndOfValue(text.substr(at));
-  while (at != text.npos) {
-    const Status status = ReadDocument(text.substr(at, size), &size);
-    if (!status.ok()) {
-      const auto error = FindSyntaxError(text.substr(at));
-      if (error) {
-        return Locate(Status::InvalidArgument(error->message), LineAt(text, at + error->offset));
-      }
-      return Locate(status, at == 0 ? 0 : LineAt(text, at));
-    }
-    at = text.find_first_not_of(kSpaces, at + size);
-    if (at != text.npos) size = EndOfValue(text.substr(at));
+  const bool try_whole_text = text_[text_.find_last_not_of(kSpaces)] == '}';
+  size_t size = try_whole_text ? text_.size() - at : EndOfValue(text_.substr(at));
+  while (at != text_.npos) {
+    const size_t errors_before = error_count_;
+    document_ = text_.substr(at, size);
+    size = ReadDocument();
+    if (error_count_ > errors_before && !CompleteJsonErrors(at, size, errors_before)) break;
+    at = text_.find_first_not_of(kSpaces, at + size);
+    if (at != text_.npos) size = EndOfValue(text_.substr(at));
   }
-  return Status::Ok();
+  return ToStatus();
 }
 
-Status ManifestReader::ReadYaml(std::string_view text) {
-  Result<std::vector<JsonDocument>> documents = YamlToJson(text);
+Status ManifestReader::ReadYaml() {
+  Result<std::vector<JsonDocument>> documents = YamlToJson(text_);
   if (!documents.ok()) return Locate(documents.status(), 0);
   if (documents->empty()) {
     return Locate(Status::InvalidArgument("expected objects, found no document"), 0);
@@ -177,12 +280,17 @@ Status ManifestReader::ReadYaml(std::string_view text) {
   for (JsonDocument& document : *documents) {
     const size_t size = document.json.size();
     document.json.resize(size + kManifestPadding);
-    size_t read = 0;
-    const Status status = ReadDocument({document.json.data(), size}, &read);
-    if (!status.ok()) return Locate(status, document.line);
+    document_ = {document.json.data(), size};
+    document_line_ = document.line;
+    ReadDocument();
     document.json = std::string();
   }
-  return Status::Ok();
+  std::vector<YamlPlace> places;
+  for (const Finding& finding : findings_) places.push_back(finding.place);
+  if (places.empty()) return {};
+  const std::vector<int32_t> lines = FindYamlLines(text_, places);
+  for (size_t i = 0; i < lines.size(); ++i) findings_[i].line = lines[i];
+  return ToStatus();
 }
 
 // Returns the text without a byte order mark.
@@ -209,9 +317,9 @@ Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Dec
   if (IsUtf16(text)) {
     return Status::InvalidArgument("expected UTF-8, found UTF-16").Annotate(file_name);
   }
-  ManifestReader reader(file_name, decoder, sink);
+  ManifestReader reader(text, file_name, decoder, sink);
   const bool is_json = text[begin] == '{' || text[begin] == '[';
-  return is_json ? reader.ReadJson(text) : reader.ReadYaml(text);
+  return is_json ? reader.ReadJson() : reader.ReadYaml();
 }
 
 Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& decoder,

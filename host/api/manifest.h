@@ -12,8 +12,8 @@
 
 namespace berth::host {
 
-// Receives the objects in the order of the file. If it returns an error, reading stops and the
-// error is returned.
+// Receives the objects in the order of the file. An error that it returns is reported as an error of
+// the object.
 using ManifestSink = std::function<Status(AnyObject object)>;
 
 // Reads all objects of a manifest:
@@ -23,11 +23,14 @@ using ManifestSink = std::function<Status(AnyObject object)>;
 // type, or a typed list such as PodList or NodeList, whose items may omit it. Items are decoded one
 // by one. A text that begins with "{" or "[" is JSON; a byte order mark is skipped.
 //
-// Returns: an error that names the place. The objects before that place were passed to `sink`.
-//   nodes.json: /items/3/spec/taints/0/effect: expected NoSchedule, ..., found "Foo"
-//   pods.yaml:12: /spec/priority: expected an integer, found "high"   (document at line 12)
+// Returns: one line for each error, with the line of the value and the object:
+//   nodes.json:52: Node n3: /items/3/spec/taints/0/effect: expected NoSchedule, ..., found "Foo"
+//   pods.yaml:12: Pod default/web: /spec/priority: expected an integer, found "high"
+// All objects without errors are passed to `sink`. After kMaxManifestErrors lines, errors are only
+// counted: "... and 12 more errors in nodes.json". Nothing is read after malformed text:
 //   pods.json:7: expected ',' or '}', found ']'
-// An empty text is an error (kInvalidArgument).
+// An empty text is an error (kInvalidArgument). The code is that of the first error.
+inline constexpr size_t kMaxManifestErrors = 20;
 Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                     const ManifestSink& sink);
 

@@ -88,27 +88,116 @@ TEST_F(ManifestTest, ErrorsNameThePathAndTheValue) {
   const Case cases[] = {
       {"{'kind':'NodeList','apiVersion':'v1','items':[{'metadata':{'name':'x'}},"
        "{'metadata':{'name':'y'},'spec':{'taints':[{'effect':'Foo'}]}}]}",
-       "node x; f.json: /items/1/spec/taints/0/effect: expected NoSchedule, PreferNoSchedule or "
-       "NoExecute, found \"Foo\""},
+       "node x; f.json:1: Node y: /items/1/spec/taints/0/effect: expected NoSchedule, "
+       "PreferNoSchedule or NoExecute, found \"Foo\""},
       {"{'kind':'PodList','apiVersion':'v1','items':[null]}",
-       "f.json: /items/0: expected an object, found null"},
-      {"{'kind':'PodList','apiVersion':'v1','items':{}}",
-       "f.json: /items: expected an array, found an object"},
-      {"{'kind':'PodList','apiVersion':'v1','items':[{'kind':'Node','metadata':{'name':'x'}}]}",
-       "f.json: /items/0/kind: expected \"Pod\", found \"Node\""},
+       "f.json:1: Pod: /items/0: expected an object, found null"},
+      {"{'kind':'PodList','apiVersion':'v1','items':\n{}}",
+       "f.json:2: PodList: /items: expected an array, found an object"},
+      {"{'kind':'PodList','apiVersion':'v1','items':[\n{'kind':'Node','metadata':{'name':'x'}}]}",
+       "f.json:2: Node x: /items/0/kind: expected \"Pod\", found \"Node\""},
       {"{'kind':'List','apiVersion':'v1','items':[{'metadata':{'name':'x'}}]}",
-       "f.json: /items/0/kind: expected the object's type, found nothing"},
-      {"{'apiVersion':'v1'}", "f.json: /kind: expected the object's type, found nothing"},
-      {"{'apiVersion':'v1','kind':'Pod','metadata':{}}",
-       "f.json: /metadata/name: expected a name, found nothing"},
-      {"[]", "f.json: /: expected an object, found an array"},
+       "f.json:1: x: /items/0/kind: expected the object's type, found nothing"},
+      {"{'apiVersion':'v1'}", "f.json:1: /kind: expected the object's type, found nothing"},
+      {"{'apiVersion':'v1','kind':'Pod',\n'metadata':{}}",
+       "f.json:2: Pod: /metadata/name: expected a name, found nothing"},
+      {"[]", "f.json:1: /: expected an object, found an array"},
       {"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}\n\n"
-       "{'apiVersion':'v1','kind':'Pod','metadata':{'name':3}}\n",
-       "pod default/a; f.json:3: /metadata/name: expected a string, found 3"},
+       "{'apiVersion':'v1','kind':'Pod','metadata':{\n'name':3}}\n",
+       "pod default/a; f.json:4: Pod: /metadata/name: expected a string, found 3"},
       {"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}\n17\n",
        "pod default/a; f.json:2: /: expected an object, found another JSON value"},
   };
   for (const Case& c : cases) EXPECT_EQ(ReadJson(c.text), c.expected) << c.text;
+}
+
+// One item with each kind of error, and what the messages contain.
+TEST_F(ManifestTest, ReportsTheErrorsOfAllItemsAndReadsTheOthers) {
+  struct Case {
+    const char* item;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"null", "Pod: /items/1: expected an object, found null"},
+      {"7", "Pod: /items/1: expected an object, found 7"},
+      {"'x'", "Pod: /items/1: expected an object, found \"x\""},
+      {"[{'metadata':{'name':'x'}}]", "Pod: /items/1: expected an object, found an array"},
+      {"{}", "Pod: /items/1/metadata/name: expected a name, found nothing"},
+      {"{'metadata':7,'spec':{'nodeName':'n'}}",
+       "Pod: /items/1/metadata: expected an object, found 7"},
+      {"{'metadata':{'name':[],'uid':'u'},'spec':{}}",
+       "Pod: /items/1/metadata/name: expected a string, found an array"},
+      {"{'metadata':{'name':'x','labels':{'k':['v']}}}",
+       "Pod default/x: /items/1/metadata/labels/k: expected a string, found an array"},
+      {"{'metadata':{'name':'x','namespace':'web'},'spec':{'priority':1.5}}",
+       "Pod web/x: /items/1/spec/priority: expected an integer, found 1.5"},
+      {"{'spec':{'containers':[{'name':'c'},{'resources':{'requests':{'cpu':'abc'}}}]},"
+       "'metadata':{'name':'x'}}",
+       "Pod default/x: /items/1/spec/containers/1/resources/requests/cpu: quantity \"abc\": "
+       "expected a number with an optional suffix, such as 2, 100m, 1.5Gi or 12e6"},
+      {"{'spec':{'containers':{}},'metadata':{'name':'x'}}",
+       "Pod default/x: /items/1/spec/containers: expected an array, found an object"},
+      {"{'kind':'Node','metadata':{'name':'x'},'status':{'images':[[]]}}",
+       "Node x: /items/1/kind: expected \"Pod\", found \"Node\""},
+      {"{'metadata':{'name':'x'},'spec':{'tolerations':[{'operator':'Is'},{}]}}",
+       "Pod default/x: /items/1/spec/tolerations/0/operator: expected Equal, Exists, Gt or Lt, "
+       "found \"Is\""},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(
+        ReadJson(std::string("{'kind':'PodList','apiVersion':'v1','items':[\n"
+                             "{'metadata':{'name':'a'}},\n") +
+                 c.item + ",\n{'metadata':{'name':'b'}},\n{'metadata':{}}],\n'metadata':{}}\n" +
+                 kNodeB),
+        std::string("pod default/a; pod default/b; node b; f.json:3: ") + c.error +
+            "\nf.json:5: Pod: /items/3/metadata/name: expected a name, found nothing");
+  }
+}
+
+TEST_F(ManifestTest, ReportsTheErrorsOfAllDocuments) {
+  EXPECT_EQ(ReadJson("{'apiVersion':'v1','kind':'Pod','metadata':{'name':7}}\n"
+                     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'}} []\n"
+                     "{'apiVersion':'v1','kind':'Rack','data':{'x':[1]}} {'a':1}"),
+            "v1/ConfigMap c; f.json:1: Pod: /metadata/name: expected a string, found 7\n"
+            "f.json:2: /: expected an object, found an array\n"
+            "f.json:3: Rack: /metadata/name: expected a name, found nothing\n"
+            "f.json:3: /kind: expected the object's type, found nothing");
+  EXPECT_EQ(Read("kind: Pod\napiVersion: v1\nmetadata:\n  name: [7]\n---\nkind: Node\n"
+                 "apiVersion: v1\nmetadata: {name: node}\n---\nkind: List\napiVersion: v1\nitems:\n"
+                 "- kind: Pod\n  apiVersion: v1\n  metadata: {name: a, namespace: web}\n  spec:\n"
+                 "    priority: high\n- kind: Node\n",
+                 "f.yaml"),
+            "node node; f.yaml:4: Pod: /metadata/name: expected a string, found an array\n"
+            "f.yaml:17: Pod web/a: /items/0/spec/priority: expected an integer, found \"high\"\n"
+            "f.yaml:18: Node: /items/1/apiVersion: expected the object's type, found nothing");
+}
+
+TEST_F(ManifestTest, ReportsTheFirstTwentyErrors) {
+  const auto list = [](int32_t count) {
+    std::string items;
+    for (int32_t i = 0; i < count; ++i) items += (i == 0 ? "\n{" : ",\n{") + std::string("}");
+    return "{'kind':'PodList','apiVersion':'v1','items':[" + items + "]}";
+  };
+  constexpr const char* kLast =
+      "f.json:21: Pod: /items/19/metadata/name: expected a name, found nothing";
+  const std::string twenty = ReadJson(list(20));
+  EXPECT_EQ(twenty.substr(twenty.rfind("f.json:")), kLast);
+  const std::string one_more = ReadJson(list(21));
+  EXPECT_EQ(one_more.substr(one_more.rfind("f.json:")),
+            std::string(kLast) + "\n... and 1 more error in f.json");
+  const std::string many = ReadJson(list(1000));
+  EXPECT_EQ(many.substr(many.rfind("f.json:")),
+            std::string(kLast) + "\n... and 980 more errors in f.json");
+  // A syntax error replaces the errors of its own document only.
+  const std::string malformed = ReadJson(list(30) + "\n{'kind':}");
+  EXPECT_EQ(malformed.substr(malformed.rfind("f.json:")),
+            std::string(kLast) + "\n... and 11 more errors in f.json");
+  EXPECT_EQ(ReadJson(list(2) + "\n{'kind':'Pod','metadata':}"),
+            "f.json:2: Pod: /items/0/metadata/name: expected a name, found nothing\n"
+            "f.json:3: Pod: /items/1/metadata/name: expected a name, found nothing\n"
+            "f.json:4: expected a JSON value, found '}'");
+  EXPECT_EQ(ReadJson("{'kind':'PodList','apiVersion':'v1','items':[{},\n{'metadata'}]}"),
+            "f.json:2: expected ':', found '}'");
 }
 
 TEST_F(ManifestTest, SyntaxErrorsNameTheLine) {
@@ -141,7 +230,8 @@ TEST_F(ManifestTest, ErrorsInYamlNameTheLine) {
   EXPECT_EQ(Read("kind: Pod\napiVersion: v1\nmetadata: {name: a}\n---\n\nkind: Pod\n"
                  "apiVersion: v1\nmetadata: {name: a}\nspec: {priority: high}\n",
                  "f.yaml"),
-            "pod default/a; f.yaml:6: /spec/priority: expected an integer, found \"high\"");
+            "pod default/a; f.yaml:9: Pod default/a: /spec/priority: expected an integer, found "
+            "\"high\"");
   EXPECT_EQ(Read("just text\n", "f.yaml"),
             "f.yaml:1: /: expected an object, found another JSON value");
 }
@@ -154,17 +244,20 @@ TEST_F(ManifestTest, RejectsEmptyTextsAndUtf16) {
   EXPECT_EQ(Read(std::string_view("\xff\xfe{\0", 4), "f"), "f: expected UTF-8, found UTF-16");
 }
 
-TEST_F(ManifestTest, StopsWhenTheSinkReturnsAnError) {
+TEST_F(ManifestTest, ReportsErrorsOfTheSink) {
   int32_t count = 0;
   const Status status = ReadManifest(
-      Json(std::string("{'apiVersion':'v1','kind':'List','items':[") + kPodA + "," + kPodA + "]}"),
+      Json(std::string("{'apiVersion':'v1','kind':'List','items':[") + kPodA + ",\n" + kNodeB +
+           "]}"),
       "f", decoder_, [&](const AnyObject&) {
-        ++count;
-        return Status::AlreadyExists("/metadata/name: \"a\" already exists");
+        return ++count == 1 ? Status::AlreadyExists("/metadata/name: \"a\" already exists")
+                            : Status::NotFound("no room");
       });
-  EXPECT_EQ(count, 1);
+  EXPECT_EQ(count, 2);
   EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(status.message(), "f: /items/0/metadata/name: \"a\" already exists");
+  EXPECT_EQ(status.message(),
+            "f:1: Pod default/a: /items/0/metadata/name: \"a\" already exists\n"
+            "f:2: Node b: /items/1: no room");
 }
 
 TEST_F(ManifestTest, LimitsTheSizeOfItemsButNotTheirNumber) {
@@ -182,8 +275,10 @@ TEST_F(ManifestTest, LimitsTheSizeOfItemsButNotTheirNumber) {
   EXPECT_EQ(read(items), "Ok");
   const std::string padding(100 - 33, 'x');
   EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "'}"), "Ok");
-  EXPECT_EQ(read("{'metadata':{'name':'p'},'x':'" + padding + "xyz'}"),
-            "OutOfRange: f: /items/0: expected an object of at most 100 bytes, found 102 bytes");
+  EXPECT_EQ(
+      read("{'metadata':{'name':'p'},'x':'" + padding + "xyz'}"),
+      "OutOfRange: f:1: Pod default/p: /items/0: expected an object of at most 100 bytes, found "
+      "102 bytes");
 }
 
 }  // namespace

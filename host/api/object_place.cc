@@ -75,16 +75,6 @@ size_t FindElement(std::string_view json, size_t at, std::string_view index) {
   return at < json.size() && json[at] != ']' ? at : kNone;
 }
 
-// Returns a segment of a JSON pointer without its escapes.
-std::string Unescaped(std::string_view segment) {
-  std::string key;
-  for (size_t i = 0; i < segment.size(); ++i) {
-    const bool escape = segment[i] == '~' && i + 1 < segment.size();
-    key.push_back(!escape ? segment[i] : segment[++i] == '1' ? '/' : '~');
-  }
-  return key;
-}
-
 // Returns the text of the string that is the member `key` of the value at json[at]; "" if there is
 // no such string, or if it is not UTF-8.
 std::string_view TextOf(std::string_view json, size_t at, std::string_view key) {
@@ -100,17 +90,28 @@ std::string_view TextOf(std::string_view json, size_t at, std::string_view key) 
 
 size_t FindPlace(std::string_view json, std::string_view pointer) {
   size_t at = SkipSpaces(json, 0);
-  while (pointer.starts_with('/')) {
-    pointer.remove_prefix(1);
-    const std::string_view segment = pointer.substr(0, pointer.find('/'));
-    pointer.remove_prefix(segment.size());
+  for (const std::string& segment : SegmentsOf(pointer)) {
     const bool in_array = at < json.size() && json[at] == '[';
-    const size_t next =
-        in_array ? FindElement(json, at, segment) : FindMember(json, at, Unescaped(segment));
+    const size_t next = in_array ? FindElement(json, at, segment) : FindMember(json, at, segment);
     if (next == kNone) break;
     at = next;
   }
   return at;
+}
+
+std::vector<std::string> SegmentsOf(std::string_view pointer) {
+  std::vector<std::string> segments;
+  while (pointer.starts_with('/')) {
+    pointer.remove_prefix(1);
+    const std::string_view segment = pointer.substr(0, pointer.find('/'));
+    pointer.remove_prefix(segment.size());
+    std::string& key = segments.emplace_back();
+    for (size_t i = 0; i < segment.size(); ++i) {
+      const bool escape = segment[i] == '~' && i + 1 < segment.size();
+      key.push_back(!escape ? segment[i] : segment[++i] == '1' ? '/' : '~');
+    }
+  }
+  return segments;
 }
 
 bool HasMember(std::string_view json, std::string_view key) {

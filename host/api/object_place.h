@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::host {
 
@@ -19,6 +20,10 @@ size_t FindPlace(std::string_view json, std::string_view pointer);
 
 // Returns true if the root of `json` is an object that has the member `key`.
 bool HasMember(std::string_view json, std::string_view key);
+
+// Returns the keys and indexes of a JSON pointer, without its escapes: "metadata", "a/b" for
+// "/metadata/a~1b".
+std::vector<std::string> SegmentsOf(std::string_view pointer);
 
 // Returns the JSON pointer at the beginning of a message of Decoder: "/spec/priority" of
 // "/spec/priority: expected an integer". Returns "" if there is none.

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -61,6 +62,14 @@ TEST(ObjectPlaceTest, AcceptsMalformedText) {
     EXPECT_EQ(DescribeObject(json), "") << json;
   }
   EXPECT_EQ(From(R"({"a":tru,"b":[1 2],"c":3)", "/c"), "3");
+}
+
+TEST(ObjectPlaceTest, SplitsPointers) {
+  using Segments = std::vector<std::string>;
+  EXPECT_EQ(SegmentsOf(""), Segments{});
+  EXPECT_EQ(SegmentsOf("/"), Segments{""});
+  EXPECT_EQ(SegmentsOf("/items/3/a~1b~0~01"), (Segments{"items", "3", "a/b~~1"}));
+  EXPECT_EQ(SegmentsOf("/a~"), Segments{"a~"});
 }
 
 TEST(ObjectPlaceTest, FindsMembersOfTheRoot) {

@@ -31,8 +31,8 @@ std::string_view InputName(const std::string& path);
 
 // Adds every object of a manifest to the cluster, and passes each object that was added to `loaded`
 // as it was read. `loaded` may be empty.
-// Errors: those of ReadManifest and of EmbeddedCluster::Load. Each message begins with `name` and
-//         the position.
+// Errors: those of ReadManifest, and those of EmbeddedCluster::Load as errors of their objects. The
+//         objects without errors have been added.
 Status LoadManifest(std::string text, std::string_view name, Decoder& decoder,
                     EmbeddedCluster& cluster,
                     const std::function<void(const AnyObject& object)>& loaded = nullptr);

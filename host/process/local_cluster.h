@@ -36,7 +36,7 @@ class LocalCluster {
 
   // Adds the objects of a manifest, YAML or JSON, and delivers them to the watches. Messages call
   // the manifest `name`.
-  // Errors: those of LoadManifest. Objects that stand before the error have been added.
+  // Errors: those of LoadManifest. The objects without errors have been added.
   Status AddManifest(std::string_view name, std::string text);
   // Adds the objects of a file, or of `in` if `path` is kStandardInput.
   // Errors: those of ReadInput and AddManifest.

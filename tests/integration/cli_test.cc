@@ -198,11 +198,15 @@ TEST_F(CliTest, ReportsThePositionOfInvalidInput) {
       {"priority.yaml",
        "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Pod\n"
        "metadata: {name: p}\nspec: {priority: high}\n",
-       "priority.yaml:5: /spec/priority: "},
+       "priority.yaml:8: Pod default/p: /spec/priority: "},
       {"syntax.yaml", "kind: Pod\nmetadata: {name: p\n", "syntax.yaml:"},
       {"list.json", R"({"apiVersion":"v1","kind":"List","items":[{"kind":"Node","apiVersion":"v1",
         "metadata":{"name":"a"},"spec":{"taints":[{"key":"k","effect":"Foo"}]}}]})",
-       "list.json: /items/0/spec/taints/0/effect: "},
+       "list.json:2: Node a: /items/0/spec/taints/0/effect: "},
+      {"two.yaml", "apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: 7\n",
+       "two.yaml:1: Pod: /metadata/name: expected a name, found nothing\nberth: "},
+      {"two.yaml", "apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: 7\n",
+       "two.yaml:6: Node: /metadata: expected an object, found 7\n"},
       {"empty.json", "", "empty.json: "},
   };
   for (const Case& c : cases) {
