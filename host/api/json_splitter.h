@@ -42,6 +42,8 @@ class JsonSplitter {
   // Called at the end of the stream.
   // Errors: kInvalidArgument if an object is not complete.
   Status Finish() const;
+  // Returns true if the beginning of an object has been appended, and its end has not.
+  bool within_object() const { return !open_.empty(); }
 
  private:
   // The token that the splitter expects next.

@@ -9,6 +9,7 @@
 
 #include "host/api/decode_parts.h"
 #include "host/api/decode_value.h"
+#include "host/api/foreign_text.h"
 #include "host/api/json_syntax.h"
 #include "host/api/object_place.h"
 #include "host/api/yaml.h"
@@ -305,6 +306,17 @@ bool IsUtf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
 
+// Returns an error if the text is neither JSON nor YAML, but something that users confuse with them.
+Status CheckFormat(std::string_view text) {
+  std::string_view found = RecognizeForeignText(text);
+  if (found.empty() && IsPlainText(text)) found = "plain text";
+  if (found.empty()) return {};
+  return Status::InvalidArgument(
+      std::string("this looks like ")
+          .append(found)
+          .append("; expected Kubernetes objects as YAML or JSON: use kubectl get -o json"));
+}
+
 }  // namespace
 
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
@@ -317,6 +329,7 @@ Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Dec
   if (IsUtf16(text)) {
     return Status::InvalidArgument("expected UTF-8, found UTF-16").Annotate(file_name);
   }
+  if (Status status = CheckFormat(text); !status.ok()) return status.Annotate(file_name);
   ManifestReader reader(text, file_name, decoder, sink);
   const bool is_json = text[begin] == '{' || text[begin] == '[';
   return is_json ? reader.ReadJson() : reader.ReadYaml();

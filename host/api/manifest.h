@@ -29,7 +29,9 @@ using ManifestSink = std::function<Status(AnyObject object)>;
 // All objects without errors are passed to `sink`. After kMaxManifestErrors lines, errors are only
 // counted: "... and 12 more errors in nodes.json". Nothing is read after malformed text:
 //   pods.json:7: expected ',' or '}', found ']'
-// An empty text is an error (kInvalidArgument). The code is that of the first error.
+// An empty text is an error (kInvalidArgument), and so is a text that is neither JSON nor YAML:
+//   pods.txt: this looks like a table that kubectl prints; expected Kubernetes objects as YAML ...
+// The code is that of the first error.
 inline constexpr size_t kMaxManifestErrors = 20;
 Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                     const ManifestSink& sink);

@@ -232,8 +232,31 @@ TEST_F(ManifestTest, ErrorsInYamlNameTheLine) {
                  "f.yaml"),
             "pod default/a; f.yaml:9: Pod default/a: /spec/priority: expected an integer, found "
             "\"high\"");
-  EXPECT_EQ(Read("just text\n", "f.yaml"),
-            "f.yaml:1: /: expected an object, found another JSON value");
+  EXPECT_EQ(Read("---\njust text\n", "f.yaml"),
+            "f.yaml:2: /: expected an object, found another JSON value");
+}
+
+TEST_F(ManifestTest, RecognizesTextsThatAreNoObjects) {
+  struct Case {
+    const char* text;
+    const char* found;
+  };
+  const Case cases[] = {
+      {"\xef\xbb\xbf<!DOCTYPE html>\n<html><head><title>404</title></head></html>\n",
+       "an HTML page"},
+      {"NAME    READY   STATUS    RESTARTS   AGE\nweb-0   1/1     Running   0          3d\n",
+       "a table that kubectl prints"},
+      {"Name:         web-0\nNamespace:    default\n", "the output of kubectl describe"},
+      {"Error from server (NotFound): pods \"web\" not found\n", "an error message of kubectl"},
+      {"\x1f\x8b\x08", "a gzip file"},
+      {"just text\n", "plain text"},
+      {"2026-01-01 10:00:00 INFO host: started\n", "plain text"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(Read(c.text, "f.txt"),
+              std::string("f.txt: this looks like ") + c.found +
+                  "; expected Kubernetes objects as YAML or JSON: use kubectl get -o json");
+  }
 }
 
 TEST_F(ManifestTest, RejectsEmptyTextsAndUtf16) {

@@ -8,15 +8,28 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "host/api/foreign_text.h"
 #include "host/base/assert.h"
 
 namespace berth::host {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{64} << 10;
+
+// Returns the error of a file that does not begin with a JSON object. `error`: that of the splitter.
+// `begin`: the beginning of the file.
+Status NoStreamError(const Status& error, std::string_view begin) {
+  std::string text(error.message());
+  if (const std::string_view found = RecognizeForeignText(begin); !found.empty()) {
+    text = std::string("1: this looks like ").append(found);
+  }
+  text += "; expected watch events as JSON: use kubectl get --watch --output-watch-events -o json";
+  return Status::InvalidArgument(std::move(text));
+}
 
 }  // namespace
 
@@ -67,14 +80,22 @@ void EventFeed::Run() { End(ReadAll()); }
 Status EventFeed::ReadAll() {
   JsonSplitter splitter(limits_.object_bytes);
   std::vector<char> piece(kPieceBytes);
-  const auto sink = [this](JsonText object) { Put(std::move(object)); };
+  bool has_object = false;
+  const auto sink = [&](JsonText object) {
+    has_object = true;
+    Put(std::move(object));
+  };
   while (WaitForInput()) {
     const ssize_t size = read(file_.get(), piece.data(), piece.size());
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (size < 0) return Status::InvalidArgument(name_ + ": " + std::strerror(errno));
     Status status = size > 0 ? splitter.Append({piece.data(), static_cast<size_t>(size)}, sink)
                              : splitter.Finish();
-    if (!status.ok()) return Locate(status);
+    if (!status.ok()) {
+      const bool is_syntax = status.code() == ErrorCode::kInvalidArgument && size > 0;
+      if (has_object || splitter.within_object() || !is_syntax) return Locate(status);
+      return Locate(NoStreamError(status, {piece.data(), static_cast<size_t>(size)}));
+    }
     if (size == 0) return {};
   }
   return {};

@@ -48,7 +48,9 @@ class EventFeed {
   // Takes the next object. Writes `object` only if it returns kObject.
   Next Take(JsonText& object);
   // Returns why reading failed: an error of JsonSplitter, located with Locate(), or an error of the
-  // system. REQUIRES: Take() returned kFailed.
+  // system. If the file does not begin with an object, the error names what it looks like and what
+  // is expected.
+  // REQUIRES: Take() returned kFailed.
   const Status& error() const { return error_; }
   // Puts the name in front of an error that begins with a line: "12: ..." becomes "name:12: ...".
   Status Locate(const Status& error) const;

@@ -134,5 +134,41 @@ TEST_F(EventFeedTest, CanBeDestroyedWhileItWaitsForRoom) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
+TEST_F(EventFeedTest, NamesWhatAFileWithoutObjectsLooksLike) {
+  const std::string expected =
+      "; expected watch events as JSON: use kubectl get --watch --output-watch-events -o json";
+  struct Case {
+    const char* text;
+    std::string error;
+  };
+  const Case cases[] = {
+      {"<html><body>404</body></html>\n", "1: this looks like an HTML page" + expected},
+      {"NAME    READY   STATUS\nweb-0   1/1     Running\n",
+       "1: this looks like a table that kubectl prints" + expected},
+      {"\nkind: Pod\n", "2: expected an object, found 'k'" + expected},
+      {"[{}]", "1: expected an object, found '['" + expected},
+      {"{\"a\" 1}", "1: expected ':', found '1'"},
+      {"{\n", "1: expected the end of the object, found the end of the text"},
+  };
+  for (const Case& c : cases) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    read_end_ = FileDescriptor(ends[0]);
+    write_end_ = FileDescriptor(ends[1]);
+    Write(c.text);
+    Close();
+    EventFeed feed(std::move(read_end_), "f", {}, waker_);
+    EXPECT_EQ(Next(feed), "InvalidArgument: f:" + c.error);
+  }
+}
+
+TEST_F(EventFeedTest, ReportsOnlyTheErrorAfterAnObject) {
+  Write("{} <html>");
+  Close();
+  EventFeed feed(std::move(read_end_), "f", {}, waker_);
+  EXPECT_EQ(Next(feed), "{}");
+  EXPECT_EQ(Next(feed), "InvalidArgument: f:1: expected an object, found '<'");
+}
+
 }  // namespace
 }  // namespace berth::host

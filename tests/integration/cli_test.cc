@@ -208,6 +208,8 @@ TEST_F(CliTest, ReportsThePositionOfInvalidInput) {
       {"two.yaml", "apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: 7\n",
        "two.yaml:6: Node: /metadata: expected an object, found 7\n"},
       {"empty.json", "", "empty.json: "},
+      {"page.json", "<html></html>",
+       "page.json: this looks like an HTML page; expected Kubernetes"},
   };
   for (const Case& c : cases) {
     const Outcome run = Run({"simulate", "--cluster", File(c.file, c.text)});

@@ -331,7 +331,8 @@ TEST_F(RunCliTest, RefusesInvalidFlags) {
       {{"run", "--embedded"}, "run: expected --cluster or --events"},
       {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl", "--cluster", kSmall},
        "/none/r.jsonl: No such file or directory"},
-      {{"run", "--embedded", "--events", kSmall}, "small.yaml:1: expected an object, found '#'"},
+      {{"run", "--embedded", "--events", kSmall},
+       "small.yaml:1: expected an object, found '#'; expected watch events as JSON: use kubectl"},
       {{"run", "--embedded", "--record", "/dev/full", "--cluster", kSmall},
        "/dev/full: the recording could not be written"},
   };
