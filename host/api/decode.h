@@ -56,7 +56,8 @@ class Reader;  // The state of decoding. It is not included here because its hea
 //
 // Amounts are whole units (thousandths for cpu), each rounded up. Resources that the scheduler
 // ignores (plain names other than the four standard ones, hugepages-* and attachable-volumes-*) are
-// left out. Selectors that Kubernetes cannot parse are decoded with BERTH_SELECTOR_INVALID.
+// left out. Selectors that Kubernetes cannot parse are decoded with BERTH_SELECTOR_INVALID; only an
+// unknown operator of node affinity is an error.
 //
 // Returns: the object, or an error that begins with the JSON pointer of the value:
 //   /spec/containers/0/resources/requests/cpu: expected a quantity such as 100m, found "abc"

@@ -65,17 +65,23 @@ bool IsValid(const Interner& interner, Owner owner, berth_requirement& requireme
   return IsValidExpression(interner, requirement);
 }
 
-bool ReadRequirement(Reader& reader, JsonValue& value, berth_requirement* requirement) {
+// Reads an operator. An unknown operator of a label selector makes the selector invalid, as in
+// Kubernetes; an unknown operator of a node selector term is an error.
+bool ReadOperator(Reader& reader, JsonValue& value, Owner owner, uint32_t* op) {
+  if (owner != Owner::kLabelSelector) return reader.ReadEnum(value, kOperators, op);
+  std::string_view text;
+  if (!reader.ReadText(value, &text)) return false;
+  *op = FindOperator(text);
+  return true;
+}
+
+bool ReadRequirement(Reader& reader, JsonValue& value, Owner owner,
+                     berth_requirement* requirement) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "key"_field: return reader.ReadId(v, &requirement->key);
       case "values"_field: return reader.ReadIds(v, &requirement->values);
-      case "operator"_field: {
-        std::string_view text;
-        if (!reader.ReadText(v, &text)) return false;
-        requirement->op = FindOperator(text);
-        return true;
-      }
+      case "operator"_field: return ReadOperator(reader, v, owner, &requirement->op);
       default: return true;
     }
   });
@@ -86,7 +92,7 @@ bool ReadRequirement(Reader& reader, JsonValue& value, berth_requirement* requir
 bool ReadRequirements(Reader& reader, JsonValue& value, Owner owner, bool* valid) {
   return reader.ForEachElement(value, [&](JsonValue& element) {
     berth_requirement requirement = {kEmptyId, 0, {nullptr, 0, sizeof(Id)}, 0};
-    if (!ReadRequirement(reader, element, &requirement)) return false;
+    if (!ReadRequirement(reader, element, owner, &requirement)) return false;
     if (!IsValid(reader.interner(), owner, requirement)) *valid = false;
     reader.requirements.Push(requirement);
     return true;

@@ -116,6 +116,40 @@ TEST_F(DecodeSelectorTest, MarksNodeTermsThatKubernetesCannotParse) {
   for (const char* term : terms) EXPECT_EQ(NodeTerm(term), "invalid") << term;
 }
 
+TEST_F(DecodeSelectorTest, RejectsUnknownOperatorsOfNodeAffinity) {
+  const auto decode = [this](const std::string& required, const std::string& preferred) {
+    return decoder_
+        .DecodePod(Json("{'metadata':{'name':'a'},'spec':{'affinity':{'nodeAffinity':{"
+                        "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[" +
+                        required + "]},'preferredDuringSchedulingIgnoredDuringExecution':[" +
+                        preferred + "]}}}}"))
+        .status()
+        .ToString();
+  };
+  const std::string path = "InvalidArgument: /spec/affinity/nodeAffinity/";
+  const std::string expected =
+      "/operator: expected In, NotIn, Exists, DoesNotExist, Gt or Lt, found ";
+  EXPECT_EQ(decode("{'matchExpressions':[{'key':'a','operator':'Exists'},{'key':'a',"
+                   "'operator':'Equals','values':['b']}]}",
+                   ""),
+            path +
+                "requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/"
+                "matchExpressions/1" +
+                expected + "\"Equals\"");
+  EXPECT_EQ(decode("{'matchFields':[{'key':'metadata.name','operator':'in','values':['n']}]}", ""),
+            path +
+                "requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/"
+                "matchFields/0" +
+                expected + "\"in\"");
+  EXPECT_EQ(decode("", "{'weight':1,'preference':{'matchExpressions':[{'operator':'=='}]}}"),
+            path +
+                "preferredDuringSchedulingIgnoredDuringExecution/0/preference/"
+                "matchExpressions/0" +
+                expected + "\"==\"");
+  EXPECT_EQ(decode("{'matchExpressions':[{'key':'a'},{'key':'a','operator':''}]}", ""), "Ok")
+      << "a term without an operator is invalid, as in Kubernetes";
+}
+
 TEST_F(DecodeSelectorTest, ReadsNodeAffinity) {
   const PodRef pod = DecodePod(
       "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{},"

@@ -1,6 +1,11 @@
 #include "host/cli/command.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,8 +15,10 @@
 #include <berth/abi.h>
 
 #include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/help_texts.h"
+#include "host/cli/kube_scheduler_flags.h"
 #include "host/cli/profile_convert.h"
 
 namespace berth::host {
@@ -66,8 +73,8 @@ void AddShowOutput(CLI::App& command, ProfileFlags& flags) {
 void AddPluginDirectory(CLI::App& command, std::string& directory) {
   command
       .add_option("--plugin-dir", directory,
-                  "The directory of the plugins [plugins beside the executable, or else the "
-                  "installed ones]")
+                  "The directory of the plugins; replaces the built-in one [plugins beside the "
+                  "executable, or else the installed ones]")
       ->type_name("DIR");
 }
 
@@ -75,11 +82,22 @@ void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directori
   command
       .add_option(
           "--plugin-dir", directories,
-          "A directory of plugins [plugins beside the executable, or else the installed ones]; "
-          "may be given several times")
+          "A directory of plugins; replaces the built-in one [plugins beside the executable, or "
+          "else the installed ones]; may be given several times")
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
+}
+
+// Returns the error message for a seed; "" if it is valid.
+std::string CheckSeed(const std::string& text) {
+  // CLI11 converts the text with strtoull, which accepts a sign and numbers that are too large.
+  char* end = nullptr;
+  errno = 0;
+  static_cast<void>(std::strtoull(text.c_str(), &end, 0));
+  if (!text.empty() && IsDigit(text.front()) && *end == '\0' && errno == 0) return "";
+  return "expected a number from 0 to " + std::to_string(std::numeric_limits<uint64_t>::max()) +
+         ", found " + text;
 }
 
 void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
@@ -97,7 +115,8 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
       .add_option("--seed", flags.seed,
                   "The seed of the choice between equally good nodes [" +
                       std::to_string(kDefaultSeed) + "]; equal seeds give equal results")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CheckSeed);
   AddOutput(command, flags.output);
   command.add_flag("-v,--verbose", flags.verbosity,
                    "Print more log lines: -v information, -vv debugging, -vvv tracing");
@@ -263,6 +282,47 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
                                  FullName(&app) + " --help)" + DidYouMean(args.front(), names));
 }
 
+// Returns an error about an option that `command` does not have.
+std::string UnknownOption(const CLI::App& command, std::string_view argument) {
+  std::string option(argument.substr(0, argument.find('=')));
+  // CLI11 splits -v=2 into -v, which exists, and -=2.
+  if (option == "-") option = "--v";
+  std::string text = "there is no option " + option;
+  if (command.get_name() == "run") {
+    const std::string_view advice = KubeSchedulerAdvice(option);
+    if (!advice.empty()) return text.append(": ").append(advice);
+  }
+  text += " (see " + FullName(&command) + " --help)";
+  if (const CLI::App* parent = command.get_parent()) {
+    if (parent->get_option_no_throw(option) != nullptr) {
+      return text + "; did you mean " + FullName(parent) + " " + option + "?";
+    }
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  }
+  return text + DidYouMean(option, names);
+}
+
+// Returns an error that names the arguments that the command line has in excess; ok if there are
+// none. CLI11 would not suggest anything, and would report missing options first.
+Status CheckExcess(const CLI::App& app) {
+  const CLI::App& command = *Innermost(&app);
+  const std::vector<std::string> excess = command.remaining();
+  std::vector<std::string> unknown;
+  for (const std::string& argument : excess) {
+    if (argument.size() > 1 && argument.starts_with('-') && argument != "--") {
+      unknown.push_back(UnknownOption(command, argument));
+    }
+  }
+  if (!unknown.empty()) return Status::InvalidArgument(Join(unknown, "\n"));
+  if (excess.empty() || command.get_option_no_throw("--cluster") == nullptr) return {};
+  return Status::InvalidArgument(command.get_name() + ": expected only options, found \"" +
+                                 excess.front() + "\"; to read a file, use --cluster FILE (see " +
+                                 FullName(&command) + " --help)");
+}
+
 int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& env) {
   if (app.got_subcommand("run")) return ExecuteRun(line.run, env);
   if (app.got_subcommand("simulate")) return ExecuteSimulate(line.simulate, env);
@@ -303,6 +363,9 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
+    if (Status status = CheckExcess(app); error.get_exit_code() != 0 && !status.ok()) {
+      return Fail(env, status);
+    }
     const int exit_status = app.exit(error, env.out, env.err);
     return exit_status == 0 ? Print(env, "", kExitDone) : kExitBadInput;
   }
@@ -321,12 +384,16 @@ int Fail(CommandEnvironment& env, const Status& status) {
 }
 
 int Print(CommandEnvironment& env, std::string_view text, int exit_status) {
+  // If the output has failed already, errno is that of the failure.
+  if (env.out.good()) errno = 0;
   env.out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  return env.out.flush() ? exit_status : OutputFailed(env);
+  return env.out.flush() ? exit_status : OutputFailed(env, errno);
 }
 
-int OutputFailed(CommandEnvironment& env) {
-  return Fail(env, Status::Unavailable("the output could not be written"));
+int OutputFailed(CommandEnvironment& env, int error) {
+  std::string text = "the output could not be written";
+  if (error != 0) text.append(": ").append(std::strerror(error));
+  return Fail(env, Status::Unavailable(std::move(text)));
 }
 
 }  // namespace berth::host

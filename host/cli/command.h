@@ -53,8 +53,9 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env);
 // Prints "berth: message" to env.err and returns kExitBadInput.
 int Fail(CommandEnvironment& env, const Status& status);
 
-// Prints that the output could not be written, and returns kExitBadInput.
-int OutputFailed(CommandEnvironment& env);
+// Prints that the output could not be written, and returns kExitBadInput. `error`: the errno of the
+// operation that failed, or 0 if it is not known.
+int OutputFailed(CommandEnvironment& env, int error);
 
 // Writes `text` and flushes the output. Returns `exit_status`, or kExitBadInput if `text` could not
 // be written.

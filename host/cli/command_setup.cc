@@ -34,6 +34,13 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
   return FindPluginDirectory(env.executable);
 }
 
+Status CheckStandardInput(std::string_view command, std::span<const std::string> files) {
+  if (std::ranges::count(files, kStandardInput) <= 1) return {};
+  return Status::InvalidArgument(
+      std::string(command) +
+      ": expected - for one input, found it for several: standard input can be read only once");
+}
+
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags) {
   constexpr std::array<uint32_t, 3> kLevels = {BERTH_LOG_INFO, BERTH_LOG_DEBUG, BERTH_LOG_TRACE};
   if (flags.verbosity <= 0) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,10 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 const CommandEnvironment& env);
+
+// Returns an error if `files`, the inputs of `command`, contain standard input more than once,
+// because it can be read only once.
+Status CheckStandardInput(std::string_view command, std::span<const std::string> files);
 
 // Returns the log level that --verbose selects; none if --verbose was not given.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);

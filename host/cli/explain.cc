@@ -96,6 +96,9 @@ Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
 }  // namespace
 
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
+  if (Status status = CheckStandardInput("explain", flags.cluster_files); !status.ok()) {
+    return Fail(env, status);
+  }
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   const auto simulation = OpenSimulation(flags, env, progress);
   progress.Clear();

@@ -1,13 +1,16 @@
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
 #include "host/guard/point.h"
+#include "host/loader/plugin_catalog.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -39,6 +42,20 @@ std::string JoinNames(const Json& names) {
 
 // ---- list ---------------------------------------------------------------------------------------
 
+// Returns the names of the shared objects in the directory that are not loaded because of their
+// names.
+std::vector<std::string> IgnoredLibraries(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (name.ends_with(".so") && !IsLibraryName(name)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 Json ListOf(const PluginSet& plugins, const std::string& directory) {
   Json list = Json::array();
   for (const auto& [name, plugin] : plugins.catalog().plugins()) {
@@ -55,7 +72,10 @@ Json ListOf(const PluginSet& plugins, const std::string& directory) {
                       {"code", LoadErrorName(error.code)},
                       {"message", error.ToString()}});
   }
-  return {{"directory", directory}, {"plugins", std::move(list)}, {"broken", std::move(broken)}};
+  return {{"directory", directory},
+          {"plugins", std::move(list)},
+          {"broken", std::move(broken)},
+          {"ignored", IgnoredLibraries(directory)}};
 }
 
 void AppendList(const Json& list, TerminalWidth width, std::string& out) {
@@ -70,6 +90,11 @@ void AppendList(const Json& list, TerminalWidth width, std::string& out) {
     }
     table.Append(width, out);
     out += "\nDirectory: " + Printable(list["directory"].get<std::string>()) + ".\n";
+  }
+  if (!list["ignored"].empty()) {
+    out += "\nIgnored, because the names of plugin libraries are lib*.so:\n";
+    for (const Json& name : list["ignored"])
+      out += "  " + Printable(name.get<std::string>()) + '\n';
   }
   if (list["broken"].empty()) return;
   out += "\nNot loaded:\n";

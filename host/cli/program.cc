@@ -12,6 +12,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -79,6 +80,8 @@ int RunProgram(int argc, char** argv, std::string_view name, const ProgramComman
   if (argc < 1) return kExitBadInput;
   try {
     return Run(argc, argv, command);
+  } catch (const std::bad_alloc&) {
+    std::cerr << name << ": out of memory" << std::endl;
   } catch (const std::exception& error) {
     std::cerr << name << ": " << error.what() << std::endl;
   }

@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,12 +60,9 @@ Status CheckFlags(const RunFlags& flags, int in_descriptor) {
     return Status::InvalidArgument(
         "run: expected --cluster or --events, found no source of pods and nodes");
   }
-  if (flags.events == kStandardInput &&
-      std::ranges::find(flags.cluster_files, kStandardInput) != flags.cluster_files.end()) {
-    return Status::InvalidArgument(
-        "run: expected - for --cluster or for --events, found both: standard input can be read "
-        "only once");
-  }
+  std::vector<std::string> inputs = flags.cluster_files;
+  inputs.push_back(flags.events);
+  if (Status status = CheckStandardInput("run", inputs); !status.ok()) return status;
   return flags.record.empty() ? Status() : CheckRecord(flags, in_descriptor);
 }
 
@@ -81,14 +78,23 @@ class RunPrinter final : public RunObserver {
                    {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live}) {}
 
   Progress& progress() { return progress_; }
+  // Flushes the output. Returns false if anything could not be written.
+  bool Flush() {
+    errno = 0;
+    env_.out.flush();
+    return KeepOutputError();
+  }
+  // The errno of the first failure of the output; 0 if it is not known.
+  int output_error() const { return output_error_.value_or(0); }
 
  private:
   void OnReadingFile(std::string_view name) override {
     progress_.ShowActivity("Reading " + std::string(name));
   }
   bool OnDecision(const DecisionLine& line) override {
+    errno = 0;
     decisions_.Print(line);
-    return static_cast<bool>(env_.out);
+    return KeepOutputError();
   }
   void OnReload(const ReloadResult& result) override {
     if (!result.status.ok()) {
@@ -102,24 +108,32 @@ class RunPrinter final : public RunObserver {
     }
     progress_.Print(text + '\n');
   }
-  bool OnIdle() override { return static_cast<bool>(env_.out.flush()); }
+  bool OnIdle() override { return Flush(); }
   void OnLog(uint32_t level, std::string_view plugin, std::string_view message) override {
     PrintLogLine(progress_, level, plugin, message);
+  }
+
+  // Returns false if the output has failed, and keeps the errno of the first failure.
+  bool KeepOutputError() {
+    if (env_.out) return true;
+    if (!output_error_.has_value()) output_error_ = errno;
+    return false;
   }
 
   CommandEnvironment& env_;
   Progress progress_;
   DecisionPrinter decisions_;
+  std::optional<int> output_error_;
 };
 
-int Finish(const Status& status, const RunSummary& summary, Progress& progress,
+int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
            CommandEnvironment& env) {
   std::string text;
   AppendSummary(summary, env.err_is_terminal ? env.out_width : std::nullopt, text);
-  const bool written = static_cast<bool>(env.out.flush());
-  progress.Print(text);
+  const bool written = printer.Flush();
+  printer.progress().Print(text);
   if (!status.ok()) return Fail(env, status);
-  if (!written) return OutputFailed(env);
+  if (!written) return OutputFailed(env, printer.output_error());
   if (summary.signal > 0) return kExitSignal + summary.signal;
   return summary.pending == 0 ? kExitDone : kExitNotAllScheduled;
 }
@@ -149,7 +163,7 @@ int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
   printer.progress().Clear();
   if (!status.ok()) return Fail(env, status);
   status = run.Run();
-  return Finish(status, run.Summary(), printer.progress(), env);
+  return Finish(status, run.Summary(), printer, env);
 }
 
 }  // namespace berth::host

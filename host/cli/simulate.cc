@@ -126,6 +126,10 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
 }  // namespace
 
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
+  std::vector<std::string> inputs = flags.cluster_files;
+  inputs.insert(inputs.end(), flags.pod_files.begin(), flags.pod_files.end());
+  if (Status status = CheckStandardInput("simulate", inputs); !status.ok())
+    return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
   auto simulation = OpenSimulation(flags, env, progress);
   Status status = simulation.ok() ? Status() : simulation.status();

@@ -88,7 +88,7 @@ TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
                      out.get()),
             2);
   EXPECT_THAT(Error(), HasSubstr("1 bound, 0 pending; 1 node; 2 events in 1s.\n"
-                                 "berth: the output could not be written\n"));
+                                 "berth: the output could not be written: Broken pipe\n"));
   EXPECT_EQ(ReadAll(recording),
             Line("ADDED", NodeJson("n", "100")) + Line("ADDED", PodJson("p0", "1"), "1s") +
                 Line("DECISION", R"({"time":1.0,"type":"Bound","pod":"default/p0","node":"n"})"));
@@ -105,7 +105,8 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
   for (const std::vector<std::string>& command : commands) {
     const FileDescriptor out = BrokenPipe();
     EXPECT_EQ(RunBerth(command, out.get()), 2) << command.front();
-    EXPECT_THAT(Error(), EndsWith("berth: the output could not be written\n")) << command.front();
+    EXPECT_THAT(Error(), EndsWith("berth: the output could not be written: Broken pipe\n"))
+        << command.front();
   }
 }
 

@@ -1,0 +1,170 @@
+// Mistakes on the command line, and what berth says about them.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class UsageCliTest : public CliTest {};
+
+struct UsageCase {
+  std::vector<std::string> args;
+  std::string message;  // The whole of standard error.
+};
+
+TEST_F(UsageCliTest, ReportsExcessArguments) {
+  const std::vector<UsageCase> cases = {
+      {{"--versio"},
+       "berth: there is no option --versio (see berth --help); did you mean --version?\n"},
+      {{"simulate", "--clster", "c.yaml"},
+       "berth: there is no option --clster (see berth simulate --help); did you mean --cluster?\n"},
+      {{"simulate", "--cluster", kSmall, "--sed=7"},
+       "berth: there is no option --sed (see berth simulate --help); did you mean --seed?\n"},
+      {{"plugin", "list", "--outptu", "json"},
+       "berth: there is no option --outptu (see berth plugin list --help); did you mean "
+       "--output?\n"},
+      {{"simulate", "--version"},
+       "berth: there is no option --version (see berth simulate --help); did you mean berth "
+       "--version?\n"},
+      {{"simulate", "--zzzzzzz"},
+       "berth: there is no option --zzzzzzz (see berth simulate --help)\n"},
+      {{"simulate", "-x", "--cluster", kSmall},
+       "berth: there is no option -x (see berth simulate --help)\n"},
+      {{"simulate", "dump.json"},
+       "berth: simulate: expected only options, found \"dump.json\"; to read a file, use --cluster "
+       "FILE (see berth simulate --help)\n"},
+      {{"explain", "--pod", "web", "dump.json"},
+       "berth: explain: expected only options, found \"dump.json\"; to read a file, use --cluster "
+       "FILE (see berth explain --help)\n"},
+      {{"run", "--embedded", "dump.json"},
+       "berth: run: expected only options, found \"dump.json\"; to read a file, use --cluster FILE "
+       "(see berth run --help)\n"},
+      {{"run", "--embedded", "--unknown", "dump.json"},
+       "berth: there is no option --unknown (see berth run --help)\n"},
+  };
+  for (const UsageCase& c : cases) {
+    const Outcome run = Run(c.args);
+    EXPECT_EQ(run.exit_status, 2) << c.message;
+    EXPECT_EQ(run.out, "") << c.message;
+    EXPECT_EQ(run.err, c.message);
+  }
+}
+
+TEST_F(UsageCliTest, AnswersOptionsOfKubeScheduler) {
+  const Outcome run = Run({"run", "--kubeconfig", "/etc/kubernetes/scheduler.conf",
+                           "--leader-elect=true", "--bind-address=127.0.0.1", "--v=2"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.err,
+            "berth: there is no option --kubeconfig: Berth does not connect to an API server yet: "
+            "use --cluster to read objects from files, and --events to follow a watch\n"
+            "berth: there is no option --leader-elect: Berth does not elect a leader yet: it "
+            "changes nothing outside its process\n"
+            "berth: there is no option --bind-address: Berth does not serve HTTP requests yet\n"
+            "berth: there is no option --v: use -v for information, -vv for debugging or -vvv for "
+            "tracing; logLevel in the host file sets the same\n");
+  EXPECT_THAT(Run({"run", "--embedded", "--cluster", kSmall, "-v=2"}).err,
+              HasSubstr("there is no option --v: use -v for information"));
+  EXPECT_THAT(Run({"simulate", "--kubeconfig", "x"}).err,
+              HasSubstr("there is no option --kubeconfig (see berth simulate --help)"));
+}
+
+TEST_F(UsageCliTest, ReportsASeedThatIsNoNumber) {
+  constexpr const char* kMax = "18446744073709551615";
+  for (const char* seed : {"-1", "many", "1.5", "18446744073709551616"}) {
+    const Outcome run = Run({"simulate", "--cluster", kSmall, "--seed", seed});
+    EXPECT_EQ(run.exit_status, 2) << seed;
+    EXPECT_THAT(run.err, HasSubstr(std::string("--seed: expected a number from 0 to ") + kMax +
+                                   ", found " + seed + "\n"));
+  }
+  for (const char* seed : {"0", kMax}) {
+    EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--seed", seed}).exit_status, 1) << seed;
+  }
+}
+
+TEST_F(UsageCliTest, ReadsStandardInputOnlyOnce) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"simulate", "--cluster", "-", "--pods", "-"},
+      {"simulate", "--cluster", "-", "-"},
+      {"simulate", "--cluster", kSmall, "--pods", "-", "-"},
+      {"explain", "--cluster", "-", "-", "--pod", "web"},
+      {"run", "--embedded", "--cluster", "-", "--events", "-"},
+      {"run", "--embedded", "--cluster", "-", "-"},
+  };
+  for (const std::vector<std::string>& args : commands) {
+    const Outcome run = Run(args, kNodes);
+    EXPECT_EQ(run.exit_status, 2) << args.front();
+    EXPECT_EQ(run.err, "berth: " + args.front() +
+                           ": expected - for one input, found it for several: standard input can "
+                           "be read only once\n");
+  }
+}
+
+TEST_F(UsageCliTest, ReportsWhyTheOutputCouldNotBeWritten) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"simulate", "--cluster", kSmall},
+      {"explain", "--cluster", kSmall, "--pod", "web-1"},
+      {"run", "--embedded", "--cluster", kSmall},
+      {"plugin", "list"},
+      {"--help"},
+      {"run", "--help"},
+      {"--version"},
+  };
+  for (const std::vector<std::string>& args : commands) {
+    std::ofstream full("/dev/full");
+    std::istringstream in;
+    const Outcome run = RunTo(full, args, in);
+    EXPECT_EQ(run.exit_status, 2) << args.front();
+    EXPECT_THAT(run.err,
+                EndsWith("berth: the output could not be written: No space left on device\n"))
+        << args.front();
+  }
+}
+
+TEST_F(UsageCliTest, ReportsAnUnknownOperatorOfNodeAffinity) {
+  const std::string affinity =
+      "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution:\n"
+      "    {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: Equals}]}]}}}\n";
+  const Outcome run = Run({"simulate", "--cluster", "-"}, kNodes + PodOf("web", "1", affinity));
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("Pod default/web: /spec/affinity/nodeAffinity/"),
+                             HasSubstr("/operator: expected In, NotIn, Exists, DoesNotExist, Gt or "
+                                       "Lt, found \"Equals\"\n")));
+}
+
+TEST_F(UsageCliTest, ListsLibrariesThatAreIgnoredForTheirNames) {
+  const std::string plugins = folder_ + "/plugins";
+  std::filesystem::create_directories(plugins);
+  const std::string library = BERTH_BINARY_DIR "/plugins/libnode_name.so";
+  std::filesystem::copy_file(library, plugins + "/node_name.so");
+  std::filesystem::copy_file(library, plugins + "/acme.so");
+  File("plugins/README.md", "");
+  const std::vector<std::string> list = {"plugin", "list", "--plugin-dir", plugins};
+  EXPECT_EQ(Run(list).out, "There are no plugins in " + plugins +
+                               ".\n\nIgnored, because the names of plugin libraries are lib*.so:\n"
+                               "  acme.so\n  node_name.so\n");
+  std::filesystem::copy_file(library, plugins + "/libnode_name.so");
+  EXPECT_THAT(Run(list).out, HasSubstr("\n  acme.so\n  node_name.so\n"));
+  std::filesystem::remove(plugins + "/acme.so");
+  std::filesystem::remove(plugins + "/node_name.so");
+  EXPECT_THAT(Run(list).out, Not(HasSubstr("Ignored")));
+}
+
+TEST_F(UsageCliTest, HelpTellsThatAPluginDirectoryReplacesTheBuiltInOne) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"run", "--help"}, {"plugin", "list", "--help"}}) {
+    EXPECT_THAT(Run(args).out, HasSubstr("replaces the built-in one"));
+  }
+}
+
+}  // namespace
+}  // namespace berth::host
