@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/api/objects.h"
+#include "host/base/saturating.h"
 
 namespace berth::host {
 namespace {
@@ -192,6 +193,12 @@ int64_t ColumnSpec::PodAmount(const berth_pod& pod) const {
     case ColumnRule::kHostPort: return CountUses(Elements<berth_port>(pod.host_ports));
     default: BERTH_ASSERT_MSG(false, "column %s is not a sum over pods", name_.c_str());
   }
+}
+
+int64_t ColumnSpec::SumOver(std::span<const berth_pod* const> pods) const {
+  int64_t sum = 0;
+  for (const berth_pod* pod : pods) sum = AddAmounts(sum, PodAmount(*pod));
+  return sum;
 }
 
 namespace {

@@ -61,8 +61,11 @@ class ColumnSpec {
 
   // Writes the node's value to `out`, which has width() bytes. REQUIRES: !is_pod_sum().
   void NodeValue(const berth_node& node, void* out) const;
-  // Returns the amount that a pod adds to its node's value. REQUIRES: is_pod_sum().
+  // Returns the amount, 0 or more, that a pod adds to its node's value. REQUIRES: is_pod_sum().
   int64_t PodAmount(const berth_pod& pod) const;
+  // Returns the value of a node with these pods: the sum of their amounts, limited to kMaxAmount.
+  // REQUIRES: is_pod_sum().
+  int64_t SumOver(std::span<const berth_pod* const> pods) const;
 
  private:
   ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interner& interner);

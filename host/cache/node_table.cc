@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "host/base/saturating.h"
+
 namespace berth::host {
 
 // --- nodes --------------------------------------------------------------------------------------
@@ -47,7 +49,7 @@ Row NodeTable::RowForPodsOf(std::string_view name) {
 void NodeTable::AddPod(Row row, PodRef pod) {
   BERTH_ASSERT(row < row_count());
   BERTH_ASSERT(pod != nullptr);
-  AddToPodColumns(row, pod->view(), 1);
+  AddToPodColumns(row, pod->view());
   pod_views_[row].push_back(&pod->view());
   pod_refs_[row].push_back(std::move(pod));
   pod_lists_[row] = {pod_views_[row].data(), pod_views_[row].size()};
@@ -61,11 +63,13 @@ void NodeTable::RemovePod(Row row, const berth_pod* pod) {
   const auto found = std::ranges::find(views, pod);
   BERTH_ASSERT_MSG(found != views.end(), "pod is not on row %u", row);
   const auto index = static_cast<size_t>(found - views.begin());
-  AddToPodColumns(row, *pod, -1);
   std::swap(views[index], views.back());
   std::swap(refs[index], refs.back());
+  // Keep the pod alive until the columns no longer count it.
+  const PodRef removed = std::move(refs.back());
   views.pop_back();
   refs.pop_back();
+  RemoveFromPodColumns(row, *pod);
   pod_lists_[row] = {views.data(), views.size()};
   BumpGeneration(row);
   if (refs.empty() && !IsLive(row)) ReleaseRow(row);
@@ -185,11 +189,7 @@ void NodeTable::FillColumn(Column& column) {
       if (IsLive(row)) column.spec.NodeValue(*nodes_[row], column.storage.At(row));
       continue;
     }
-    uint64_t sum = 0;
-    for (const berth_pod* pod : pod_views_[row]) {
-      sum += static_cast<uint64_t>(column.spec.PodAmount(*pod));
-    }
-    *static_cast<int64_t*>(column.storage.At(row)) = static_cast<int64_t>(sum);
+    *static_cast<int64_t*>(column.storage.At(row)) = column.spec.SumOver(pod_views_[row]);
   }
 }
 
@@ -206,16 +206,25 @@ void NodeTable::ClearNodeColumns(Row row) {
   }
 }
 
-void NodeTable::AddToPodColumns(Row row, const berth_pod& pod, int64_t sign) {
+template <class F>
+void NodeTable::ForEachPodSum(Row row, F&& each) {
   for (const auto& column : columns_) {
     if (column == nullptr || !column->spec.is_pod_sum()) continue;
-    auto* value = static_cast<int64_t*>(column->storage.At(row));
-    // Wraps around instead of saturating, so that removing a pod subtracts exactly what adding it
-    // added.
-    const uint64_t amount =
-        static_cast<uint64_t>(sign) * static_cast<uint64_t>(column->spec.PodAmount(pod));
-    *value = static_cast<int64_t>(static_cast<uint64_t>(*value) + amount);
+    each(column->spec, *static_cast<int64_t*>(column->storage.At(row)));
   }
+}
+
+void NodeTable::AddToPodColumns(Row row, const berth_pod& pod) {
+  ForEachPodSum(row, [&pod](const ColumnSpec& spec, int64_t& value) {
+    value = AddAmounts(value, spec.PodAmount(pod));
+  });
+}
+
+void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
+  ForEachPodSum(row, [&](const ColumnSpec& spec, int64_t& value) {
+    // A sum that reached the limit may be less than the sum of its amounts, so it is computed anew.
+    value = value == kMaxAmount ? spec.SumOver(pod_views_[row]) : value - spec.PodAmount(pod);
+  });
 }
 
 }  // namespace berth::host

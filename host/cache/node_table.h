@@ -122,7 +122,12 @@ class NodeTable {
   void BumpGeneration(Row row) { generations_[row] = ++generation_; }
   void WriteNodeColumns(Row row);
   void ClearNodeColumns(Row row);
-  void AddToPodColumns(Row row, const berth_pod& pod, int64_t sign);
+  // Calls each(spec, value) for every sum over pods, with the row's value.
+  template <class F>
+  void ForEachPodSum(Row row, F&& each);
+  void AddToPodColumns(Row row, const berth_pod& pod);
+  // REQUIRES: the pod is no longer in pod_views_[row].
+  void RemoveFromPodColumns(Row row, const berth_pod& pod);
   void FillColumn(Column& column);
   // Adds an unpinned column to the totals of idle columns, or removes it from them.
   void AddIdle(const Column& column);

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/base/saturating.h"
 
 namespace berth::host {
 namespace {
@@ -161,22 +162,54 @@ TEST_F(NodeTableTest, PodSumsAreUpdatedWithThePods) {
   EXPECT_EQ(At("pods.count", row), 0);
 }
 
-// Sums wrap around, so that removing a pod subtracts exactly what adding it added.
-TEST_F(NodeTableTest, SumsRecoverFromOverflow) {
+TEST_F(NodeTableTest, SumsAreLimitedAndRecover) {
   const Row row = Set("a");
-  EXPECT_EQ(At("req:example.com/x", row), 0);
-  const auto huge = [&](const char* name) {
-    return objects_.Pod(
-        {.name = name, .node = "a", .requests = "\"example.com/x\":\"9223372036854775807\""});
-  };
-  const PodRef p = huge("p");
-  const PodRef q = huge("q");
-  table_.AddPod(row, p);
-  table_.AddPod(row, q);
+  EXPECT_EQ(At("req.cpu", row), 0);
+  EXPECT_EQ(At("nonzero.cpu", row), 0);
+  const PodRef p = Put(row, "p", "1E");
+  const PodRef q = Put(row, "q", "1E");
+  EXPECT_EQ(At("req.cpu", row), kMaxAmount);
+  EXPECT_EQ(At("nonzero.cpu", row), kMaxAmount);
+  const PodRef r = Put(row, "r", "500m");
   table_.RemovePod(row, &p->view());
-  EXPECT_EQ(At("req:example.com/x", row), INT64_MAX);
+  EXPECT_EQ(At("req.cpu", row), kMaxAmount);
   table_.RemovePod(row, &q->view());
+  EXPECT_EQ(At("req.cpu", row), 500);
+  EXPECT_EQ(At("nonzero.cpu", row), 500);
+  EXPECT_EQ(At("pods.count", row), 1);
+}
+
+TEST_F(NodeTableTest, ASumAtTheLimitIsExact) {
+  const Row row = Set("a");
+  const auto pod = [&](const char* name, int64_t amount) {
+    return objects_.Pod({.name = name,
+                         .node = "a",
+                         .requests = "\"example.com/x\":\"" + std::to_string(amount) + '"'});
+  };
   EXPECT_EQ(At("req:example.com/x", row), 0);
+  const PodRef most = pod("most", kMaxAmount - 5);
+  const PodRef rest = pod("rest", 5);
+  const PodRef one = pod("one", 1);
+  table_.AddPod(row, most);
+  table_.AddPod(row, rest);
+  EXPECT_EQ(At("req:example.com/x", row), kMaxAmount);
+  table_.RemovePod(row, &rest->view());
+  EXPECT_EQ(At("req:example.com/x", row), kMaxAmount - 5);
+  table_.AddPod(row, rest);
+  table_.AddPod(row, one);
+  EXPECT_EQ(At("req:example.com/x", row), kMaxAmount);
+  table_.RemovePod(row, &most->view());
+  EXPECT_EQ(At("req:example.com/x", row), 6);
+}
+
+TEST_F(NodeTableTest, AColumnThatIsBuiltLaterIsLimitedToo) {
+  const Row row = Set("a");
+  const PodRef p = Put(row, "p", "1E");
+  const PodRef q = Put(row, "q", "1E");
+  EXPECT_EQ(At("req.cpu", row), kMaxAmount);
+  table_.RemovePod(row, &p->view());
+  table_.RemovePod(row, &q->view());
+  EXPECT_EQ(At("req.cpu", row), 0);
 }
 
 TEST_F(NodeTableTest, DifferentSpellingsNameOneColumn) {
@@ -343,6 +376,7 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
   void AddRandomPod() {
     const std::string name = RandomName();
     ModelPod pod{nullptr, static_cast<int64_t>(Below(9)) * 250, static_cast<int64_t>(Below(3))};
+    if (Below(4) == 0) pod.gpu = kMaxAmount - static_cast<int64_t>(Below(3));
     std::string requests = "\"cpu\":\"" + std::to_string(pod.cpu) + "m\"";
     if (pod.gpu > 0) requests += ",\"example.com/gpu\":\"" + std::to_string(pod.gpu) + '"';
     pod.pod =
@@ -373,7 +407,7 @@ class RandomTableTest : public NodeTableTest, public ::testing::WithParamInterfa
   }
   static int64_t Sum(const ModelNode& node, int64_t ModelPod::*member) {
     int64_t sum = 0;
-    for (const ModelPod& pod : node.pods) sum += pod.*member;
+    for (const ModelPod& pod : node.pods) sum = AddAmounts(sum, pod.*member);
     return sum;
   }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "host/base/saturating.h"
+
 namespace berth::host {
 
 uint32_t PrivateRows::Add(Row row) {
@@ -63,15 +65,26 @@ const void* PrivateRows::ColumnData(ColumnIndex column) {
   for (uint32_t i = 0; i < size(); ++i) {
     std::memcpy(copy.storage.At(i), values + size_t{rows_[i]} * spec.width(), spec.width());
   }
-  if (spec.is_pod_sum()) {
-    for (const Delta& delta : deltas_) {
-      auto* value = static_cast<int64_t*>(copy.storage.At(delta.index));
-      const uint64_t amount =
-          static_cast<uint64_t>(delta.sign) * static_cast<uint64_t>(spec.PodAmount(*delta.pod));
-      *value = static_cast<int64_t>(static_cast<uint64_t>(*value) + amount);
-    }
-  }
+  if (spec.is_pod_sum()) ApplyDeltas(spec, copy.storage);
   return copy.storage.At(0);
+}
+
+void PrivateRows::ApplyDeltas(const ColumnSpec& spec, ColumnStorage& values) const {
+  const auto value_of = [&values](const Delta& delta) -> int64_t& {
+    return *static_cast<int64_t*>(values.At(delta.index));
+  };
+  for (const Delta& delta : deltas_) {
+    int64_t& value = value_of(delta);
+    // A sum that reached the limit may be less than the sum of its amounts. It stays at the limit
+    // until it is computed anew below.
+    if (value == kMaxAmount) continue;
+    const int64_t amount = spec.PodAmount(*delta.pod);
+    value = delta.sign > 0 ? AddAmounts(value, amount) : value - amount;
+  }
+  for (const Delta& delta : deltas_) {
+    int64_t& value = value_of(delta);
+    if (value == kMaxAmount) value = spec.SumOver(pods_[delta.index]);
+  }
 }
 
 }  // namespace berth::host

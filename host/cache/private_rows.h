@@ -56,6 +56,8 @@ class PrivateRows {
 
   uint32_t Append(uint32_t row, const berth_node* node, std::vector<const berth_pod*> pods);
   void RefreshPods(uint32_t index);
+  // Applies the added and removed pods to the values of a sum over pods.
+  void ApplyDeltas(const ColumnSpec& spec, ColumnStorage& values) const;
 
   const NodeTable& table_;
   std::vector<uint32_t> rows_;

@@ -117,6 +117,29 @@ TEST_F(PrivateRowsTest, AddedAndRemovedPodsChangeTheValuesAsInATable) {
   ExpectSame(rows, 1, 2);
 }
 
+TEST_F(PrivateRowsTest, SumsAreLimitedAndRecover) {
+  const PodRef there = MakePod("there", "1E");
+  table_.AddPod(0, there);
+  reference_.AddPod(0, there);
+  PrivateRows rows(table_);
+  rows.Add(0);
+  rows.Add(2);
+  const PodRef added = MakePod("added", "1E");
+  for (const auto& [index, row] : {std::pair<uint32_t, Row>{0, 0}, {1, 2}}) {
+    rows.AddPod(index, added->view());
+    reference_.AddPod(row, added);
+    ExpectSame(rows, index, row);
+  }
+  EXPECT_TRUE(rows.RemovePod(0, there->view()));
+  reference_.RemovePod(0, &there->view());
+  ExpectSame(rows, 0, 0);
+  for (const auto& [index, row] : {std::pair<uint32_t, Row>{0, 0}, {1, 2}}) {
+    EXPECT_TRUE(rows.RemovePod(index, added->view()));
+    reference_.RemovePod(row, &added->view());
+    ExpectSame(rows, index, row);
+  }
+}
+
 TEST_F(PrivateRowsTest, PodsOfOneRowDoNotAffectARowAddedLater) {
   PrivateRows rows(table_);
   rows.Add(0);

@@ -142,8 +142,8 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
       double with_pod = 0;
       double without_pod = 0;
       if (cpu_all != 0 && memory_all != 0) [[likely]] {
-        with_pod = Deviation(Fraction(cpu_used + cpu, cpu_all),
-                             Fraction(memory_used + memory, memory_all));
+        with_pod = Deviation(Fraction(berth::AddAmounts(cpu_used, cpu), cpu_all),
+                             Fraction(berth::AddAmounts(memory_used, memory), memory_all));
         without_pod = Deviation(Fraction(cpu_used, cpu_all), Fraction(memory_used, memory_all));
       }
       out[node.index()] = Improvement(Balance(with_pod), Balance(without_pod));
@@ -167,7 +167,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
       for (const Share& share : shares) {
         const int64_t all = node.Get(share.allocatable);
         if (all == 0) continue;
-        take(Fraction(node.Get(share.requested) + pods * share.amount, all));
+        take(Fraction(berth::AddAmounts(node.Get(share.requested), pods * share.amount), all));
       }
     };
     each([&](double fraction) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 namespace berth::testing {
 namespace {
 
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr const char* kThree = R"({"resources": [{"name": "cpu"}, {"name": "memory"},
                                                  {"name": "ephemeral-storage"}]})";
 constexpr const char* kDevice = R"({"resources": [{"name": "cpu", "weight": 1},
@@ -55,6 +57,8 @@ TEST(NodeResourcesBalancedAllocation, CpuAndMemory) {
       {"the requests of pods on the node count", Node().UsedCpuMilli(2000), CpuPod(), 81},
       {"an overcommitted resource counts as full", Node().UsedCpuMilli(9000),
        MakePod("p").Memory("8Gi"), 100},
+      {"a sum beyond the limit counts as full", Node().UsedCpuMilli(kMax),
+       MakePod("p").CpuMilli(kMax).Memory("8Gi"), 100},
       {"a missing request counts as 0", Node().Pod(MakePod("old").Container("c")),
        MakePod("p").CpuMilli(2000).Memory("4Gi").Container("d"), 75},
       {"pod-level requests count", Node(), MakePod("p").CpuMilli(100).PodLevelRequest("cpu", "4"),
@@ -81,6 +85,8 @@ TEST(NodeResourcesBalancedAllocation, ThreeResources) {
           {"the standard deviation of three fractions", node, pod, 63},
           {"equal fractions", node, PodSpec(pod).Request("ephemeral-storage", "50Gi"), 75},
           {"a node without the third resource", Node(), CpuPod(), 68},
+          {"a sum beyond the limit counts as full", NodeSpec(node).UsedCpuMilli(kMax),
+           MakePod("p").CpuMilli(kMax).Memory("8Gi").Request("ephemeral-storage", "100Gi"), 99},
           /* Fractions 1, 0, 0: deviation sqrt(2) / 3. Balance 52, before it was 100. */
           {"a request for one of three resources", node, MakePod("p").CpuMilli(4000), 51},
       },

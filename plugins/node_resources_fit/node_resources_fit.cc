@@ -228,10 +228,12 @@ void NodeResourcesFit::ScoreBlock(const State& state, const berth_resources& req
     const auto add = [&](int64_t used, int64_t capacity, int64_t weight) {
       if (capacity != 0) strategy.Add(used, capacity, weight, sums);
     };
-    add(node[berth::NonzeroCpu{}] + cpu, node[berth::AllocCpu{}], cpu_weight);
-    add(node[berth::NonzeroMemory{}] + memory, node[berth::AllocMemory{}], memory_weight);
+    add(berth::AddAmounts(node[berth::NonzeroCpu{}], cpu), node[berth::AllocCpu{}], cpu_weight);
+    add(berth::AddAmounts(node[berth::NonzeroMemory{}], memory), node[berth::AllocMemory{}],
+        memory_weight);
     for (const Share& share : shares) {
-      add(node.Get(share.requested) + share.amount, node.Get(share.allocatable), share.weight);
+      add(berth::AddAmounts(node.Get(share.requested), share.amount), node.Get(share.allocatable),
+          share.weight);
     }
     out[node.index()] = S::Combine(sums);
   });

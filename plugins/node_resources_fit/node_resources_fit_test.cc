@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -87,6 +88,36 @@ TEST(NodeResourcesFit, AnOvercommittedResourceIsIgnoredWithoutARequestForIt) {
   EXPECT_EQ(plugin.Filter(MakePod("one-milli").CpuMilli(1)).On("a"), Unschedulable(kCpu));
 }
 
+TEST(NodeResourcesFit, SumsAreLimited) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  PluginUnderTest plugin({.nodes = {MakeNode("a")
+                                        .CpuMilli(1000)
+                                        .Memory(kMax)
+                                        .Allocatable("example.com/gpu", 1)
+                                        .UsedCpuMilli(kMax)
+                                        .UsedCpuMilli(kMax)
+                                        .UsedMemory(kMax - 1)
+                                        .Pod(MakePod("x").Request("example.com/gpu", kMax))
+                                        .Pod(MakePod("y").Request("example.com/gpu", kMax))}});
+  const struct {
+    const char* name;
+    PodSpec pod;
+    Answer want;
+  } cases[] = {
+      {"used cpu beyond the limit", MakePod("p").CpuMilli(1), Unschedulable(kCpu)},
+      {"used devices beyond the limit", MakePod("p").Request("example.com/gpu", "1"),
+       Unschedulable(kGpu)},
+      {"the largest request", MakePod("p").CpuMilli(kMax), Unresolvable(kCpu)},
+      {"the last free byte", MakePod("p").Memory(1), Success()},
+      {"one byte more", MakePod("p").Memory(2), Unschedulable(kMemory)},
+      {"no request", MakePod("p"), Success()},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(plugin.Filter(c.pod).On("a"), c.want);
+  }
+}
+
 TEST(NodeResourcesFit, TooManyPodsIsNeverUnresolvable) {
   PluginUnderTest plugin({.nodes = {MakeNode("room").Pods(2).CpuMilli(1000).Pod(MakePod("old")),
                                     MakeNode("full").Pods(1).CpuMilli(1000).Pod(MakePod("old")),
@@ -142,6 +173,7 @@ struct ScoreCase {
 TEST(NodeResourcesFit, LeastAndMostAllocated) {
   const NodeSpec empty = MakeNode("a").CpuMilli(4000).Memory("8Gi");
   const NodeSpec small = MakeNode("a").CpuMilli(1000).Memory("1000Mi");
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const PodSpec quarter = MakePod("p").CpuMilli(1000).Memory("2Gi");
   const ScoreCase cases[] = {
       {"a quarter of both", empty, quarter, 75, 25},
@@ -163,6 +195,9 @@ TEST(NodeResourcesFit, LeastAndMostAllocated) {
       {"a node with neither resource scores 0", MakeNode("a"), quarter, 0, 0},
       {"more than 64 TiB of memory", MakeNode("a").CpuMilli(1000).Memory("1000Ti"),
        MakePod("p").CpuMilli(500).Memory("499Ti"), 50, 49},
+      {"sums beyond the limit count as full",
+       MakeNode("a").CpuMilli(1000).Memory(1000).UsedCpuMilli(kMax).UsedMemory(kMax),
+       MakePod("p").CpuMilli(kMax).Memory(kMax), 0, 100},
   };
   for (const ScoreCase& c : cases) {
     SCOPED_TRACE(c.name);

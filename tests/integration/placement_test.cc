@@ -127,6 +127,27 @@ TEST_F(PlacementTest, NoNodeExceedsItsAllocatableAmounts) {
   }
 }
 
+// The requests of the two pods are more than a sum can express.
+TEST_F(PlacementTest, ANodeIsFullWhileItsPodsRequestMoreThanASumCanExpress) {
+  Harness harness;
+  harness.AddNodes({"n"});
+  harness.AddPod({.name = "a", .node = "n", .requests = "\"cpu\":\"1E\""});
+  harness.AddPod({.name = "b", .node = "n", .requests = "\"cpu\":\"1E\""});
+  ASSERT_TRUE(harness.Start(DefaultPlanSpec(TestCatalog())).ok());
+  const auto try_next = [&](const std::string& name) {
+    return Harness::Outcome(harness.Schedule({.name = name, .requests = "\"cpu\":\"1m\""}));
+  };
+  EXPECT_EQ(try_next("p"), "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.");
+  harness.cluster().DeletePod({"default", "a", {}}, 0, nullptr);
+  harness.Settle();
+  EXPECT_EQ(try_next("q"), "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.");
+  harness.cluster().DeletePod({"default", "b", {}}, 0, nullptr);
+  harness.Settle();
+  EXPECT_EQ(harness.Column("req.cpu", "n"), 0);
+  EXPECT_EQ(try_next("r"), "Success");
+  EXPECT_EQ(harness.Column("req.cpu", "n"), 1);
+}
+
 // --- reproducibility ----------------------------------------------------------------------------
 
 TEST_F(PlacementTest, EqualSeedsGiveEqualPlacements) {

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,6 +167,21 @@ TEST(Cycle, RejectsAColumnOfAnotherType) {
   EXPECT_TRUE(cycle.TryBind<uint8_t>("unschedulable"));
   EXPECT_TRUE(cycle.TryBind<uint32_t>("taints.hard"));
   EXPECT_TRUE(cycle.TryBind<int64_t>("a column of a later catalogue"));
+}
+
+TEST(Columns, AddAmountsIsLimited) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const struct {
+    int64_t a;
+    int64_t b;
+    int64_t want;
+  } cases[] = {{0, 0, 0},         {1, 2, 3},       {kMax - 1, 1, kMax},
+               {kMax, 0, kMax},   {kMax, 1, kMax}, {kMax / 2 + 1, kMax / 2 + 1, kMax},
+               {kMax, kMax, kMax}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(AddAmounts(c.a, c.b), c.want) << c.a << " + " << c.b;
+    EXPECT_EQ(AddAmounts(c.b, c.a), c.want) << c.b << " + " << c.a;
+  }
 }
 
 TEST(Columns, ListsRequestsInOrder) {

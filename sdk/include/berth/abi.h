@@ -568,7 +568,8 @@ typedef struct berth_queued {
  *
  * "alloc:cpu" and "req:cpu" are other spellings of "alloc.cpu" and "req.cpu"; the same applies to
  * memory, ephemeral-storage and pods. "hostport:TCP/80/10.0.0.1" counts only the uses of the port
- * at that address and at 0.0.0.0, which stands for all addresses.
+ * at that address and at 0.0.0.0, which stands for all addresses. A sum of more than 2^63-1 is
+ * 2^63-1.
  */
 /* clang-format on */
 enum {

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -16,6 +17,13 @@
 #include <berth/span.h>
 
 namespace berth {
+
+// Returns a + b, limited to 2^63-1 like the sums in columns, so that a pod with an absurd request
+// does not make a sum negative. The calculation has no branch. REQUIRES: a and b are 0 or more.
+constexpr int64_t AddAmounts(int64_t a, int64_t b) {
+  const auto sum = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  return sum < 0 ? std::numeric_limits<int64_t>::max() : sum;
+}
 
 // A column of plain values: int64_t, uint32_t or uint8_t.
 template <class T, internal::Literal kColumn>

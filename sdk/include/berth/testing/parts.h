@@ -158,7 +158,7 @@ inline void ChangeRequests(PodSpec* pod) {
   if (pod->containers.empty()) pod->Container("c");
   ContainerSpec& first = pod->containers.front();
   for (const char* name : {"cpu", "memory", "ephemeral-storage", "berth.test/added"}) {
-    first.requests[name] += int64_t{1} << 40;
+    first.requests[name] = AddAmounts(first.requests[name], int64_t{1} << 40);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,12 @@ namespace berth::testing {
 using Amounts = std::map<std::string, int64_t>;
 
 namespace internal {
+
+// Returns a + b, limited to 2^63-1. REQUIRES: a and b are 0 or more.
+constexpr int64_t AddAmounts(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
 
 struct QuantitySuffix {
   std::string_view text;

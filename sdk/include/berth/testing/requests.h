@@ -26,7 +26,10 @@ struct RequestOptions {
 namespace internal {
 
 inline void Add(const Amounts& from, Amounts* to) {
-  for (const auto& [name, value] : from) (*to)[name] += value;
+  for (const auto& [name, value] : from) {
+    int64_t& sum = (*to)[name];
+    sum = AddAmounts(sum, value);
+  }
 }
 
 inline void Max(const Amounts& from, Amounts* to) {

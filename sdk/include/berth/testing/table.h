@@ -109,7 +109,7 @@ inline int64_t AmountOf(const berth_resources& resources, std::string_view name,
 template <class Get>
 int64_t SumOverPods(const Row& row, Get get) {
   int64_t sum = 0;
-  for (const PodHandle& pod : row.pods) sum += get(*pod);
+  for (const PodHandle& pod : row.pods) sum = AddAmounts(sum, get(*pod));
   return sum;
 }
 
