@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <berth/plugin.h>
+
+#include "image_index.h"
 
 namespace {
 
@@ -24,11 +27,31 @@ std::string NormalName(std::string_view image) {
   return has_tag ? std::string(image) : std::string(image) + ":latest";
 }
 
-bool HasName(const berth_image& image, berth_id wanted) {
-  for (const berth_id name : berth::Span<const berth_id>(image.names)) {
-    if (name == wanted) return true;
-  }
-  return false;
+// Returns size * holders / nodes, which is the value of an image on a node that holds it, limited
+// to what int64_t can hold. The order of operations is that of kube-scheduler.
+int64_t ScaledSize(const images::Image& image, uint64_t nodes) {
+  const double spread = static_cast<double>(image.holders.size()) / static_cast<double>(nodes);
+  const double scaled = static_cast<double>(image.size) * spread;
+  constexpr double kLimit = static_cast<double>(int64_t{1} << 62);
+  return static_cast<int64_t>(std::clamp(scaled, -kLimit, kLimit));
+}
+
+// Calls each(i, held) for every selected node i of the block. `held` is true if the row of the node
+// is in `rows`.
+template <class F>
+void ForEachNode(const berth::RawBlock& block, const images::RowSet& rows, F&& each) {
+  using images::RowSet;
+  // The rows of a block are mostly neighbours, so the bits of a group serve many nodes.
+  uint32_t group = 0;
+  uint64_t bits = rows.BitsOf(group);
+  block.ForEachIndex([&](uint32_t i) {
+    const uint32_t row = block.Row(i);
+    if (RowSet::GroupOf(row) != group) {
+      group = RowSet::GroupOf(row);
+      bits = rows.BitsOf(group);
+    }
+    each(i, (bits & RowSet::BitOf(row)) != 0);
+  });
 }
 
 class ImageLocality : public berth::Plugin {
@@ -42,16 +65,13 @@ class ImageLocality : public berth::Plugin {
       .cluster = berth::kNode | berth::kOther,
       .pod_parts = BERTH_PART(IMAGES) | BERTH_PART(VOLUMES)};
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
-  using Columns = berth::Columns<berth::Images>;
-  using Node = berth::NodeRow<Columns>;
+  using Block = berth::Block<Columns>;
 
-  // An image that the pod uses.
+  // An image that the pod uses and at least one node holds.
   struct Wanted {
-    berth_id name;
-    int64_t times;   // The number of containers and volumes of the pod that use the image.
-    int64_t size;    // Bytes, as reported by the first node that holds the image.
-    int64_t nodes;   // The number of nodes that hold the image.
-    int64_t scaled;  // The bytes that one use adds to the sum of a node that holds the image.
+    const images::Image* image;  // Valid until Score: no node changes within a cycle.
+    int64_t times;  // The number of containers and volumes of the pod that use the image.
+    int64_t value;  // The bytes that the image adds to the sum of a node that holds it.
   };
   struct State {
     bool has_pre_scored = false;  // PreScore has run.
@@ -60,83 +80,107 @@ class ImageLocality : public berth::Plugin {
 
   explicit ImageLocality(berth::Host host) : host_(host) {}
 
+  void OnChange(const berth::Change& change) { index_.OnChange(change); }
+
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& all) {
     State& state = cycle.State<State>();
-    std::vector<Wanted>& images = state.images;
-    images.clear();
     state.has_pre_scored = true;
-    CollectImages(cycle.pod(), images);
-    all.ForEach<Columns>([&images](const Node& node) { CountHolder(node, images); });
-    for (Wanted& image : images) {
-      const double spread = static_cast<double>(image.nodes) / static_cast<double>(all.size());
-      image.scaled = static_cast<int64_t>(static_cast<double>(image.size) * spread);
+    state.images.clear();
+    CollectImages(cycle.pod(), state.images);
+    const int64_t max = MaxThreshold(cycle.pod());
+    int64_t largest_sum = 0;
+    for (Wanted& wanted : state.images) {
+      // A value above `max` has the same effect as `max`. The limit keeps sums small.
+      const int64_t most = max / wanted.times + 1;
+      const int64_t scaled = std::clamp(ScaledSize(*wanted.image, all.size()), -most, most);
+      wanted.value = scaled * wanted.times;
+      largest_sum += std::max<int64_t>(wanted.value, 0);
+    }
+    // All nodes score 0, whichever images they hold.
+    if (largest_sum <= kMinThreshold) state.images.clear();
+    return berth::Status::Success();
+  }
+
+  berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
+    const State& state = cycle.State<State>();
+    if (!state.has_pre_scored)
+      return berth::Status::Error(
+          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
+    const int64_t max = MaxThreshold(cycle.pod());
+    if (state.images.size() == 1) {
+      ScoreOneImage(state.images[0], max, block, out.data());
+    } else {
+      ScoreAllImages(state.images, max, block, out.data());
     }
     return berth::Status::Success();
   }
 
-  int64_t Score(const berth::Cycle& cycle, const Node& node) const {
-    const State& state = cycle.State<State>();
-    if (!state.has_pre_scored)
-      throw berth::Error(
-          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
-    int64_t sum = 0;
-    if (node[berth::Images{}].size() != 0) {
-      for (const Wanted& image : state.images) {
-        if (image.scaled != 0 && Holder(node, image.name) != nullptr) {
-          sum += image.scaled * image.times;
-        }
-      }
-    }
-    const berth::Pod pod = cycle.pod();
-    const auto containers =
-        static_cast<int64_t>(pod.containers().size() + pod.init_containers().size());
-    const int64_t max = kMaxContainerThreshold * containers;
-    sum = std::max(kMinThreshold, std::min(sum, max));
-    return kMaxScore * (sum - kMinThreshold) / (max - kMinThreshold);
+ private:
+  static int64_t MaxThreshold(berth::Pod pod) {
+    return kMaxContainerThreshold *
+           static_cast<int64_t>(pod.containers().size() + pod.init_containers().size());
   }
 
- private:
-  static void AddImage(berth_id name, std::vector<Wanted>& images) {
-    if (name == BERTH_ID_NONE) return;
-    for (Wanted& image : images) {
-      if (image.name != name) continue;
-      ++image.times;
+  static int64_t ScoreOf(int64_t sum, int64_t max) {
+    sum = std::max(kMinThreshold, std::min(sum, max));
+    const int64_t part = kMaxScore * (sum - kMinThreshold);
+    const int64_t whole = max - kMinThreshold;
+    // Doubles are divided several times faster than integers, and the result is exact: both are
+    // below 2^53, and a quotient below an integer k <= 100 is at most k - 1 / whole, which rounding
+    // to the nearest double cannot raise to k.
+    constexpr int64_t kExact = int64_t{1} << 46;  // The pod has 67,108 containers.
+    if (whole <= kExact) [[likely]]
+      return static_cast<int64_t>(static_cast<double>(part) / static_cast<double>(whole));
+    return part / whole;
+  }
+
+  // Does the same as ScoreAllImages for most pods, with one score for all holders of the image.
+  static void ScoreOneImage(const Wanted& wanted, int64_t max, const Block& block,
+                            int64_t* __restrict out) {
+    const int64_t score = ScoreOf(wanted.value, max);
+    ForEachNode(block, wanted.image->holders,
+                [=](uint32_t i, bool held) { out[i] = held ? score : 0; });
+  }
+
+  static void ScoreAllImages(std::span<const Wanted> all, int64_t max, const Block& block,
+                             int64_t* __restrict out) {
+    block.ForEachIndex([out](uint32_t i) { out[i] = 0; });
+    if (all.empty()) return;
+    for (const Wanted& wanted : all) {
+      const int64_t value = wanted.value;
+      ForEachNode(block, wanted.image->holders,
+                  [=](uint32_t i, bool held) { out[i] += held ? value : 0; });
+    }
+    block.ForEachIndex([=](uint32_t i) { out[i] = ScoreOf(out[i], max); });
+  }
+
+  void AddImage(berth_id name, std::vector<Wanted>& wanted) const {
+    const images::Image* const image = index_.Find(name);
+    if (image == nullptr) return;
+    for (Wanted& each : wanted) {
+      if (each.image != image) continue;
+      ++each.times;
       return;
     }
-    images.push_back({name, 1, 0, 0, 0});
+    wanted.push_back({image, 1, 0});
   }
 
-  void CollectImages(berth::Pod pod, std::vector<Wanted>& images) const {
+  void CollectImages(berth::Pod pod, std::vector<Wanted>& wanted) const {
     for (const berth_container& container : pod.init_containers()) {
-      AddImage(container.image_normal, images);
+      AddImage(container.image_normal, wanted);
     }
     for (const berth_container& container : pod.containers()) {
-      AddImage(container.image_normal, images);
+      AddImage(container.image_normal, wanted);
     }
     for (const berth_volume& volume : pod.volumes()) {
       if (volume.kind != BERTH_VOLUME_IMAGE) continue;
-      AddImage(host_.Find(NormalName(berth::Str(volume.source))), images);
-    }
-  }
-
-  static const berth_image* Holder(const Node& node, berth_id name) {
-    for (const berth_image& image : node[berth::Images{}]) {
-      if (HasName(image, name)) return &image;
-    }
-    return nullptr;
-  }
-
-  static void CountHolder(const Node& node, std::vector<Wanted>& images) {
-    if (node[berth::Images{}].size() == 0) return;
-    for (Wanted& wanted : images) {
-      const berth_image* image = Holder(node, wanted.name);
-      if (image == nullptr) continue;
-      if (wanted.nodes++ == 0) wanted.size = image->size;
+      AddImage(host_.Find(NormalName(berth::Str(volume.source))), wanted);
     }
   }
 
   berth::Host host_;
+  images::ImageIndex index_;
 };
 
 }  // namespace

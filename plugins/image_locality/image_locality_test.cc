@@ -1,3 +1,12 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {
@@ -87,6 +96,161 @@ TEST(ImageLocality, AnImageUsedTwiceCountsTwice) {
   const PodSpec pod = MakePod("p").Image("app:1").Container("second").Image("app:1");
   EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"one", 49}, {"two", 0}}));
 }
+
+TEST(ImageLocality, SumsAreLimited) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  PluginUnderTest plugin({.nodes = {MakeNode("a").Image("app:1", kMax).Image("base:1", kMax),
+                                    MakeNode("b").Image("app:1", kMax).Image("base:1", kMax)}});
+  PodSpec pod = MakePod("p").Image("app:1");
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 100}, {"b", 100}}));
+  pod.Container("second").Image("app:1").Container("third").Image("base:1");
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 100}, {"b", 100}}));
+}
+
+TEST(ImageLocality, ScoresFollowTheNodes) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a").Image("app:1", 1000 * kMiB), MakeNode("b")}});
+  const PodSpec pod = MakePod("p").Image("app:1");
+  // Half of 1000 MiB: 100 * (500 - 23) / (1000 - 23).
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 48}, {"b", 0}}));
+  plugin.ChangeNode(MakeNode("b").Image("app:1", 1000 * kMiB));
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 100}, {"b", 100}}));
+  plugin.ChangeNode(MakeNode("a"));
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 0}, {"b", 48}}));
+  plugin.AddNode(MakeNode("c"));
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 0}, {"b", 31}, {"c", 0}}));
+  plugin.RemoveNode("b");
+  EXPECT_EQ(plugin.Score(pod).raw, (Scores{{"a", 0}, {"c", 0}}));
+}
+
+// ---- Comparison with a direct computation -------------------------------------------------------
+
+// Computes scores as kube-scheduler does, from sets of node names.
+class Model {
+ public:
+  void Add(const NodeSpec& node) {
+    ++nodes_;
+    for (const ImageSpec& image : node.images) {
+      for (const std::string& name : image.names) {
+        const auto [place, is_new] = images_.try_emplace(name);
+        if (is_new) place->second.size = image.size;
+        place->second.nodes.insert(node.name);
+      }
+    }
+  }
+  void Remove(const std::string& node) {
+    --nodes_;
+    for (auto image = images_.begin(); image != images_.end();) {
+      image->second.nodes.erase(node);
+      image = image->second.nodes.empty() ? images_.erase(image) : std::next(image);
+    }
+  }
+  int64_t Score(const PodSpec& pod, const std::string& node) const {
+    int64_t sum = 0;
+    for (const auto* list : {&pod.init_containers, &pod.containers}) {
+      for (const ContainerSpec& container : *list) sum += Value(container.image, node);
+    }
+    for (const VolumeSpec& volume : pod.volumes) sum += Value(volume.source, node);
+    const auto containers =
+        static_cast<int64_t>(pod.containers.size() + pod.init_containers.size());
+    const int64_t max = 1000 * kMiB * containers;
+    sum = std::clamp(sum, 23 * kMiB, max);
+    return 100 * (sum - 23 * kMiB) / (max - 23 * kMiB);
+  }
+
+ private:
+  struct Image {
+    int64_t size = 0;
+    std::set<std::string> nodes;
+  };
+
+  int64_t Value(const std::string& image, const std::string& node) const {
+    const bool has_tag = image.find(':') != std::string::npos;
+    const auto found = images_.find(has_tag ? image : image + ":latest");
+    if (found == images_.end() || !found->second.nodes.contains(node)) return 0;
+    const double spread =
+        static_cast<double>(found->second.nodes.size()) / static_cast<double>(nodes_);
+    return static_cast<int64_t>(static_cast<double>(found->second.size) * spread);
+  }
+
+  std::map<std::string, Image> images_;
+  int64_t nodes_ = 0;
+};
+
+class RandomNodes : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
+
+  std::string RandomName() {
+    return "image-" + std::to_string(Below(12)) + (Below(4) == 0 ? ":latest" : ":1");
+  }
+  NodeSpec RandomNode(const std::string& name) {
+    NodeSpec node = MakeNode(name);
+    for (uint32_t i = Below(9); i > 0; --i) {
+      std::vector<std::string> names;
+      for (uint32_t k = Below(3); k < 3; ++k) names.push_back(RandomName());
+      node.images.push_back({names, static_cast<int64_t>(Below(3000)) * kMiB / 2});
+    }
+    return node;
+  }
+  PodSpec RandomPod() {
+    PodSpec pod = MakePod("p").Image(RandomName());
+    for (uint32_t i = Below(3); i > 0; --i) {
+      pod.Container("c" + std::to_string(i)).Image("image-" + std::to_string(Below(12)));
+    }
+    if (Below(3) == 0) pod.InitContainer("i").Image(RandomName());
+    if (Below(3) == 0) {
+      pod.Volume({.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = RandomName()});
+    }
+    return pod;
+  }
+
+  void ChangeTheCluster() {
+    const std::string name = "n" + std::to_string(Below(150));
+    if (!nodes_.contains(name)) {
+      const NodeSpec node = RandomNode(name);
+      nodes_.insert(name);
+      plugin_.AddNode(node);
+      model_.Add(node);
+    } else if (Below(2) == 0) {
+      nodes_.erase(name);
+      plugin_.RemoveNode(name);
+      model_.Remove(name);
+    } else {
+      const NodeSpec node = RandomNode(name);
+      plugin_.ChangeNode(node);
+      model_.Remove(name);
+      model_.Add(node);
+    }
+  }
+  void Compare(const PodSpec& pod) {
+    Cycle cycle(&plugin_.instance(), &plugin_.table(), PodHandle(pod, plugin_.ids()));
+    ASSERT_EQ(cycle.PreScore(), Success());
+    const BlockAnswer answer = EvaluateTable(cycle, Step::kScore);
+    ASSERT_EQ(answer.call, Success());
+    for (size_t i = 0; i < plugin_.table().rows.size(); ++i) {
+      const std::string& node = plugin_.table().rows[i].node.name();
+      ASSERT_EQ(answer.rows[i].score, model_.Score(pod, node)) << node;
+      scores_.insert(answer.rows[i].score);
+    }
+  }
+
+  std::mt19937 random_{GetParam()};
+  PluginUnderTest plugin_{{.nodes = {}}};
+  Model model_;
+  std::set<std::string> nodes_;
+  std::set<int64_t> scores_;
+};
+
+TEST_P(RandomNodes, ScoresAgreeWithADirectComputation) {
+  for (uint32_t step = 0; step < 600; ++step) {
+    SCOPED_TRACE("seed " + std::to_string(GetParam()) + ", step " + std::to_string(step));
+    ChangeTheCluster();
+    if (!nodes_.empty()) Compare(RandomPod());
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(scores_.size(), 20U);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomNodes, ::testing::Range(1U, 4U));
 
 }  // namespace
 }  // namespace berth::testing

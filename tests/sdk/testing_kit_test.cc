@@ -74,6 +74,15 @@ TEST(PluginUnderTest, FollowsChangesOfTheCluster) {
   EXPECT_EQ(plugin.Filter(SmallPod()).Fitting(), (std::vector<std::string>{"b", "c"}));
 }
 
+TEST(PluginUnderTest, AChangedNodeKeepsItsPods) {
+  const SampleLibrary library(CorrectFilter());
+  PluginUnderTest plugin(library.entry(), ThreeNodes());
+  plugin.ChangeNode(MakeNode("a").CpuMilli(1001));
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(601)).Fitting(), (Names{"a", "b"}));
+  EXPECT_EQ(plugin.Filter(MakePod("p").CpuMilli(602)).Fitting(), (Names{"b"}));
+}
+
 TEST(Outputs, ReportsAWriteAfterTheBlock) {
   const auto parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
                                    berth_filter_out* out, berth_status*) noexcept -> berth_code {

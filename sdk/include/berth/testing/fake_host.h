@@ -217,6 +217,14 @@ class PluginUnderTest {
       instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
     reporter_.Flush();
   }
+  // Replaces the object of the node of this name. The pods on the node stay; `node.pods` is not
+  // used.
+  void ChangeNode(const NodeSpec& node) {
+    Row& row = NeedRow(node.name);
+    const NodeHandle old = std::exchange(row.node, NodeHandle(node, *world_.ids));
+    instance_->Change(BERTH_CHANGE_NODE_CHANGED, 0, row, nullptr, old.get());
+    reporter_.Flush();
+  }
   void RemoveNode(const std::string& name) {
     Row& row = NeedRow(name);
     for (const PodHandle& pod : row.pods)

@@ -216,13 +216,16 @@ class Instance {
     Deliver(synced);
   }
 
-  void Change(uint32_t kind, uint32_t flags, const Row& row, const berth_pod* pod) {
+  // `old_node`: the previous object of a node that changed.
+  void Change(uint32_t kind, uint32_t flags, const Row& row, const berth_pod* pod,
+              const berth_node* old_node = nullptr) {
     berth_change change{};
     change.kind = kind;
     change.flags = flags;
     change.row = row.number;
     change.pod = pod;
     change.node = row.node.get();
+    change.old_node = old_node;
     Deliver(change);
   }
 
