@@ -14,9 +14,11 @@ using host::FormatFixed;
 using host::Result;
 using host::Status;
 
-// Returns the size of the workload: "5,000 nodes, 1,000 initial and 10,000 measured pods".
+// Returns the size of the workload: "5,000 nodes with 50 images, 1,000 initial and 10,000 measured
+// pods".
 std::string SizeOf(const Measurement& measurement) {
-  return host::WithCommas(measurement.nodes) + " nodes, " +
+  return host::WithCommas(measurement.nodes) + " nodes with " +
+         host::WithCommas(measurement.images) + " images, " +
          host::WithCommas(measurement.init_pods) + " initial and " +
          host::WithCommas(measurement.pods) + " measured pods";
 }

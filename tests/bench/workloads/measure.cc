@@ -226,6 +226,7 @@ Result<Measurement> Measure(const Workload& workload, const host::ProfileSet& se
   Measurement found{.workload = std::string(workload.name),
                     .test_case = std::string(workload.test_case),
                     .nodes = workload.nodes,
+                    .images = workload.images,
                     .init_pods = workload.init_pods,
                     .pods = workload.pods};
   const uint32_t all_pods = workload.init_pods + workload.pods;

@@ -40,6 +40,7 @@ struct Measurement {
   std::string workload = {};
   std::string test_case = {};
   uint32_t nodes = 0;
+  uint32_t images = 0;  // Of each node.
   uint32_t init_pods = 0;
   uint32_t pods = 0;
 
@@ -65,6 +66,7 @@ struct Measurement {
     field("workload", self.workload);
     field("case", self.test_case);
     field("nodes", self.nodes);
+    field("images", self.images);
     field("initPods", self.init_pods);
     field("pods", self.pods);
     field("bound", self.bound);

@@ -25,6 +25,7 @@ Measurement Sample(const std::string& workload, double rate) {
   Measurement sample{.workload = workload,
                      .test_case = "SchedulingBasic",
                      .nodes = 5000,
+                     .images = 50,
                      .init_pods = 1000,
                      .pods = 10000,
                      .bound = 10000,
@@ -203,10 +204,11 @@ TEST(CompareTest, RejectsDifferentSizesAndNoCommonWorkload) {
   after.measurements[0].nodes = 50;
   const auto other_size = Compare(before, "a.json", after, "b.json");
   ASSERT_FALSE(other_size.ok());
-  EXPECT_EQ(other_size.status().message(),
-            "W1: 5,000 nodes, 1,000 initial and 10,000 measured pods in a.json, 50 nodes, 1,000 "
-            "initial and 10,000 measured pods in b.json: only workloads of the same size can be "
-            "compared");
+  EXPECT_EQ(
+      other_size.status().message(),
+      "W1: 5,000 nodes with 50 images, 1,000 initial and 10,000 measured pods in a.json, 50 "
+      "nodes with 50 images, 1,000 initial and 10,000 measured pods in b.json: only workloads "
+      "of the same size can be compared");
   const auto nothing = Compare(before, "a.json", SampleResults({Sample("W5", 1)}), "b.json");
   ASSERT_FALSE(nothing.ok());
   EXPECT_EQ(nothing.status().message(), "a.json and b.json have no workload in common");

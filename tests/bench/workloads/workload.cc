@@ -63,6 +63,28 @@ std::string Affinity() {
          R"("operator":"In","values":["zone1","zone2"]}]}]}}},)";
 }
 
+// There are ten times as many images as a node holds.
+constexpr uint32_t kImageShare = 10;
+
+std::string ImageName(uint32_t image) {
+  return "registry.example.com/team-" + std::to_string(image % 7) + "/app-" + std::to_string(image);
+}
+
+// Returns the images of a node as kubelets report them: each with a digest and a tag.
+std::string ImagesJson(const Workload& workload, uint32_t node) {
+  constexpr uint64_t kLargest = 1'000'000'000;  // Bytes.
+  std::string json;
+  for (uint32_t i = 0; i < workload.images; ++i) {
+    const uint32_t image = i * kImageShare + (node + i) % kImageShare;
+    const std::string name = ImageName(image);
+    const std::string number = std::to_string(image);
+    json += (i == 0 ? R"({"names":[")" : R"(,{"names":[")") + name +
+            "@sha256:" + std::string(64 - number.size(), 'd') + number + R"(",")" + name +
+            R"(:1.0"],"sizeBytes":)" + std::to_string(kLargest / (1 + i)) + "}";
+  }
+  return json;
+}
+
 }  // namespace
 
 std::span<const Workload> Workloads() { return kWorkloads; }
@@ -83,7 +105,8 @@ std::string NodeJson(const Workload& workload, uint32_t index) {
          R"(","labels":{"kubernetes.io/hostname":")" + name +
          R"(","topology.kubernetes.io/zone":")" + zone + R"("}},"status":{"capacity":)" +
          resources + R"(,"allocatable":)" + resources +
-         R"(,"conditions":[{"type":"Ready","status":"True"}]}})";
+         R"(,"conditions":[{"type":"Ready","status":"True"}],"images":[)" +
+         ImagesJson(workload, index) + "]}}";
 }
 
 std::string PodJson(const Workload& workload, uint32_t index) {
@@ -97,10 +120,10 @@ std::string PodJson(const Workload& workload, uint32_t index) {
   return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
          R"(","namespace":"default","uid":"uid-)" + name + R"("},"spec":{)" +
          (kind == PodTemplate::kNodeAffinity ? Affinity() : "") +
-         R"("schedulerName":"default-scheduler","containers":[{"name":"pause",)"
-         R"("image":"registry.k8s.io/pause:3.10","ports":[{"containerPort":80}],)"
-         R"("resources":{"requests":{"cpu":")" +
-         std::to_string(milli_cpu) + R"(m","memory":"500Mi"}}}]}})";
+         R"("schedulerName":"default-scheduler","containers":[{"name":"app","image":")" +
+         ImageName(0) + R"(:1.0","ports":[{"containerPort":80}],)" +
+         R"("resources":{"requests":{"cpu":")" + std::to_string(milli_cpu) +
+         R"(m","memory":"500Mi"}}}]}})";
 }
 
 }  // namespace berth::bench

@@ -28,6 +28,7 @@ struct Workload {
   uint32_t classes = 1;   // For kManyRequests: pod i is of class i % classes.
   bool one_zone = false;  // All nodes are in zone1. Otherwise they are spread over three zones.
   bool measures_init = false;  // The initial pods are measured too, before the others.
+  uint32_t images = 50;        // Container images on each node. Kubelets report at most 50.
 };
 
 // Returns all workloads.
@@ -37,7 +38,8 @@ std::span<const Workload> Workloads();
 // if there is none.
 std::span<const Workload> WorkloadsNamed(std::string_view name);
 
-// Returns a node as JSON.
+// Returns a node as JSON. One node in ten holds the image of a pod; this differs from
+// scheduler_perf, whose nodes hold no images.
 std::string NodeJson(const Workload& workload, uint32_t index);
 // Returns a pod as JSON. `index` counts all pods of the workload; the first `init_pods` use
 // init_template.

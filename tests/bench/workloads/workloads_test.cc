@@ -15,6 +15,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/bench/workloads/allocations.h"
 #include "tests/bench/workloads/measure.h"
@@ -75,6 +76,29 @@ TEST(WorkloadsTest, InitialAndMeasuredPodsUseTheirOwnTemplates) {
 TEST(WorkloadsTest, NodesAreSpreadOverZonesUnlessOneZoneIsSet) {
   EXPECT_THAT(NodeJson(WorkloadsNamed("W1").front(), 4), HasSubstr("zone2"));
   EXPECT_THAT(NodeJson(WorkloadsNamed("W5").front(), 4), HasSubstr("zone1"));
+}
+
+TEST(WorkloadsTest, OneNodeInTenHoldsTheImageOfThePods) {
+  Workload workload = WorkloadsNamed("W1").front();
+  const auto images_of = [&](uint32_t node) {
+    return nlohmann::json::parse(NodeJson(workload, node))["status"]["images"];
+  };
+  const auto pod = nlohmann::json::parse(PodJson(workload, 0));
+  const std::string wanted = pod["spec"]["containers"][0]["image"];
+  uint32_t holders = 0;
+  for (uint32_t node = 0; node < 100; ++node) {
+    const auto images = images_of(node);
+    EXPECT_EQ(images.size(), 50U);
+    std::set<std::string> names;
+    for (const auto& image : images) {
+      for (const auto& name : image["names"]) names.insert(name);
+    }
+    EXPECT_EQ(names.size(), 100U);
+    holders += names.contains(wanted) ? 1 : 0;
+  }
+  EXPECT_EQ(holders, 10U);
+  workload.images = 0;
+  EXPECT_EQ(images_of(0).size(), 0U);
 }
 
 // ---- Measuring ----------------------------------------------------------------------------------
