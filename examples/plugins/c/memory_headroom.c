@@ -54,6 +54,13 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
   return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
 }
 
+/* Returns the memory of node i that is free with the pod on it, or less than 0 if the pod does not
+ * fit. Amounts may be as large as 2^63-1, so the request is not subtracted from less than 0. */
+static int64_t MemoryLeft(const berth_block* block, uint32_t i, int64_t request) {
+  const int64_t free = I64(block, kAllocMemory, i) - I64(block, kReqMemory, i);
+  return free < 0 ? free : free - request;
+}
+
 static uint32_t Selected(const berth_block* block, uint32_t k) {
   return block->selected != NULL ? block->selected[k] : k;
 }
@@ -76,7 +83,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = Selected(block, k);
     const int64_t alloc = I64(block, kAllocMemory, i);
-    const int64_t left = alloc - I64(block, kReqMemory, i) - state->memory;
+    const int64_t left = MemoryLeft(block, i, state->memory);
     const int rejected = left < alloc / 100 * state->percent;
     out->codes[i] = rejected ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
     out->reasons[i] = rejected ? 1u : 0u;
@@ -92,7 +99,7 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = Selected(block, k);
     const int64_t alloc = I64(block, kAllocMemory, i);
-    const int64_t left = alloc - I64(block, kReqMemory, i) - memory;
+    const int64_t left = MemoryLeft(block, i, memory);
     out[i] = left <= 0 || alloc < 100 ? 0 : left / (alloc / 100);
     if (out[i] > BERTH_SCORE_MAX) out[i] = BERTH_SCORE_MAX;
   }

@@ -1,5 +1,6 @@
 // The test kit is C++. It loads the library as the host does; argv[1] is the library's path.
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ TEST(MemoryHeadroom, KeepsTheShareFree) {
     EXPECT_EQ(plugin.Filter(c.pod).Fitting(), c.fitting);
   }
   EXPECT_EQ(plugin.Filter(MakePod("p").Memory(kGi)).On("c"), Unschedulable(kReason));
+}
+
+TEST(MemoryHeadroom, SumsAreLimited) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  auto plugin = PluginUnderTest::FromLibrary(
+      library, {.nodes = {MakeNode("a").Memory(kGi).UsedMemory(kMax).UsedMemory(kMax)}});
+  const PodSpec pod = MakePod("p").Memory(kMax);
+  EXPECT_EQ(plugin.Filter(pod).On("a"), Unschedulable(kReason));
+  EXPECT_EQ(plugin.Score(pod).raw, (std::map<std::string, int64_t>{{"a", 0}}));
 }
 
 TEST(MemoryHeadroom, PrefersTheNodeWithMoreFreeMemory) {

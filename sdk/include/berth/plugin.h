@@ -14,7 +14,8 @@
 //
 //     berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
 //       const int64_t free = node[berth::AllocCpu{}] - node[berth::ReqCpu{}];
-//       return berth::UnschedulableIf(free < cycle.pod().request().milli_cpu + 500, kNoHeadroom);
+//       const int64_t wanted = berth::AddAmounts(cycle.pod().request().milli_cpu, 500);
+//       return berth::UnschedulableIf(free < wanted, kNoHeadroom);
 //     }
 //   };
 //   BERTH_PLUGIN(NodeHeadroom)
