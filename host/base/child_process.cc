@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -26,11 +28,10 @@ class ChildReader {
   ChildReader(int file, pid_t child) : file_(file), child_(child) {}
 
   ChildResult Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
-    constexpr int kPollIntervalMs = 50;
     const int64_t begin_ns = steady_ns();
     for (;;) {
       const bool ended = HasEnded(WNOHANG);
-      const bool has_more = Read(ended ? 0 : kPollIntervalMs);
+      const bool has_more = Read(ended ? 0 : NextWaitMs());
       if (ended && !has_more) break;
       if (steady_ns() - begin_ns < limit_ns) continue;
       end_.is_late = !ended;
@@ -52,6 +53,14 @@ class ChildReader {
     return ended_;
   }
 
+  // A child usually ends just after it has closed its pipe. The first waits after that are short.
+  int NextWaitMs() {
+    constexpr int kMaxWaitMs = 50;
+    if (file_ != kClosed) return kMaxWaitMs;
+    wait_ms_ = std::min(2 * wait_ms_ + 1, kMaxWaitMs);
+    return wait_ms_;
+  }
+
   // Waits up to `wait_ms` for text and returns whether it has read any. Waits the full time after
   // the last writer has closed the pipe.
   bool Read(int wait_ms) {
@@ -71,7 +80,38 @@ class ChildReader {
   const pid_t child_;
   ChildResult end_;
   bool ended_ = false;
+  int wait_ms_ = 0;  // The last wait since the pipe was closed.
 };
+
+// Blocks all signals of the calling thread while it exists.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalBlock() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// The handlers of the parent would write to files that the child shares with the parent, and report
+// a crash of the child as one of the parent.
+void ResetSignalHandlers() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0) continue;  // A signal of the C library.
+    const bool is_plain = (static_cast<unsigned>(action.sa_flags) & SA_SIGINFO) == 0;
+    if (is_plain && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) continue;
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(signal, &standard, nullptr);
+  }
+}
 
 [[noreturn]] void RunChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -107,7 +147,12 @@ Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_
   const FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  pid_t child = -1;
+  {
+    const SignalBlock block;  // No handler of the parent runs in the child.
+    child = ::fork();
+    if (child == 0) ResetSignalHandlers();
+  }
   if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     ::close(ends[0]);

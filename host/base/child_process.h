@@ -24,10 +24,15 @@ struct ChildResult {
 
 // Forks, runs `body` with a pipe to write to in the child process, and waits until the child has
 // ended. Does not wait for processes that the child started. Kills a child that has not ended after
-// `limit_ns`. The child's standard output goes to standard error. The child is killed when the
-// thread that forked it ends. If `body` throws, the child exits with status 1, and writes what() to
-// standard error.
-// Threading: no thread of the caller holds a lock that `body` takes.
+// `limit_ns`. The child's standard output goes to standard error. Signals that this process handles
+// have their default action in the child, so that a crash is the signal in `status`; signals that
+// are ignored stay ignored. The child is killed when the thread that forked it ends. If `body`
+// throws, the child exits with status 1, and writes what() to standard error.
+// Threading: the caller may have other threads. The child has only the thread that forked it, and a
+//            lock that another thread held at the fork is never released there. No other thread of
+//            the caller may hold a lock that `body` takes. The C library makes an exception of its
+//            own locks for memory, for stdio and for loading libraries, which it releases in the
+//            child: `body` may allocate memory and load libraries.
 // Errors: Unavailable when the pipe or the process could not be created.
 Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
                                const std::function<int64_t()>& steady_ns);

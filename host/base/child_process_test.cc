@@ -115,6 +115,41 @@ TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
   }
 }
 
+TEST(ChildProcessTest, SignalsHaveTheirDefaultActionInTheChild) {
+  for (const int signal : {SIGTERM, SIGSEGV, SIGABRT}) {
+    SCOPED_TRACE(SignalText(signal));
+    ::signal(signal, [](int) { ::_exit(7); });
+    const ChildResult end = RunInTestChild([signal](int) { ::raise(signal); });
+    ::signal(signal, SIG_DFL);
+    EXPECT_TRUE(WIFSIGNALED(end.status));
+    EXPECT_EQ(WTERMSIG(end.status), signal);
+  }
+  ::signal(SIGUSR1, SIG_IGN);
+  const ChildResult ignores = RunInTestChild([](int) { ::raise(SIGUSR1); });
+  ::signal(SIGUSR1, SIG_DFL);
+  EXPECT_EQ(ignores.status, 0);
+}
+
+TEST(ChildProcessTest, KeepsTheSignalMask) {
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGUSR2);
+  sigset_t before;
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+  const auto is_blocked = [](int signal) {
+    sigset_t mask;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    return ::sigismember(&mask, signal) == 1;
+  };
+  const ChildResult end = RunInTestChild([&](int pipe) {
+    if (is_blocked(SIGUSR2) && !is_blocked(SIGUSR1)) WriteToParent(pipe, "kept");
+  });
+  EXPECT_EQ(end.text, "kept");
+  EXPECT_TRUE(is_blocked(SIGUSR2));
+  EXPECT_FALSE(is_blocked(SIGUSR1));
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 TEST(ChildProcessTest, ReturnsWhenSigchldIsIgnored) {
   ::signal(SIGCHLD, SIG_IGN);
   const ChildResult end = RunInTestChild([](int pipe) { WriteToParent(pipe, "done"); });

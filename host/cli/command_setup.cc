@@ -26,7 +26,7 @@ Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
   return LoadProfiles({.profiles = profiles,
                        .plugin_directories = plugin_directories,
                        .executable = env.executable,
-                       .libraries = MakeLibraryStore(env.temporary_directory)});
+                       .libraries = MakeLibraryStore(env.temporary_directory, env.steady_ns)});
 }
 
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {

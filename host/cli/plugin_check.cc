@@ -313,7 +313,7 @@ class LibraryCheck {
 }  // namespace
 
 int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
-  const auto store = MakeLibraryStore(env.temporary_directory);
+  const auto store = MakeLibraryStore(env.temporary_directory, env.steady_ns);
   const auto source = store->Prepare(flags.library, {});
   if (!source.ok() && IsBadInput(source.error())) return Fail(env, source.error().ToStatus());
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);

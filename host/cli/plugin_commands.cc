@@ -227,7 +227,7 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
 int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env) {
   const auto directory = PluginDirectory(flags.plugin_directory, env);
   if (!directory.ok()) return Fail(env, directory.status());
-  PluginSet plugins(env.temporary_directory);
+  PluginSet plugins(env.temporary_directory, env.steady_ns);
   if (Status status = plugins.AddDirectory(*directory); !status.ok()) return Fail(env, status);
   const Json list = ListOf(plugins, *directory);
   std::string out;
@@ -240,7 +240,7 @@ int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env) {
 }
 
 int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
-  PluginSet plugins(env.temporary_directory);
+  PluginSet plugins(env.temporary_directory, env.steady_ns);
   Result<Json> library = Status::NotFound(flags.target);
   if (IsPath(flags.target)) {
     library = DescribeLibrary(flags.target, plugins);

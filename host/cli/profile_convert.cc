@@ -87,7 +87,7 @@ Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::vector<std::stri
     if (!directory.ok()) return directory.status();
     directories.push_back(std::move(directory).value());
   }
-  auto plugins = std::make_shared<PluginSet>(env.temporary_directory);
+  auto plugins = std::make_shared<PluginSet>(env.temporary_directory, env.steady_ns);
   if (Status status = AddPluginDirectories(directories, {}, *plugins); !status.ok()) return status;
   return std::shared_ptr<const PluginSet>(std::move(plugins));
 }

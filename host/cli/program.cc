@@ -53,6 +53,9 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
   // A reader that closes the output must cause a write error instead of ending the process, so that
   // a recording can still be saved.
   std::signal(SIGPIPE, SIG_IGN);
+  // A parent process may have set this signal to be ignored. Then the status of a child process
+  // would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
   CommandEnvironment env{.in = std::cin,

@@ -194,7 +194,7 @@ size_t CallMonitor::Describe(std::span<char> out) const {
     if (each.thread.load(std::memory_order_relaxed) == self) slot = &each;
   }
   const CallWord call = slot == nullptr ? 0 : slot->innermost.load(std::memory_order_relaxed);
-  if (call == 0) return (line << "outside any plugin").size();
+  if (call == 0) return (line << "outside any plugin call").size();
   const uint32_t id = CalleeOf(call);
   const Callee* callee = id == 0 ? nullptr : callees_[id - 1].load(std::memory_order_acquire);
   if (callee != nullptr) {

@@ -137,8 +137,8 @@ class CallMonitor {
   // --- Called by the crash report ---
 
   // Writes what the calling thread is doing to `out`, "in plugin X (library path) at Filter, pod
-  // ns/name" or "outside any plugin", and returns the number of bytes; a longer text is cut off.
-  // Async-signal-safe.
+  // ns/name" or "outside any plugin call", and returns the number of bytes; a longer text is cut
+  // off. Async-signal-safe.
   size_t Describe(std::span<char> out) const;
 
  private:

@@ -38,12 +38,12 @@ class CallMonitorTest : public ::testing::Test {
 
 TEST_F(CallMonitorTest, DescribesThePluginAndThePointOfACall) {
   const auto a = Register("test.A");
-  EXPECT_EQ(Describe(), "outside any plugin");
+  EXPECT_EQ(Describe(), "outside any plugin call");
   {
     const auto call = Call(a, Point::kFilter);
     EXPECT_EQ(Describe(), "in plugin test.A (/opt/test.A.so) at Filter");
   }
-  EXPECT_EQ(Describe(), "outside any plugin");
+  EXPECT_EQ(Describe(), "outside any plugin call");
 }
 
 TEST_F(CallMonitorTest, ANestedCallReturnsToTheOuterCall) {
@@ -95,7 +95,7 @@ TEST_F(CallMonitorTest, RecordsOneCallPerThread) {
   const auto call = Call(a, Point::kFilter);
   std::string other;
   std::thread([&] {
-    EXPECT_EQ(Describe(), "outside any plugin");
+    EXPECT_EQ(Describe(), "outside any plugin call");
     const auto call_there = Call(b, Point::kBind);
     other = Describe();
   }).join();
@@ -224,7 +224,7 @@ TEST_F(CallMonitorTest, EndAttemptIgnoresAnAttemptThatWasReplaced) {
 
 TEST_F(CallMonitorTest, ACallWithoutAMonitorIsNotRecorded) {
   const MonitoredCall call(nullptr, Register("test.A"), Point::kFilter, {});
-  EXPECT_EQ(Describe(), "outside any plugin");
+  EXPECT_EQ(Describe(), "outside any plugin call");
 }
 
 TEST_F(CallMonitorTest, ADetachedCallStaysRecorded) {
@@ -275,7 +275,7 @@ TEST_F(CrashReportTest, ReportsACrashOutsideAnyPlugin) {
         InstallCrashReport(&monitor_);
         std::abort();
       },
-      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin\n$");
+      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin call\n$");
 }
 
 // NOLINTNEXTLINE(misc-no-recursion)

@@ -9,7 +9,7 @@ namespace berth::host {
 // Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
 //   berth: crashed in plugin X (library path) at Filter, pod ns/name
 // to standard error and then let the signal's default action happen. A crash on a thread that a
-// plugin has started is reported as "outside any plugin".
+// plugin has started is reported as "outside any plugin call".
 //
 // Called:    once, by main(), on the thread that becomes the scheduling thread. That thread gets a
 //            stack for signal handlers, so that an overflow of its stack is reported too.

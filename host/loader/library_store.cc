@@ -2,8 +2,11 @@
 
 #include <strings.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "host/base/assert.h"
 #include "host/loader/sha256.h"
 
 namespace berth::host {
@@ -22,23 +25,88 @@ struct LibraryStore::Content {
   std::string digest;
 };
 
-LoadResult<std::shared_ptr<PluginLibrary>> LibraryStore::Load(const std::string& path,
-                                                              const LoadOptions& options) {
+// The libraries that one call of LoadAll() loads.
+struct LibraryStore::Batch {
+  std::vector<PluginLibrary::Source> sources;  // One for each content that was copied.
+  std::map<std::string, LoadError> refused;    // By digest. The errors have no path.
+};
+
+LibraryStore::Loaded LibraryStore::Load(const std::string& path, const LoadOptions& options) {
+  return std::move(LoadAll(std::span(&path, 1), options).front());
+}
+
+std::vector<LibraryStore::Loaded> LibraryStore::LoadAll(std::span<const std::string> paths,
+                                                        const LoadOptions& options) {
+  Batch batch;
+  std::vector<LoadResult<std::string>> digests;
+  for (const std::string& path : paths) digests.push_back(Add(path, options, batch));
+  Probe(batch);
+  std::vector<Loaded> results;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Loaded library = digests[i].ok() ? Open(*digests[i], batch) : std::move(digests[i]).error();
+    if (!library.ok()) library = WithPath(paths[i], std::move(library).error());
+    results.push_back(std::move(library));
+  }
+  return results;
+}
+
+LoadResult<std::string> LibraryStore::Add(const std::string& path, const LoadOptions& options,
+                                          Batch& batch) {
   LoadResult<Content> content = Read(path, options);
   if (!content.ok()) return std::move(content).error();
-  if (const auto known = libraries_.find(content->digest); known != libraries_.end()) {
-    return known->second;
+  std::string digest = content->digest;
+  if (libraries_.contains(digest)) return digest;
+  if (std::ranges::find(batch.sources, digest, &PluginLibrary::Source::digest) !=
+      batch.sources.end()) {
+    return digest;
+  }
+  if (const auto probed = probed_.find(digest);
+      probed != probed_.end() && probed->second.has_value()) {
+    batch.refused.emplace(digest, *probed->second);
+    return digest;
   }
   LoadResult<PluginLibrary::Source> source = CheckAndCopy(path, *std::move(content));
   if (!source.ok()) return std::move(source).error();
-  const std::string digest = source->digest;
-  const std::string copy = source->load_path;
-  LoadResult<std::shared_ptr<PluginLibrary>> library = PluginLibrary::Open(*std::move(source));
-  if (!library.ok()) {
-    if (library.error().code == LoadErrorCode::kDlopenFailed) copies_->Discard(copy);
-    return WithPath(path, std::move(library).error());
+  batch.sources.push_back(*std::move(source));
+  return digest;
+}
+
+void LibraryStore::Probe(Batch& batch) {
+  if (!probe_.has_value()) return;
+  std::vector<PluginLibrary::Source> unknown;
+  std::ranges::copy_if(batch.sources, std::back_inserter(unknown),
+                       [this](const auto& source) { return !probed_.contains(source.digest); });
+  if (unknown.empty()) return;
+  auto errors = probe_->Run(unknown);
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    std::optional<LoadError> error =
+        errors.ok() ? std::move((*errors)[i])
+                    : MakeLoadError(LoadErrorCode::kProbeFailed,
+                                    "a child process, which loads the library first",
+                                    std::string(errors.status().message()));
+    if (error.has_value()) {
+      batch.refused.emplace(unknown[i].digest, *error);
+      copies_->Discard(unknown[i].load_path);
+    }
+    // Without a child process, nothing is known about the library.
+    if (errors.ok()) probed_.emplace(unknown[i].digest, std::move(error));
   }
-  libraries_.emplace(digest, *library);
+}
+
+LibraryStore::Loaded LibraryStore::Open(const std::string& digest, Batch& batch) {
+  if (const auto known = libraries_.find(digest); known != libraries_.end()) return known->second;
+  if (const auto refused = batch.refused.find(digest); refused != batch.refused.end()) {
+    return refused->second;
+  }
+  const auto source = std::ranges::find(batch.sources, digest, &PluginLibrary::Source::digest);
+  BERTH_ASSERT(source != batch.sources.end());
+  Loaded library = PluginLibrary::Open(*source);
+  if (library.ok()) {
+    libraries_.emplace(digest, *library);
+  } else {
+    if (library.error().code == LoadErrorCode::kDlopenFailed) copies_->Discard(source->load_path);
+    batch.refused.emplace(digest, library.error());
+  }
   return library;
 }
 

@@ -24,6 +24,7 @@ std::string_view LoadErrorName(LoadErrorCode code) {
     case LoadErrorCode::kRelativeRunPath: return "relative-run-path";
     case LoadErrorCode::kExports: return "exports";
     case LoadErrorCode::kCopyFailed: return "copy-failed";
+    case LoadErrorCode::kProbeFailed: return "probe-failed";
     case LoadErrorCode::kDlopenFailed: return "dlopen-failed";
     case LoadErrorCode::kEntryMagic: return "entry-magic";
     case LoadErrorCode::kEntrySize: return "entry-size";
@@ -61,7 +62,8 @@ std::string LoadError::ToString() const {
   if (!path.empty()) text.append(path).append(": ");
   if (!plugin.empty()) text.append("plugin \"").append(plugin).append("\": ");
   if (argument_errors.empty()) {
-    text.append("expected ").append(expected).append(", found ").append(found);
+    if (!expected.empty()) text.append("expected ").append(expected).append(", found ");
+    text.append(found);
   }
   std::string_view separator;
   for (const ArgumentError& error : argument_errors) {
@@ -87,6 +89,7 @@ Status LoadError::ToStatus() const {
     case LoadErrorCode::kHostTooOld:
     case LoadErrorCode::kMissingService: return Status::Unsupported(ToString());
     case LoadErrorCode::kCopyFailed:
+    case LoadErrorCode::kProbeFailed:
     case LoadErrorCode::kInitFailed:
     case LoadErrorCode::kCreateFailed: return Status::Internal(ToString());
     default: return Status::InvalidArgument(ToString());

@@ -18,7 +18,7 @@
 namespace berth::host {
 
 // Codes are in the order in which the causes are checked. Errors up to kDlopenFailed are found
-// before any code of the library has run.
+// before any code of the library has run in this process. For kProbeFailed, it ran in a child.
 enum class LoadErrorCode : uint8_t {
   // Errors of the file.
   kNotFound,
@@ -42,7 +42,8 @@ enum class LoadErrorCode : uint8_t {
   kRelativeRunPath,
   kExports,  // The exported symbols are not exactly the entry.
   // Errors while loading.
-  kCopyFailed,  // The private copy could not be made.
+  kCopyFailed,   // The private copy could not be made.
+  kProbeFailed,  // The library ends the process in which it is loaded, or does not finish loading.
   kDlopenFailed,
   kEntryMagic,
   kEntrySize,
@@ -74,13 +75,15 @@ std::string_view LoadErrorName(LoadErrorCode code);
 
 struct LoadError {
   LoadErrorCode code = LoadErrorCode::kNotFound;
-  std::string path;      // The library, as named by the caller; empty if no file is involved.
-  std::string plugin;    // Empty if the whole library is refused.
-  std::string expected;  // For example "a file of at most 1048576 bytes".
-  std::string found;     // For example "a larger file".
+  std::string path;    // The library, as named by the caller; empty if no file is involved.
+  std::string plugin;  // Empty if the whole library is refused.
+  // For example "a file of at most 1048576 bytes". Empty if `found` is a complete sentence.
+  std::string expected;
+  std::string found;                           // For example "a larger file".
   std::vector<ArgumentError> argument_errors;  // For kBadArguments.
 
-  // Returns one line: `path: plugin "name": expected ..., found ... [code]`.
+  // Returns one line: `path: plugin "name": expected ..., found ... [code]`; without the words
+  // `expected` and `found` if `expected` is empty.
   std::string ToString() const;
   // Returns a Status with ToString() as its message, for callers that only report the error.
   Status ToStatus() const;

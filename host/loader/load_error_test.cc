@@ -28,6 +28,11 @@ TEST(LoadError, NamesFilePluginExpectedAndFound) {
   EXPECT_EQ(error.ToString(), "expected ABI version 1, found version 2 [abi-major]");
 }
 
+TEST(LoadError, PrintsASentenceWithoutExpectedAndFound) {
+  const LoadError error{LoadErrorCode::kProbeFailed, "/p/libx.so", "", "", "the library hangs", {}};
+  EXPECT_EQ(error.ToString(), "/p/libx.so: the library hangs [probe-failed]");
+}
+
 TEST(LoadError, ListsEveryArgumentError) {
   const LoadError error{LoadErrorCode::kBadArguments,
                         "/p/libx.so",

@@ -9,7 +9,10 @@ namespace berth::host {
 
 LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::string& path,
                                                                      const LoadOptions& options) {
-  LoadResult<std::shared_ptr<PluginLibrary>> loaded = store_.Load(path, options);
+  return AddPlugins(path, store_.Load(path, options));
+}
+
+PluginCatalog::Found PluginCatalog::AddPlugins(const std::string& path, Found loaded) {
   if (!loaded.ok()) return loaded;
   const std::shared_ptr<PluginLibrary>& library = *loaded;
   for (const PluginInfo& info : library->infos()) {
@@ -50,9 +53,10 @@ LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
     return error;
   }
   std::sort(paths.begin(), paths.end());
+  std::vector<Found> loaded = store_.LoadAll(paths, options);
   std::vector<Found> found;
-  for (const std::string& path : paths) {
-    Found library = AddLibrary(path, options);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Found library = AddPlugins(paths[i], std::move(loaded[i]));
     if (!library.ok() && library.error().code == LoadErrorCode::kNoNote) continue;
     found.push_back(std::move(library));
   }

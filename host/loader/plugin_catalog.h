@@ -50,6 +50,9 @@ class PluginCatalog {
   const std::map<std::string, Plugin, std::less<>>& plugins() const { return plugins_; }
 
  private:
+  // Adds the plugins of the library that was loaded from `path`, or returns the error.
+  Found AddPlugins(const std::string& path, Found loaded);
+
   LibraryStore& store_;
   std::map<std::string, Plugin, std::less<>> plugins_;
 };

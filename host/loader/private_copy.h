@@ -25,7 +25,7 @@ class PrivateCopies {
   // Errors: kCopyFailed.
   virtual LoadResult<std::string> Write(const std::string& digest,
                                         std::span<const std::byte> bytes) = 0;
-  // Removes the copy at `path`. REQUIRES: dlopen failed for it, so it is not mapped.
+  // Removes the copy at `path`. REQUIRES: it is not mapped: dlopen failed, or was not called.
   virtual void Discard(const std::string& path) = 0;
 };
 

@@ -44,7 +44,7 @@ std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const Embedde
 EmbeddedRun::EmbeddedRun(RunOptions options, RunObserver& observer)
     : options_(std::move(options)),
       observer_(observer),
-      libraries_(MakeLibraryStore(options_.temporary_directory)),
+      libraries_(MakeLibraryStore(options_.temporary_directory, options_.steady_ns)),
       reloader_(
           [this](FileStamps& files) { return ReadRunConfig(options_.config, libraries_, files); },
           waker_) {}

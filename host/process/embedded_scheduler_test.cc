@@ -44,7 +44,7 @@ class EmbeddedSchedulerTest : public ::testing::Test {
  protected:
   // Schedules pod "p" up to Permit, where test.Guest sends the requests of `args`.
   void Schedule(nlohmann::json args) {
-    auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
+    auto plugins = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
     for (const std::string& directory : {TestPluginDirectory(), DefaultPluginDirectory()}) {
       ASSERT_TRUE(plugins->AddDirectory(directory).ok()) << directory;
     }
@@ -128,7 +128,7 @@ TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   stage.CompleteProfile();
   const VirtualClock clock(0);
   SchedulerOptions options;
-  auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
+  auto plugins = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
   ASSERT_TRUE(plugins->AddLibrary(PuppetLibrary()).ok());
   options.plugins = plugins;
   options.profiles = {stage.spec()};

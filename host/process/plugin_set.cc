@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/loader/library_probe.h"
 #include "host/loader/private_copy.h"
 
 namespace berth::host {
@@ -24,9 +25,11 @@ Result<std::string> FindPluginDirectory(const std::string& executable) {
                           "\nname the one that holds them with --plugin-dir");
 }
 
-std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory) {
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
+                                               std::function<int64_t()> steady_ns) {
   auto copies = CopyToDirectory(temporary_directory);
-  return std::make_shared<LibraryStore>(copies.ok() ? std::move(copies).value() : CopyToMemory());
+  return std::make_shared<LibraryStore>(copies.ok() ? std::move(copies).value() : CopyToMemory(),
+                                        LibraryProbe(std::move(steady_ns)));
 }
 
 PluginSet::PluginSet(std::shared_ptr<LibraryStore> libraries)

@@ -2,9 +2,12 @@
 #ifndef BERTH_HOST_PROCESS_PLUGIN_SET_H_
 #define BERTH_HOST_PROCESS_PLUGIN_SET_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/base/status.h"
@@ -21,8 +24,11 @@ namespace berth::host {
 Result<std::string> FindPluginDirectory(const std::string& executable);
 
 // Creates the store of the libraries of a process. It copies each library before it is loaded, to a
-// private directory under `temporary_directory`, or to memory where that is impossible.
-std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory);
+// private directory under `temporary_directory`, or to memory where that is impossible. It probes
+// each library in a child process, whose time limit `steady_ns` measures: a clock that only goes
+// forward.
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
+                                               std::function<int64_t()> steady_ns);
 
 // Threading: one thread at a time while libraries are added; afterwards any thread may read it.
 class PluginSet {
@@ -30,8 +36,8 @@ class PluginSet {
   // Sets that share a store do not load the same library twice.
   explicit PluginSet(std::shared_ptr<LibraryStore> libraries);
   // Creates a set with a store of its own.
-  explicit PluginSet(const std::string& temporary_directory)
-      : PluginSet(MakeLibraryStore(temporary_directory)) {}
+  PluginSet(const std::string& temporary_directory, std::function<int64_t()> steady_ns)
+      : PluginSet(MakeLibraryStore(temporary_directory, std::move(steady_ns))) {}
   PluginSet(const PluginSet&) = delete;
   PluginSet& operator=(const PluginSet&) = delete;
 

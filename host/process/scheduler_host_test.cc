@@ -38,7 +38,7 @@ class SchedulerHostTest : public ::testing::Test {
       return code == BERTH_SUCCESS ? static_cast<berth_code>(BERTH_PENDING) : code;
     };
     stage_.CompleteProfile();
-    auto plugins = std::make_shared<PluginSet>(::testing::TempDir());
+    auto plugins = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
     const auto added = plugins->AddLibrary(PuppetLibrary());
     BERTH_ASSERT_MSG(added.ok(), "%s", added.error().ToString().c_str());
     options_.plugins = std::move(plugins);

@@ -31,7 +31,7 @@ using ::testing::StartsWith;
 
 std::shared_ptr<const PluginSet> Plugins() {
   static const std::shared_ptr<const PluginSet> plugins = [] {
-    auto set = std::make_shared<PluginSet>(::testing::TempDir());
+    auto set = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
     for (const std::string& directory : {TestPluginDirectory(), DefaultPluginDirectory()}) {
       const Status status = set->AddDirectory(directory);
       BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());

@@ -72,7 +72,7 @@ TEST_F(CrashTest, NamesNoPluginOutsideACall) {
         stage_.DestroyPlan();
         Die();
       },
-      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin\n$");
+      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin call\n$");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Libraries that must not be loaded: berth reports the reason and the place in the profile, and
 // does not start.
+#include <chrono>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/integration/cli_fixture.h"
 #include "tests/integration/hostile_libraries.h"
@@ -27,6 +30,51 @@ TEST_F(HostileCliTest, RefusesEachLibraryWithItsPathAndReason) {
       EXPECT_THAT(run.out, IsEmpty());
       EXPECT_THAT(run.err, HasSubstr(hostile.message));
       EXPECT_THAT(run.err, HasSubstr("libhostile.so"));
+    }
+  }
+}
+
+// Libraries that end or block the process that loads them.
+constexpr struct {
+  const char* variant;
+  const char* message;
+  bool is_slow = false;
+} kDeadly[] = {
+    {"aborts", "libhostile.so: the library ends the process with SIGABRT while it is loaded"},
+    {"exits", "libhostile.so: the library calls exit("},
+    {"bad_pointer", "libhostile.so: the library ends the process with SIGSEGV while it is loaded"},
+    {"hangs", "libhostile.so: the library has not finished loading after 10 s", true},
+};
+
+TEST_F(HostileCliTest, EveryCommandSurvivesALibraryThatEndsTheProcess) {
+  const auto start = std::chrono::steady_clock::now();
+  steady_ns_ = [start] {  // Reaches the limit of 10 s in two seconds.
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count() * 5;
+  };
+  const std::string plugins = folder_ + "/plugins";
+  const std::string library = plugins + "/libhostile.so";
+  std::filesystem::create_directory(plugins);
+  const std::string profile = File("p.toml",
+                                   "extends = \"default\"\n[[plugins]]\nname = \"test.Variant\"\n"
+                                   "library = \"plugins/libhostile.so\"\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"plugin", "list", "--plugin-dir", plugins},
+      {"plugin", "list", "--plugin-dir", plugins, "--output", "json"},
+      {"plugin", "describe", library},
+      {"plugin", "describe", "test.Variant", "--plugin-dir", plugins},
+      {"profile", "check", profile},
+      {"profile", "show", profile},
+      {"explain", "--cluster", kSmall, "--profile", profile, "--pod", "web-1"},
+  };
+  for (const auto& deadly : kDeadly) {
+    SCOPED_TRACE(deadly.variant);
+    Plant({.name = "", .variant = deadly.variant, .damage = nullptr, .more = "", .message = ""},
+          library);
+    for (const std::vector<std::string>& command : commands) {
+      if (deadly.is_slow && command.front() != "profile") continue;
+      const Outcome run = Run(command);
+      EXPECT_EQ(run.exit_status, 2) << ::testing::PrintToString(command);
+      EXPECT_THAT(run.out + run.err, HasSubstr(deadly.message));
     }
   }
 }

@@ -51,8 +51,9 @@ void LoaderTest::TearDown() {
   std::filesystem::remove_all(directory_);
 }
 
-void LoaderTest::StartStore(std::unique_ptr<PrivateCopies> copies) {
-  store_ = std::make_unique<LibraryStore>(std::move(copies));
+void LoaderTest::StartStore(std::unique_ptr<PrivateCopies> copies,
+                            std::optional<LibraryProbe> probe) {
+  store_ = std::make_unique<LibraryStore>(std::move(copies), std::move(probe));
 }
 
 std::string LoaderTest::CopyOf(const std::string& variant, const std::string& file_name) const {

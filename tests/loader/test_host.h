@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,8 @@ class LoaderTest : public ::testing::Test {
   LibraryStore& store() { return *store_; }
   // Destroys the store and its private copies.
   void EndStore() { store_.reset(); }
-  void StartStore(std::unique_ptr<PrivateCopies> copies);
+  void StartStore(std::unique_ptr<PrivateCopies> copies,
+                  std::optional<LibraryProbe> probe = std::nullopt);
 
  private:
   std::string directory_;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <berth/abi.h>
 
@@ -38,6 +39,9 @@
 #ifndef TEST_CREATE
 #define TEST_CREATE Create
 #endif
+#ifndef TEST_ABOUT
+#define TEST_ABOUT "Breaks one rule at a time."
+#endif
 
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
@@ -67,9 +71,25 @@ static void SpoilArithmetic(void) { _mm_setcsr(_mm_getcsr() | 0x8040u); }
 static void SpoilArithmetic(void) {}
 #endif
 
+/* Ends or blocks the process that loads the library. */
+static void MisbehaveOnLoad(void) {
+#ifdef TEST_ABORTS
+  abort();
+#elif defined(TEST_EXITS)
+  exit(0);
+#elif defined(TEST_HANGS)
+  for (;;) pause();
+#elif defined(TEST_MARKS)
+  setenv("BERTH_TEST_MARK", "1", 1);
+#elif defined(TEST_ABORTS_AFTER_MARK)
+  if (getenv("BERTH_TEST_MARK") != NULL) abort();
+#endif
+}
+
 __attribute__((constructor)) static void Construct(void) {
   Trace("constructor");
   SpoilArithmetic();
+  MisbehaveOnLoad();
 }
 
 #ifdef TEST_UNRESOLVED
@@ -260,7 +280,7 @@ static const berth_plugin_info info = {
     .name = TEST_NAME,
 #endif
     .version = TEST_VERSION,
-    .about = "Breaks one rule at a time.",
+    .about = TEST_ABOUT,
     .points = points,
     .services = services,
     .kinds = kinds,

@@ -164,7 +164,7 @@ TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
 }
 
 TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
-  const auto store = MakeLibraryStore(::testing::TempDir());
+  const auto store = MakeLibraryStore(::testing::TempDir(), SteadyNs);
   const auto source = store->Prepare(Broken("nothing"), {});
   ASSERT_TRUE(source.ok());
   const auto asked = [&source](ContractBudget budget) {

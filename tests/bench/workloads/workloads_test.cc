@@ -109,7 +109,7 @@ const host::ProfileSet& DefaultProfile() {
     host::ProfileRequest request;
     request.plugin_directories = {PLUGIN_DIR};
     request.executable = EXECUTABLE;
-    request.libraries = host::MakeLibraryStore(::testing::TempDir());
+    request.libraries = host::MakeLibraryStore(::testing::TempDir(), [] { return int64_t{0}; });
     auto loaded = host::LoadProfiles(request);
     if (!loaded.ok()) ADD_FAILURE() << loaded.status().message();
     return new host::ProfileSet(std::move(loaded).value());
