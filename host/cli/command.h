@@ -22,6 +22,7 @@ class CallMonitor;
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
+inline constexpr int kExitByPlugin = 3;  // A plugin called exit(); see ExitReport.
 
 // A command that a signal stopped returns this plus the signal's number, as shells do.
 inline constexpr int kExitSignal = 128;
@@ -42,7 +43,8 @@ struct CommandEnvironment {
   bool out_is_live = false;  // `out` is a terminal or a pipe: each line must be written at once.
   int in_descriptor = -1;    // The file that `in` reads from, or -1.
   SubscribeToRequests requests = {};  // If empty, a reload or a stop cannot be requested.
-  // See SchedulerOptions::report_crashes. May be empty.
+  // See SchedulerOptions::report_crashes. The reports of crashes and of exits use the monitor. May
+  // be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 

@@ -13,7 +13,7 @@ inline constexpr std::string_view kAbout =
 inline constexpr std::string_view kExitStatus =
     "Exit status: 0 success, 1 some pods could not be scheduled, 2 invalid input, or the output "
     "could\n"
-    "not be written.";
+    "not be written, 3 a plugin called exit().";
 
 inline constexpr std::string_view kExamples = R"(Examples:
   Schedule the pending pods in a dump of a real cluster:
@@ -93,7 +93,8 @@ up to this point. A second signal ends berth at once.
 inline constexpr std::string_view kRunExitStatus =
     "Exit status: 0 all pods have a node, 1 some pods have none, 2 invalid input, or the output "
     "or\n"
-    "the recording could not be written, 130 stopped by SIGINT, 143 stopped by SIGTERM.";
+    "the recording could not be written, 3 a plugin called exit(), 130 stopped by SIGINT, 143\n"
+    "stopped by SIGTERM.";
 
 inline constexpr std::string_view kSimulateExamples = R"(Examples:
   berth simulate --cluster cluster.yaml
@@ -157,7 +158,7 @@ A profile is a TOML file that sets which plugins decide for the pods of one spec
 )";
 
 inline constexpr std::string_view kProfileExitStatus =
-    "Exit status: 0 success, 2 there are errors.";
+    "Exit status: 0 success, 2 there are errors, 3 a plugin called exit().";
 
 inline constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list

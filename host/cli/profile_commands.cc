@@ -127,7 +127,7 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
   const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
-  if (Status status = TryCreatePlugins(set->plugins, set->specs); !status.ok())
+  if (Status status = TryCreatePlugins(set->plugins, set->specs, env.report_crashes); !status.ok())
     return Fail(env, status);
   std::string out;
   for (size_t i = 0; i < set->profiles.size(); ++i) {

@@ -216,14 +216,16 @@ std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFil
 Status CheckPlugins(const KubeSchedulerConfig& config,
                     const std::vector<ConvertedProfile>& profiles,
                     const std::vector<OutputFile>& files,
-                    const std::shared_ptr<const PluginSet>& plugins) {
+                    const std::shared_ptr<const PluginSet>& plugins,
+                    const CommandEnvironment& env) {
   std::string refusals;
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!profiles[i].is_usable) continue;
     const KubeSchedulerProfile& source = config.profiles[i];
     ConfigErrors errors;
     const auto specs = SpecOf(source, files[i], plugins->catalog(), errors);
-    const Status status = errors.empty() ? TryCreatePlugins(plugins, specs) : errors.ToStatus();
+    const Status status =
+        errors.empty() ? TryCreatePlugins(plugins, specs, env.report_crashes) : errors.ToStatus();
     if (status.ok()) continue;
     refusals += (refusals.empty() ? "" : "\n") + std::string(status.message());
   }
@@ -289,7 +291,7 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   const bool to_files = !flags.output_directory.empty();
   const auto files = WriteAll(*config, profiles, file, to_files, errors);
   if (!errors.empty()) return Fail(env, errors.ToStatus());
-  if (const Status status = CheckPlugins(*config, profiles, files, *plugins); !status.ok()) {
+  if (const Status status = CheckPlugins(*config, profiles, files, *plugins, env); !status.ok()) {
     return Fail(env, status);
   }
   PrintWarnings(warnings, env);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "host/guard/crash_report.h"
+#include "host/guard/exit_report.h"
 #include "host/process/process_signals.h"
 
 namespace berth::host {
@@ -81,6 +82,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
 
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command) {
   if (argc < 1) return kExitBadInput;
+  const ExitReport exit_report(kExitByPlugin);
   try {
     return Run(argc, argv, command);
   } catch (const std::bad_alloc&) {

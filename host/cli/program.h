@@ -16,7 +16,8 @@ using ProgramCommand =
     std::function<int(std::span<const std::string> args, CommandEnvironment& env)>;
 
 // Runs the command and returns the exit status for main(). An exception that the command throws is
-// reported on standard error under `name`, and the exit status is kExitBadInput.
+// reported on standard error under `name`, and the exit status is kExitBadInput. If a plugin calls
+// exit(), the process ends with kExitByPlugin; see ExitReport.
 // Called: once, by main().
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command);
 

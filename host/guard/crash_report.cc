@@ -28,7 +28,7 @@ void WriteAll(std::string_view text) {
 
 // SA_RESETHAND has restored the default action: the next signal ends the process.
 void OnCrash(int signal, siginfo_t* info, void*) {
-  if (const CallMonitor* monitor = reported_monitor.load(std::memory_order_acquire)) {
+  if (const CallMonitor* monitor = ReportedMonitor()) {
     constexpr std::string_view kPrefix = "berth: crashed ";
     std::array<char, 4096> line;
     kPrefix.copy(line.data(), kPrefix.size());
@@ -44,6 +44,8 @@ void OnCrash(int signal, siginfo_t* info, void*) {
 }
 
 }  // namespace
+
+const CallMonitor* ReportedMonitor() { return reported_monitor.load(std::memory_order_acquire); }
 
 void InstallCrashReport(const CallMonitor* monitor) {
   reported_monitor.store(monitor, std::memory_order_release);

@@ -16,6 +16,9 @@ namespace berth::host {
 // Lifetime:  the monitor must live until the process ends, or until null is passed.
 void InstallCrashReport(const CallMonitor* monitor);
 
+// Returns the monitor that was passed to InstallCrashReport() last. Threading: any.
+const CallMonitor* ReportedMonitor();
+
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_GUARD_CRASH_REPORT_H_

@@ -121,12 +121,14 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
   return set;
 }
 
-Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs) {
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+                        const std::function<void(const CallMonitor* monitor)>& report_crashes) {
   const VirtualClock clock(0);
   SchedulerOptions options;
   options.plugins = std::move(plugins);
   options.profiles.assign(specs.begin(), specs.end());
   options.loop.clock = &clock;
+  options.report_crashes = report_crashes;
   return EmbeddedScheduler(std::move(options)).Start();
 }
 

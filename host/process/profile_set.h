@@ -17,6 +17,8 @@
 
 namespace berth::host {
 
+class CallMonitor;
+
 // The profile that is used when the user names none.
 inline constexpr std::string_view kDefaultProfile = "default";
 
@@ -62,7 +64,9 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
 // Creates the plugins of these profiles against an empty cluster and destroys them again, because
 // plugins check their arguments when they are created.
 // Errors: those of SchedulerHost::Start, one per line.
-Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs);
+// `report_crashes`: see SchedulerOptions::report_crashes. May be empty.
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+                        const std::function<void(const CallMonitor* monitor)>& report_crashes);
 
 }  // namespace berth::host
 

@@ -4,6 +4,12 @@ target_link_libraries(test_talker PRIVATE berth_warnings)
 set_target_properties(test_talker PROPERTIES
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/talker)
 
+# A plugin that ends the process.
+berth_add_plugin(test_quitter NO_INSTALL SOURCES plugins/quitter/quitter.cc)
+target_link_libraries(test_quitter PRIVATE berth_warnings Threads::Threads)
+set_target_properties(test_quitter PROPERTIES
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/quitter)
+
 # Two versions of one library, which are not in the folder of the other plugins either.
 foreach(is_open IN ITEMS 0 1)
   berth_add_plugin(test_door_${is_open} NO_INSTALL SOURCES plugins/door/door.cc)
@@ -28,8 +34,9 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_SHUT_DOOR="$<TARGET_FILE:test_door_0>"
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  BERTH_TEST_QUITTER="$<TARGET_FILE:test_quitter>"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_shapes test_talker
+add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter test_shapes test_talker
                  test_thrower test_door_0 test_door_1 ${variants})

@@ -110,6 +110,58 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
   }
 }
 
+// ---- Plugins that exit --------------------------------------------------------------------------
+
+class QuitterTest : public RunProcessTest {
+ protected:
+  // Returns a profile with a plugin that calls exit(`status`) where `how` says.
+  std::string ProfileWith(const std::string& how, int status = 0) {
+    return File("p.toml",
+                "extends = \"default\"\n[[plugins]]\nname = \"acme.Quitter\"\n"
+                "library = \"" BERTH_TEST_QUITTER "\"\nargs = { how = \"" +
+                    how + "\", status = " + std::to_string(status) + " }\n");
+  }
+  // Runs `berth` with its standard output in a file.
+  int RunToFile(const std::vector<std::string>& args) {
+    const FileDescriptor out(open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    return RunBerth(args, out.get());
+  }
+
+ private:
+  const std::string output_ = folder_ + "/stdout";
+};
+
+TEST_F(QuitterTest, ReportsAPluginThatExits) {
+  const std::vector<std::string> simulate = {"simulate", "--cluster", kSmall, "-o", "json"};
+  const std::string filter = "berth: exit(0) was called in plugin acme.Quitter (";
+  const struct {
+    std::vector<std::string> command;
+    const char* how;
+    int status;
+    std::string message;
+  } cases[] = {
+      {simulate, "filter", 0, filter},
+      {simulate, "filter", 1, "berth: exit(1) was called in plugin acme.Quitter ("},
+      {simulate, "quick", 0, "berth: quick_exit() was called in plugin acme.Quitter ("},
+      {simulate, "create", 0, "libtest_quitter.so) at load\n"},
+      {simulate, "thread", 0, "berth: exit(0) was called outside any plugin call\n"},
+      {{"explain", "--cluster", kSmall, "--pod", "web-1"}, "filter", 0, filter},
+      {{"run", "--embedded", "--cluster", kSmall}, "filter", 0, filter},
+      {{"profile", "check"}, "create", 0, "libtest_quitter.so) at load\n"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.command.front() + " " + c.how + " " + std::to_string(c.status));
+    std::vector<std::string> command = c.command;
+    if (command.front() != "profile") command.emplace_back("--profile");
+    command.push_back(ProfileWith(c.how, c.status));
+    EXPECT_EQ(RunToFile(command), kExitByPlugin);
+    EXPECT_THAT(Error(), HasSubstr(c.message));
+    if (c.message == filter) {
+      EXPECT_THAT(Error(), HasSubstr("libtest_quitter.so) at Filter, pod "));
+    }
+  }
+}
+
 // ---- Signals ------------------------------------------------------------------------------------
 
 // A run that reads its cluster and its events from pipes, so that the test controls when the start
