@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/cli/standard_output.h"
 #include "host/guard/crash_report.h"
 #include "host/guard/exit_report.h"
 #include "host/process/process_signals.h"
@@ -59,16 +60,17 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
   std::signal(SIGCHLD, SIG_DFL);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
+  StandardOutput output;
   CommandEnvironment env{.in = std::cin,
-                         .out = std::cout,
+                         .out = output.stream(),
                          .err = std::cerr,
                          .executable = Executable(argv[0]),
                          .temporary_directory = std::filesystem::temp_directory_path().string(),
                          .steady_ns = NowNs<std::chrono::steady_clock>,
                          .wall_ns = NowNs<std::chrono::system_clock>,
-                         .out_width = WidthOf(STDOUT_FILENO),
+                         .out_width = WidthOf(output.descriptor()),
                          .err_is_terminal = isatty(STDERR_FILENO) != 0,
-                         .out_is_live = IsLive(STDOUT_FILENO),
+                         .out_is_live = IsLive(output.descriptor()),
                          .in_descriptor = STDIN_FILENO,
                          .requests =
                              [](std::function<void()> reload) {

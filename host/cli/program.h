@@ -15,9 +15,10 @@ namespace berth::host {
 using ProgramCommand =
     std::function<int(std::span<const std::string> args, CommandEnvironment& env)>;
 
-// Runs the command and returns the exit status for main(). An exception that the command throws is
-// reported on standard error under `name`, and the exit status is kExitBadInput. If a plugin calls
-// exit(), the process ends with kExitByPlugin; see ExitReport.
+// Runs the command and returns the exit status for main(). From then on, standard output belongs to
+// the command alone: what plugins print there goes to standard error; see StandardOutput. An
+// exception that the command throws is reported on standard error under `name`, and the exit status
+// is kExitBadInput. If a plugin calls exit(), the process ends with kExitByPlugin; see ExitReport.
 // Called: once, by main().
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command);
 

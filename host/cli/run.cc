@@ -97,6 +97,7 @@ class RunPrinter final : public RunObserver {
     return KeepOutputError();
   }
   void OnReload(const ReloadResult& result) override {
+    env_.out.flush();  // Keeps the order of decisions and reloads, if both streams are one file.
     if (!result.status.ok()) {
       progress_.Print("berth: reload failed; the running configuration is kept:\n" +
                       std::string(result.status.message()) + '\n');

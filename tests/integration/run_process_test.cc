@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,6 +25,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RunProcessTest : public CliTest {
  protected:
@@ -110,7 +112,16 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
   }
 }
 
-// ---- Plugins that exit --------------------------------------------------------------------------
+TEST_F(RunProcessTest, AFullDeviceIsAnErrorOfEveryCommand) {
+  const FileDescriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"simulate", "--cluster", kSmall}, {"plugin", "list"}, {"--help"}}) {
+    EXPECT_EQ(RunBerth(command, full.get()), 2) << command.front();
+    EXPECT_THAT(Error(), EndsWith("berth: the output could not be written\n")) << command.front();
+  }
+}
+
+// ---- Plugins that print and exit ----------------------------------------------------------------
 
 class QuitterTest : public RunProcessTest {
  protected:
@@ -121,11 +132,12 @@ class QuitterTest : public RunProcessTest {
                 "library = \"" BERTH_TEST_QUITTER "\"\nargs = { how = \"" +
                     how + "\", status = " + std::to_string(status) + " }\n");
   }
-  // Runs `berth` with its standard output in a file.
+  // Runs `berth`. Its standard output is in Output().
   int RunToFile(const std::vector<std::string>& args) {
     const FileDescriptor out(open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     return RunBerth(args, out.get());
   }
+  std::string Output() const { return ReadAll(output_); }
 
  private:
   const std::string output_ = folder_ + "/stdout";
@@ -155,11 +167,45 @@ TEST_F(QuitterTest, ReportsAPluginThatExits) {
     if (command.front() != "profile") command.emplace_back("--profile");
     command.push_back(ProfileWith(c.how, c.status));
     EXPECT_EQ(RunToFile(command), kExitByPlugin);
+    EXPECT_EQ(Output(), "");
     EXPECT_THAT(Error(), HasSubstr(c.message));
     if (c.message == filter) {
       EXPECT_THAT(Error(), HasSubstr("libtest_quitter.so) at Filter, pod "));
     }
   }
+}
+
+TEST_F(QuitterTest, ThePrintsOfPluginsGoToStandardError) {
+  const std::string profile = ProfileWith("");
+  EXPECT_EQ(RunToFile({"simulate", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
+  EXPECT_FALSE(Json::parse(Output(), nullptr, false).is_discarded()) << Output();
+  EXPECT_THAT(Error(), HasSubstr("hello from the constructor\nhello from Filter\n"));
+
+  EXPECT_EQ(
+      RunToFile({"run", "--embedded", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
+  std::istringstream lines(Output());
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_FALSE(Json::parse(line, nullptr, false).is_discarded()) << line;
+  }
+  EXPECT_THAT(Error(), HasSubstr("hello from Filter\n"));
+
+  EXPECT_EQ(RunToFile({"profile", "check", profile}), 0);
+  EXPECT_THAT(Output(), Not(HasSubstr("hello")));
+  EXPECT_THAT(Output(), HasSubstr("p.toml: valid: "));
+  EXPECT_THAT(Error(), HasSubstr("hello from the constructor\n"));
+}
+
+TEST_F(QuitterTest, AProcessThatAPluginLeavesBehindDoesNotHoldTheOutputOpen) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  const FileDescriptor read_end(ends[0]);
+  {
+    const FileDescriptor write_end(ends[1]);
+    EXPECT_EQ(RunBerth({"profile", "check", ProfileWith("fork")}, write_end.get()), 0);
+  }
+  std::array<char, 4096> text{};
+  EXPECT_GT(read(read_end.get(), text.data(), text.size()), 0);
+  EXPECT_EQ(read(read_end.get(), text.data(), text.size()), 0) << "expected the end of the output";
 }
 
 // ---- Signals ------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-// A plugin that prints to standard output, and calls exit() where its arguments say.
+// A plugin that prints to standard output, and calls exit() or fork() where its arguments say.
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +29,10 @@ class Quitter : public berth::Plugin {
   explicit Quitter(const Args& args) : args_(args) {
     std::puts("hello from the constructor");
     if (args_.how == "create") std::exit(static_cast<int>(args_.status));
+    if (args_.how == "fork" && ::fork() == 0) {  // A process that outlives the command.
+      ::sleep(10);
+      ::_exit(0);
+    }
   }
 
   berth::Verdict Filter(const berth::Cycle& /*cycle*/,
