@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 
+#include "host/api/json_syntax.h"
 #include "host/base/text.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr size_t kMaxSearched = 4096;  // The bytes of the text that are searched for HTML.
 
 // Returns the first line that is neither empty nor a comment, without the spaces around it.

@@ -9,8 +9,6 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // Returns whether `c` may occur in a number or in true, false or null.

@@ -11,6 +11,11 @@
 
 namespace berth::host {
 
+// The byte order mark in UTF-8, which may precede a text.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+// The characters that may stand between the tokens of JSON.
+inline constexpr std::string_view kJsonSpaces = " \t\r\n";
+
 struct SyntaxError {
   size_t offset = 0;    // The offset in the text, in bytes.
   std::string message;  // A message such as "expected ',' or '}', found ']'".

@@ -20,7 +20,6 @@ namespace {
 
 static_assert(kManifestPadding >= simdjson::SIMDJSON_PADDING);
 
-constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kListSuffix = "List";
 
 // Returns `status` with `prefix` in front of the path at the beginning of its message. If it has no
@@ -255,18 +254,18 @@ size_t ManifestReader::ReadDocument() {
 }
 
 Status ManifestReader::ReadJson() {
-  size_t at = text_.find_first_not_of(kSpaces);
+  size_t at = text_.find_first_not_of(kJsonSpaces);
   // Most files contain one document, so the whole text is passed to the parser first. EndOfValue()
   // finds the end of every later document, and of the first one if the text does not end with an
   // object.
-  const bool try_whole_text = text_[text_.find_last_not_of(kSpaces)] == '}';
+  const bool try_whole_text = text_[text_.find_last_not_of(kJsonSpaces)] == '}';
   size_t size = try_whole_text ? text_.size() - at : EndOfValue(text_.substr(at));
   while (at != text_.npos) {
     const size_t errors_before = error_count_;
     document_ = text_.substr(at, size);
     size = ReadDocument();
     if (error_count_ > errors_before && !CompleteJsonErrors(at, size, errors_before)) break;
-    at = text_.find_first_not_of(kSpaces, at + size);
+    at = text_.find_first_not_of(kJsonSpaces, at + size);
     if (at != text_.npos) size = EndOfValue(text_.substr(at));
   }
   return ToStatus();
@@ -306,7 +305,8 @@ bool IsUtf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
 
-// Returns an error if the text is neither JSON nor YAML, but something that users confuse with them.
+// Returns an error if the text is neither JSON nor YAML, but something that users confuse with
+// them.
 Status CheckFormat(std::string_view text) {
   std::string_view found = RecognizeForeignText(text);
   if (found.empty() && IsPlainText(text)) found = "plain text";
@@ -322,7 +322,7 @@ Status CheckFormat(std::string_view text) {
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                           const ManifestSink& sink) {
   text = SkipByteOrderMark(text);
-  const size_t begin = text.find_first_not_of(kSpaces);
+  const size_t begin = text.find_first_not_of(kJsonSpaces);
   if (begin == text.npos) {
     return Status::InvalidArgument("expected objects, found an empty text").Annotate(file_name);
   }

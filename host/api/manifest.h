@@ -12,8 +12,8 @@
 
 namespace berth::host {
 
-// Receives the objects in the order of the file. An error that it returns is reported as an error of
-// the object.
+// Receives the objects in the order of the file. An error that it returns is reported as an error
+// of the object.
 using ManifestSink = std::function<Status(AnyObject object)>;
 
 // Reads all objects of a manifest:

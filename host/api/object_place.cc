@@ -10,12 +10,11 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r\n";
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kMaxShown = 253;  // The longest name of an object.
 
 size_t SkipSpaces(std::string_view json, size_t at) {
-  return std::min(json.find_first_not_of(kSpaces, at), json.size());
+  return std::min(json.find_first_not_of(kJsonSpaces, at), json.size());
 }
 
 // Returns the offset after the closing quote of the string at json[at], or kNone if it has none.

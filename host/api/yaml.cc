@@ -4,7 +4,6 @@
 #include <exception>
 #include <istream>
 #include <optional>
-#include <streambuf>
 #include <unordered_set>
 #include <utility>
 
@@ -13,6 +12,8 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "host/api/json_syntax.h"
+#include "host/api/view_buffer.h"
 #include "host/api/yaml_text.h"
 #include "host/base/assert.h"
 #include "host/base/hash.h"
@@ -454,15 +455,6 @@ class JsonWriter : public YAML::EventHandler {
   size_t copied_bytes_ = 0;
 };
 
-// Reads a borrowed text without copying it.
-class ViewBuffer : public std::streambuf {
- public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());
-    setg(begin, begin, begin + text.size());
-  }
-};
-
 }  // namespace
 
 Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLimits& limits) {
@@ -471,7 +463,7 @@ Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLi
                    "expected at most " + std::to_string(limits.max_bytes) + " bytes, found " +
                        std::to_string(text.size()));
   }
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (Status status = CheckCharacters(text); !status.ok()) return status;
   JsonWriter writer(text, limits);
   try {

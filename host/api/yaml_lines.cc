@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <istream>
-#include <streambuf>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "host/api/json_syntax.h"
 #include "host/api/object_place.h"
+#include "host/api/view_buffer.h"
 #include "host/base/assert.h"
 
 namespace berth::host {
@@ -114,19 +115,10 @@ class LineFinder : public YAML::EventHandler {
   int32_t document_line_ = 0;
 };
 
-// Reads a borrowed text without copying it.
-class ViewBuffer : public std::streambuf {
- public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());
-    setg(begin, begin, begin + text.size());
-  }
-};
-
 }  // namespace
 
 std::vector<int32_t> FindYamlLines(std::string_view text, std::span<const YamlPlace> places) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   LineFinder finder(places);
   try {
     ViewBuffer buffer(text);

@@ -16,8 +16,8 @@ struct YamlPlace {
 };
 
 // Returns the line of each place, counted from 1. If the text does not contain the value itself,
-// because it is absent or comes from an alias or a merged mapping, returns the line of the innermost
-// value on the way to it.
+// because it is absent or comes from an alias or a merged mapping, returns the line of the
+// innermost value on the way to it.
 // REQUIRES: YamlToJson(text) succeeds.
 std::vector<int32_t> FindYamlLines(std::string_view text, std::span<const YamlPlace> places);
 

@@ -42,11 +42,11 @@ TEST(DumpJson, IndentsAndReplacesInvalidBytes) {
 }
 
 TEST(QuotedJson, CutsLongValues) {
-  const std::string fits(kMaxQuotedBytes - 2, 'x');  // The quotes are two more bytes.
+  const std::string fits(kMaxQuotedBytes - 2, 'y');  // The quotes are two more bytes.
   EXPECT_EQ(QuotedJson(fits), '"' + fits + '"');
-  const std::string cut = QuotedJson(fits + "x");
+  const std::string cut = QuotedJson(fits + "y");
   EXPECT_EQ(cut.size(), kMaxQuotedBytes);
-  EXPECT_TRUE(cut.ends_with("xxx...")) << cut;
+  EXPECT_TRUE(cut.ends_with("yyy...")) << cut;
 }
 
 }  // namespace

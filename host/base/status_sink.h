@@ -23,7 +23,8 @@ struct ArgumentError {
 };
 
 // Collects the reasons and argument errors that a plugin adds through a berth_status. Pass raw() to
-// the call, and read the texts after it. The sink copies each text when it is added, as abi.h promises.
+// the call, and read the texts after it. The sink copies each text when it is added, as abi.h
+// promises.
 // Threading: used by one thread, for one plugin call.
 // Must not: be moved or copied, because raw() points to this object.
 class StatusSink {

@@ -13,7 +13,8 @@ inline constexpr std::string_view kProfileSuffix = ".toml";
 // no slash and does not end in ".toml".
 bool IsBareProfileName(std::string_view name);
 
-// Joins `folder` and `path` and returns the normalised result. Ignores `folder` if `path` is absolute.
+// Joins `folder` and `path` and returns the normalised result. Ignores `folder` if `path` is
+// absolute.
 std::string InFolder(std::string_view folder, std::string_view path);
 
 // Resolves `path`, which is written in the file `file`, relative to that file's folder.

@@ -49,9 +49,9 @@ class BindingCycle {
 
   enum class State : uint8_t { kWaiting, kPreBind, kBind, kFinished };
 
-  // `on_finished` is called once, within Start() or later, when the cycle has ended, successfully or
-  // not. `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does not
-  // wait.
+  // `on_finished` is called once, within Start() or later, when the cycle has ended, successfully
+  // or not. `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does
+  // not wait.
   // Lifetime: env and on_finished must outlive the binding cycle.
   BindingCycle(const Env& env, const FinishedCallback& on_finished,
                std::unique_ptr<Reservation> reservation, std::span<const PermitWait> waits);

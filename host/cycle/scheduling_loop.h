@@ -116,7 +116,8 @@ class SchedulingLoop {
   std::optional<int64_t> NextStepNs() const;
 
   // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound,
-  // and if no request of a plugin and no task in the inbox waits. Pods may be parked, gated, or backing off from an error.
+  // and if no request of a plugin and no task in the inbox waits. Pods may be parked, gated, or
+  // backing off from an error.
   bool AtRest() const;
   // Stops scheduling. Pods that wait on Permit go back to the queue. Pods that are being bound are
   // not affected: call Step() until binding_count() is 0.

@@ -164,8 +164,8 @@ std::optional<LoadError> CheckExports(const ElfImage& image) {
 
 // ---- Loading ----
 
-// Saves the floating-point mode of this thread, and restores it in the destructor. A library that is
-// linked with -ffast-math has a static constructor that changes the mode, which would change the
+// Saves the floating-point mode of this thread, and restores it in the destructor. A library that
+// is linked with -ffast-math has a static constructor that changes the mode, which would change the
 // results of all arithmetic on this thread and on threads that it starts later.
 class FloatingPointGuard {
  public:

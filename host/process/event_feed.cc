@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{64} << 10;
 
-// Returns the error of a file that does not begin with a JSON object. `error`: that of the splitter.
-// `begin`: the beginning of the file.
+// Returns the error of a file that does not begin with a JSON object. `error`: that of the
+// splitter. `begin`: the beginning of the file.
 Status NoStreamError(const Status& error, std::string_view begin) {
   std::string text(error.message());
   if (const std::string_view found = RecognizeForeignText(begin); !found.empty()) {

@@ -33,8 +33,8 @@ using SubscribeToRequests =
 // SIGTERM calls `stop`; then both signals get their default action back, so that a second one ends
 // the process at once. A signal that the process ignores stays ignored.
 //
-// Unless `reload` is empty, SIGHUP is ignored after the destructor, because it must not end a process that still prints its
-// summary.
+// Unless `reload` is empty, SIGHUP is ignored after the destructor, because it must not end a
+// process that still prints its summary.
 //
 // Threading: both callbacks run on one thread of the object.
 // Called:    one object at a time per process.

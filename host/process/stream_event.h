@@ -28,8 +28,8 @@ struct StreamEvent {
   int64_t after_ns = 0;  // The time since the event before; not negative. 0 if it is not given.
   AnyObject object;      // Null for kBookmark and kDecision.
   std::string_view object_json;  // The text of `object`.
-  // Why the event cannot be applied; ok if it can. If it is an error, only after_ns is set, and only
-  // if it could be read.
+  // Why the event cannot be applied; ok if it can. If it is an error, only after_ns is set, and
+  // only if it could be read.
   Status rejection = {};
 };
 

@@ -1,6 +1,6 @@
-// Measures the time of Filter and Score per node, for the plugins that are listed at the end of this
-// file. The cluster has 5,000 nodes, in blocks of 256. Like the host, the benchmark calls a plugin
-// through its shared library, which is in the directory PLUGIN_DIR.
+// Measures the time of Filter and Score per node, for the plugins that are listed at the end of
+// this file. The cluster has 5,000 nodes, in blocks of 256. Like the host, the benchmark calls a
+// plugin through its shared library, which is in the directory PLUGIN_DIR.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

@@ -46,8 +46,8 @@ Pieces Split(std::string_view text, size_t piece) {
   return pieces;
 }
 
-// Passes `text` to the splitter twice: in one chunk, and in chunks of 1 to 7 bytes. Asserts that both
-// give the same objects and status. Returns the first result.
+// Passes `text` to the splitter twice: in one chunk, and in chunks of 1 to 7 bytes. Asserts that
+// both give the same objects and status. Returns the first result.
 Pieces SplitChecked(std::string_view text) {
   Pieces whole = Split(text, text.size() + 1);
   const Pieces cut = Split(text, 1 + text.size() % 7);

@@ -369,10 +369,9 @@ void Stage::Complete(berth_done* done, const ScriptedAnswer& given) {
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {
-  for (const PlannedPlugin& plugin : plan_->plugins()) {
-    if (plugin.name == name) return *plugin.host;
-  }
-  BERTH_ASSERT_MSG(false, "%s is not on the stage", name.c_str());
+  const auto plugin = std::ranges::find(plan_->plugins(), name, &PlannedPlugin::name);
+  BERTH_ASSERT_MSG(plugin != plan_->plugins().end(), "%s is not on the stage", name.c_str());
+  return *plugin->host;
 }
 
 std::vector<std::string> Stage::Faults() const {

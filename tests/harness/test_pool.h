@@ -12,8 +12,8 @@
 namespace berth::host {
 
 // Keeps tasks until RunOne() runs them on the calling thread, and records which were abandoned. It
-// keeps an abandoned task too: a thread of a BindPool may have taken the task just before Abandon(),
-// and begins it afterwards. Run such a task only to test this race.
+// keeps an abandoned task too: a thread of a BindPool may have taken the task just before
+// Abandon(), and begins it afterwards. Run such a task only to test this race.
 class TestPool final : public TaskPool {
  public:
   TaskId Run(std::function<void()> task) override {

@@ -353,7 +353,7 @@ void FaultyClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_se
   StartRequest(pod, std::move(request));
 }
 
-// ---- The end of the process ----------------------------------------------------------------------
+// ---- The end of the process ---------------------------------------------------------------------
 
 void FaultyClient::Stop() {
   cluster_.Deliver();

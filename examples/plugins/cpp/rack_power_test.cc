@@ -1,5 +1,5 @@
-// These tests need no cluster and no host. PluginUnderTest::Filter() and Score() call the plugin and
-// then check its contract: they repeat the call with other blocks, on several threads, and with
+// These tests need no cluster and no host. PluginUnderTest::Filter() and Score() call the plugin
+// and then check its contract: they repeat the call with other blocks, on several threads, and with
 // other pods and nodes. A test fails if the plugin breaks the contract, for example if a result
 // depends on data that the plugin does not declare.
 #include <map>

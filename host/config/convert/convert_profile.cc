@@ -63,8 +63,8 @@ class ProfileConverter {
     return !IsAvailable(name) && FindUpstreamPlugin(name) == nullptr;
   }
 
-  // Returns the entry that enables the plugin in this profile, or nullptr if there is none. Searches
-  // multiPoint first, and then the extension points in the order of kKubePoints.
+  // Returns the entry that enables the plugin in this profile, or nullptr if there is none.
+  // Searches multiPoint first, and then the extension points in the order of kKubePoints.
   const KubePluginEntry* EntryOf(std::string_view name) const {
     const auto is_it = [name](const KubePluginEntry& e) { return e.name.value == name; };
     const auto& multi_point = source_.multi_point.enabled;

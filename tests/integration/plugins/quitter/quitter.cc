@@ -30,7 +30,7 @@ class Quitter : public berth::Plugin {
     std::puts("hello from the constructor");
     if (args_.how == "create") std::exit(static_cast<int>(args_.status));
     if (args_.how == "fork" && ::fork() == 0) {  // A process that outlives the command.
-      ::sleep(10);
+      ::sleep(60);
       ::_exit(0);
     }
   }
