@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/duration.h"
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/cycle/fit_error.h"
@@ -115,18 +116,41 @@ Json RawScores(const Attempt& attempt, const std::vector<Row>& feasible) {
 
 // Returns code and message, as in the condition of the pod.
 Json OutcomeOf(const CycleResult& result) {
-  const berth_code code = result.code();
+  const berth_code code = result.waits.empty() ? result.code() : BERTH_WAIT;
   Json report = {{"code", code == BERTH_SKIP ? "Skipped" : CodeName(code)}};
   if (result.failure.has_value()) report["message"] = result.failure->message;
   return report;
+}
+
+Json NamesOf(const Attempt& attempt, const Rejection& rejection) {
+  std::vector<std::string> names;
+  for (const auto* plugins : {&rejection.plugins, &rejection.pending}) {
+    for (const PluginId plugin : *plugins) names.push_back(attempt.plan().NameOf(plugin));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Adds what Reserve and Permit said about the chosen node.
+void AddReservation(const Attempt& attempt, const CycleResult& result, Json& report) {
+  if (result.ended_at.has_value()) {
+    report["rejectedAt"] = NameOf(*result.ended_at);
+    const Json names = NamesOf(attempt, result.failure->rejection);
+    if (!names.empty()) report["rejectors"] = names;
+  }
+  for (const PermitWait& wait : result.waits) {
+    report["waits"][attempt.plan().plugins()[wait.plugin].name] = FormatDuration(wait.timeout_ns);
+  }
 }
 
 }  // namespace
 
 Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   Json report = OutcomeOf(result);
-  // Other codes mean that not all nodes were evaluated.
-  if (result.code() != BERTH_SUCCESS && result.code() != BERTH_UNSCHEDULABLE) return report;
+  // Other codes mean that not all nodes were evaluated, unless a node was chosen.
+  const bool is_complete = result.code() == BERTH_SUCCESS || result.code() == BERTH_UNSCHEDULABLE ||
+                           result.ended_at.has_value();
+  if (!is_complete) return report;
   const Attempt& attempt = cycle.attempt();
   if (attempt.pre_filter_rejection.has_value()) {
     const PluginStatus& status = *attempt.pre_filter_rejection;
@@ -150,6 +174,7 @@ Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   if (attempt.scored) AddScores(attempt, feasible, report);
   report["selected"] = SortedNames(attempt, cycle.BestRows());
   if (result.row != kNoRow) report["chosen"] = NodeName(attempt, result.row);
+  AddReservation(attempt, result, report);
   if (attempt.scored) report["raw"] = RawScores(attempt, feasible);
   return report;
 }

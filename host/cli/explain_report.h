@@ -13,8 +13,9 @@ namespace berth::host {
 // Reports the result of the last Decide() of `cycle`, which must be `result`. Fields that do not
 // apply are absent. All lists, and the keys of all objects by node or plugin, are sorted.
 //
-//   code                Kubernetes' name of the code; "Skipped" for a pod that is being deleted
-//   message             why the pod cannot be scheduled; absent on success
+//   code                Kubernetes' name of the code; "Skipped" for a pod that is being deleted;
+//                       "Wait" for a pod that has a node and must wait on Permit
+//   message             why the pod cannot be scheduled; absent on success and with "Wait"
 //   preFilter           {plugin, code, reasons} of a rejection for all nodes by PreFilter
 //   nodes               {<node>: {plugin, code, reasons}} of every rejected node. `plugin` is the
 //                       first plugin that rejected the node; "" if PreFilter plugins restricted the
@@ -26,6 +27,8 @@ namespace berth::host {
 //   selected            the nodes that may be chosen: those with the highest total
 //   rejectors           the plugins that made the pod unschedulable
 //   chosen              the node that was chosen among `selected`
+//   rejectedAt          "Reserve" or "Permit": a plugin rejected the chosen node there, or failed
+//   waits               {<plugin>: timeout} of the plugins that make the pod wait on Permit
 //   raw                 {<node>: {<plugin>: score}} before normalisation
 //
 // If an error ended the attempt, or no plugin was called, the report has only code and message.

@@ -45,9 +45,32 @@ std::string WhyThisNode(const Json& report) {
          fitting + draw;
 }
 
+// "acme.Gang (up to 1m0s) and acme.Quota (up to 5s)"
+std::string WaitsText(const Json& waits) {
+  std::string text;
+  for (const auto& [plugin, timeout] : waits.items()) {
+    if (!text.empty()) text += " and ";
+    text.append(plugin).append(" (up to ").append(TextOf(timeout)).append(1, ')');
+  }
+  return text;
+}
+
+// The end of a pod for which a node was chosen, but which Reserve or Permit does not let pass.
+std::string AfterTheChoice(const Json& report) {
+  const std::string& pod = TextOf(report["pod"]);
+  const std::string& node = TextOf(report["chosen"]);
+  if (report.contains("waits")) {
+    return pod + " gets a place on " + node + ", and waits on Permit for " +
+           WaitsText(report["waits"]) + " before it is bound.";
+  }
+  return pod + " cannot be scheduled: " + node + " was chosen, but " +
+         TextOf(report["rejectedAt"]) + " did not accept it: " + TextOf(report["message"]);
+}
+
 std::string Sentence(const Json& report) {
   const std::string& pod = TextOf(report["pod"]);
   const std::string& code = TextOf(report["code"]);
+  if (report.contains("waits") || report.contains("rejectedAt")) return AfterTheChoice(report);
   if (code == "Success") {
     return pod + " is placed on " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
   }

@@ -86,6 +86,28 @@ TEST(ExplainTableTest, ReportsThatTheNominatedNodeWasTaken) {
       << out;
 }
 
+TEST(ExplainTableTest, ReportsThatPermitRejectedTheNode) {
+  const std::string out = Explained(Json::parse(R"({"code":"Unschedulable","feasible":["a"],
+      "message":"0/1 nodes are available: the quota is used up.","rejectedAt":"Permit",
+      "rejectors":["acme.Quota"],"selected":["a"],"chosen":"a","pod":"x/p","nodeCount":1,
+      "seed":1})"));
+  EXPECT_EQ(out,
+            "x/p cannot be scheduled: a was chosen, but Permit did not accept it: 0/1 nodes are "
+            "available: the quota is used up.\n"
+            "\nFits on 1 node, * chosen:\n    NODE\n*   a\n"
+            "\nThe pod is tried again when a change in the cluster concerns acme.Quota.\n");
+}
+
+TEST(ExplainTableTest, ReportsThatThePodWaitsOnPermit) {
+  const std::string out = Explained(Json::parse(R"({"code":"Wait","feasible":["a"],
+      "waits":{"acme.Gang":"1m0s","acme.Quota":"5s"},"selected":["a"],"chosen":"a","pod":"x/p",
+      "nodeCount":1,"seed":1})"));
+  EXPECT_TRUE(
+      out.starts_with("x/p gets a place on a, and waits on Permit for acme.Gang (up to 1m0s) "
+                      "and acme.Quota (up to 5s) before it is bound.\n"))
+      << out;
+}
+
 TEST(ExplainTableTest, GroupsNodesWithTheSameReasons) {
   const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
       "message":"0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.",

@@ -118,17 +118,11 @@ std::optional<Failure> GroupCycle::GroupFailure(const Members& members) {
 }
 
 void GroupCycle::RollBack(Member& member) {
-  CycleResult& result = member.result;
   if (member.binding != nullptr) {
-    parts_.waiting_pods.RollBack(result.pod->uid());
+    parts_.waiting_pods.RollBack(member.result.pod->uid());
     member.binding = nullptr;
-  } else if (result.reservation != nullptr) {
-    result.reservation->SetSilent();
-    result.reservation.reset();
   }
-  if (!result.former_nomination.empty()) {
-    parts_.queue.nominator().Add(result.pod, result.former_nomination);
-  }
+  host::RollBack(parts_.queue, member.result);
 }
 
 void GroupCycle::Commit(const Member& member) {

@@ -76,7 +76,7 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //
 // From "assume" on, the destructor of result.reservation undoes Reserve and the assumption
 // (reservation.h).
-CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
+CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
   CycleResult result{.pod = pod};
   if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
   attempt_.Begin(pod, ++attempts_);
@@ -91,7 +91,6 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
   if (!PreScore(result)) return result;  // A plugin failed: error.
   if (!Score(result)) return result;     // A plugin failed: error.
   Select(result);
-  if (last == LastStage::kSelect) return result;
   if (!Assume(result)) return result;   // The cache has the pod already: error.
   if (!Reserve(result)) return result;  // Rejected by a plugin: parked. A plugin failed: error.
   if (!Permit(result)) return result;   // Rejected by a plugin: parked. A plugin failed: error.
@@ -99,13 +98,25 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, LastStage last) {
 }
 
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
-  CycleResult result = RunStages(pod, LastStage::kPermit);
+  CycleResult result = RunStages(pod);
   attempt_.End();
   return result;
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {
-  return RunStages(pod, LastStage::kSelect);
+  CycleResult result = RunStages(pod);
+  RollBack(parts_.queue, result);
+  return result;
+}
+
+void RollBack(SchedulingQueue& queue, CycleResult& result) {
+  if (result.reservation != nullptr) {
+    result.reservation->SetSilent();
+    result.reservation.reset();
+  }
+  if (!result.former_nomination.empty()) {
+    queue.nominator().Add(result.pod, result.former_nomination);
+  }
 }
 
 void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
@@ -278,8 +289,10 @@ bool SchedulingCycle::Assume(CycleResult& result) {
 
 bool SchedulingCycle::Reserve(CycleResult& result) {
   const PluginStatus status = RunReserve(attempt_, result.row);
-  if (!status.ok()) result.failure = OneNodeFailure(status);
-  return status.ok();
+  if (status.ok()) return true;
+  result.failure = OneNodeFailure(status);
+  result.ended_at = Point::kReserve;
+  return false;
 }
 
 bool SchedulingCycle::Permit(CycleResult& result) {
@@ -287,6 +300,7 @@ bool SchedulingCycle::Permit(CycleResult& result) {
   result.waits = std::move(permit.waits);
   if (permit.status.ok() || permit.status.code == BERTH_WAIT) return true;
   result.failure = OneNodeFailure(permit.status);
+  result.ended_at = Point::kPermit;
   return false;
 }
 

@@ -43,6 +43,8 @@ struct CycleResult {
   std::string former_nomination = {};
   // The plugins that make the pod wait on Permit.
   std::vector<PermitWait> waits = {};
+  // Reserve or Permit if the cycle ended there, because a plugin rejected the node or failed.
+  std::optional<Point> ended_at = {};
 
   berth_code code() const { return failure.has_value() ? failure->code : BERTH_SUCCESS; }
 };
@@ -50,6 +52,11 @@ struct CycleResult {
 // Ends the nomination that the pod had before the stage "assume", if the pod goes to another node:
 // the room that was kept on the former node becomes free, and pods that wait for it are requeued.
 void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result);
+
+// Undoes what the cycle did from the stage "assume" on, without a report: destroys the reservation,
+// if the result still has one, and restores the former nomination. The pod keeps its place in the
+// queue.
+void RollBack(SchedulingQueue& queue, CycleResult& result);
 
 // Runs scheduling cycles for the pods of one profile.
 //
@@ -69,8 +76,10 @@ class SchedulingCycle {
   // cycle.
   CycleResult Run(const PodRef& pod);
 
-  // Runs the stages up to "select" only: reserves nothing. Changes nothing except the state of the
-  // tie-breaker, and what plugins do in PostFilter. The caller ends the attempt: attempt().End().
+  // Runs all stages to find out the result, and rolls everything back. Changes nothing except the
+  // state of the tie-breaker, and what plugins do in PostFilter or leave behind after Unreserve.
+  // The pod may be in any place of the queue, or not in the queue. The caller ends the attempt:
+  // attempt().End().
   CycleResult Decide(const PodRef& pod);
 
   const Plan& plan() const { return plan_; }
@@ -83,9 +92,7 @@ class SchedulingCycle {
   std::vector<Row> BestRows() const;
 
  private:
-  enum class LastStage : uint8_t { kSelect, kPermit };
-
-  CycleResult RunStages(const PodRef& pod, LastStage last);
+  CycleResult RunStages(const PodRef& pod);
 
   // The stages. Each returns false if the cycle ends with it, and has then set result.failure.
   bool CheckPod(CycleResult& result) const;

@@ -251,7 +251,7 @@ TEST(SchedulingCycleTest, RunsTheStagesInOrder) {
 }
 
 // Decide() is for commands that explain a decision.
-TEST(SchedulingCycleTest, DecideReservesNothing) {
+TEST(SchedulingCycleTest, DecideRollsBackWhatItReserved) {
   OneAttempt attempt;
   ASSERT_EQ(attempt.Run(), "Success");
   SchedulingCycle& cycle = attempt.harness().loop().cycle();
@@ -263,8 +263,25 @@ TEST(SchedulingCycleTest, DecideReservesNothing) {
   cycle.attempt().End();
   const std::vector<std::string> made(attempt.calls().begin() + static_cast<ptrdiff_t>(calls),
                                       attempt.calls().end());
-  EXPECT_THAT(made, ElementsAre("PreFilter", "Filter", "PreScore", "Score"));
+  EXPECT_THAT(made, ElementsAre("PreFilter", "Filter", "PreScore", "Score", "Reserve", "Permit"));
   EXPECT_EQ(attempt.harness().loop().cache().pod_count(), 1U);
+}
+
+TEST(SchedulingCycleTest, DecideTellsWhereANodeWasRejected) {
+  for (const Point point : {Point::kReserve, Point::kPermit}) {
+    SCOPED_TRACE(NameOf(point));
+    OneAttempt attempt;
+    ASSERT_EQ(attempt.Run(), "Success");
+    attempt.SetAnswer(point, {.code = BERTH_UNSCHEDULABLE, .reasons = {"not here"}});
+    SchedulingCycle& cycle = attempt.harness().loop().cycle();
+    const CycleResult result = cycle.Decide(attempt.harness().objects().Pod({.name = "q"}));
+    EXPECT_EQ(result.code(), BERTH_UNSCHEDULABLE);
+    EXPECT_EQ(result.ended_at, point);
+    EXPECT_NE(result.row, kNoRow);
+    EXPECT_EQ(result.reservation, nullptr);
+    cycle.attempt().End();
+    EXPECT_EQ(attempt.harness().loop().cache().pod_count(), 1U);
+  }
 }
 
 }  // namespace
