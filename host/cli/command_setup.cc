@@ -68,7 +68,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
                                  std::string_view message) {
     PrintLogLine(progress, level, plugin, message);
   };
-  auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns());
+  auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);
   for (const std::string& file : flags.cluster_files) {
     progress.ShowActivity("Reading " + std::string(InputName(file)));
     Status status = simulation->cluster().AddFile(file, env.in);

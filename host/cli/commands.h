@@ -102,6 +102,13 @@ std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
 void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,
                   std::string_view message);
 
+// The explanation of a run that ended although pods would be tried again.
+inline constexpr std::string_view kNoProgressText =
+    "Ended without progress: the remaining pods would be tried again for ever, but have failed "
+    "several times since the cluster last changed.\nOne cause is a plugin without "
+    "EventsToRegister: "
+    "its pods are tried again after every event.\n";
+
 // Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
 // Lifetime: `progress` must outlive the simulation, whose plugins log through it.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,

@@ -58,8 +58,9 @@ DECISION events are skipped.
 
 An event that cannot be decoded or applied is reported on standard error with its line and its
 object, counted in the summary and skipped; the last good version of the object stays. Only the
-first 20 are reported. The run ends with status 2 if the first object is no watch event, if malformed
-JSON makes it impossible to find the next object, or if the server ends the watch with an error.
+first 20 are reported. The run ends with status 2 if the first object is no watch event, if
+malformed JSON makes it impossible to find the next object, or if the server ends the watch with an
+error.
 
 With --time virtual the clock jumps to the next event, end of a backoff or time-out. Equal input and
 an equal seed then give equal decisions at equal times. --record writes the events with their times,
@@ -83,7 +84,9 @@ Times are in seconds since the start. The table leaves out an attempt with the s
 attempt before. The summary is printed on standard error.
 
 The run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
-stay pending; a pod with errors is tried again up to five times in a row. Use Ctrl-C (SIGINT) or
+stay pending; a pod with errors is tried again up to five times in a row. The run also ends, and
+says so, when the pods that would be tried again have failed five times each since the cluster last
+changed. Use Ctrl-C (SIGINT) or
 SIGTERM to end the run earlier; it also ends when its output is closed, for example by `head`. Then
 no further pod is tried, berth waits for bindings that are under way, and the recording is complete
 up to this point. A second signal ends berth at once.
@@ -108,6 +111,10 @@ Files contain Kubernetes objects as YAML or JSON: manifests, lists, or the outpu
 after the other. Nothing outside this process is changed. Equal input and an equal seed give equal
 placements.
 
+The simulation ends when no pod can be tried again, or when the pods that would be tried again have
+failed five times each since the cluster last changed (NoProgress in the summary). Use Ctrl-C
+(SIGINT) to end it earlier and to print the placements so far; the exit status is then 130.
+
 )";
 
 inline constexpr std::string_view kExplainExamples = R"(Examples:
@@ -116,6 +123,8 @@ inline constexpr std::string_view kExplainExamples = R"(Examples:
   berth explain --cluster dump.json --pod web/frontend-0 --output json | jq .nodes
 
 Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
+Reserve and Permit are tried too, and undone. PreBind and Bind are not called, so that a pod which
+explain places can still fail there.
 
 )";
 

@@ -14,6 +14,7 @@
 
 #include "host/base/duration.h"
 #include "host/base/time_units.h"
+#include "host/cli/commands.h"
 
 namespace berth::host {
 namespace {
@@ -47,6 +48,7 @@ void AppendSummary(const RunSummary& summary, TerminalWidth width, std::string& 
   if (summary.signal > 0) {
     out += std::string("Stopped by SIG") + sigabbrev_np(summary.signal) + ".\n";
   }
+  if (summary.without_progress) out += kNoProgressText;
   out += WithCommas(summary.bound) + " bound, " + WithCommas(summary.pending) + " pending";
   if (summary.other_schedulers > 0) {
     out += ", " + WithCommas(summary.other_schedulers) + " of other schedulers";

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -16,10 +17,12 @@ struct Outcome {
   size_t placed = 0;
   size_t refused = 0;
   size_t skipped = 0;
+  size_t undecided = 0;  // Pods without a result, because the simulation ended before.
   size_t others = 0;
   uint32_t nodes = 0;
   uint64_t seed = 0;
   int64_t took_ns = 0;
+  Simulation::End end = Simulation::End::kAtRest;
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
   // Returns 0 if no time has passed.
@@ -28,22 +31,28 @@ struct Outcome {
   }
 };
 
+void Count(Outcome& outcome) {
+  for (const PodOutcome& pod : outcome.pods) {
+    if (!pod.node.empty()) {
+      ++outcome.placed;
+    } else if (pod.code == BERTH_SKIP) {
+      ++outcome.skipped;
+    } else {
+      ++(pod.code == BERTH_WAIT ? outcome.undecided : outcome.refused);
+    }
+  }
+}
+
 Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& steady_ns,
-                    Progress& progress) {
+                    const std::atomic<int>& stop, Progress& progress) {
   Outcome outcome;
   const size_t total = simulation.loop().queue().size();
   const int64_t start_ns = steady_ns();
-  simulation.Run(
-      [&] { progress.ShowCount("Scheduling", simulation.outcome_count(), total, "pods"); });
+  outcome.end = simulation.Run(
+      [&] { progress.ShowCount("Scheduling", simulation.outcome_count(), total, "pods"); }, stop);
   outcome.took_ns = steady_ns() - start_ns;
   outcome.pods = simulation.TakeOutcomes();
-  for (const PodOutcome& pod : outcome.pods) {
-    if (pod.code == BERTH_SKIP) {
-      ++outcome.skipped;
-    } else {
-      ++(pod.node.empty() ? outcome.refused : outcome.placed);
-    }
-  }
+  Count(outcome);
   outcome.others = simulation.loop().router().other_schedulers_pending();
   outcome.nodes = simulation.loop().cache().table().node_count();
   return outcome;
@@ -51,13 +60,27 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
 
 // ---- JSON and YAML ------------------------------------------------------------------------------
 
+std::string_view CodeText(berth_code code) {
+  if (code == BERTH_SKIP) return "Skipped";
+  return code == BERTH_WAIT ? "Undecided" : CodeName(code);
+}
+
+std::string_view EndName(Simulation::End end) {
+  switch (end) {
+    case Simulation::End::kAtRest: return "AtRest";
+    case Simulation::End::kNoProgress: return "NoProgress";
+    case Simulation::End::kStopped: return "Stopped";
+  }
+  return "";
+}
+
 Json Placement(const PodOutcome& outcome) {
   Json placement = {{"namespace", outcome.pod->ns()}, {"name", outcome.pod->name()}};
   if (!outcome.node.empty()) {
     placement["node"] = outcome.node;
     return placement;
   }
-  placement["code"] = outcome.code == BERTH_SKIP ? "Skipped" : CodeName(outcome.code);
+  placement["code"] = CodeText(outcome.code);
   placement["message"] = outcome.message;
   return placement;
 }
@@ -71,9 +94,11 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
   }
   return {{"placements", std::move(placements)},
           {"summary",
-           {{"placed", outcome.placed},
+           {{"end", EndName(outcome.end)},
+            {"placed", outcome.placed},
             {"refused", outcome.refused},
             {"skipped", outcome.skipped},
+            {"undecided", outcome.undecided},
             {"others", outcome.others},
             {"nodes", outcome.nodes},
             {"seconds", Rounded(outcome.seconds())},
@@ -84,7 +109,7 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
 // ---- The table ----------------------------------------------------------------------------------
 
 void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, std::string& out) {
-  const bool has_reasons = outcome.refused + outcome.skipped > 0;
+  const bool has_reasons = outcome.refused + outcome.skipped + outcome.undecided > 0;
   std::vector<std::string> header = {"NAMESPACE", "POD", "NODE"};
   if (has_reasons) header.emplace_back("REASON");
   Table table(std::move(header));
@@ -101,12 +126,15 @@ void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, s
 }
 
 void AppendSummary(const Outcome& outcome, std::string& out) {
+  if (outcome.end == Simulation::End::kNoProgress) out += kNoProgressText;
+  if (outcome.end == Simulation::End::kStopped) out += "Stopped before the end.\n";
   if (outcome.pods.empty()) {
     out += "No pod is pending";
   } else {
     out +=
         "Placed " + WithCommas(outcome.placed) + " of " + WithCommas(outcome.pods.size()) + " pods";
     if (outcome.refused > 0) out += ", " + WithCommas(outcome.refused) + " could not be placed";
+    if (outcome.undecided > 0) out += ", " + WithCommas(outcome.undecided) + " not decided";
     if (outcome.skipped > 0)
       out += ", " + WithCommas(outcome.skipped) + " skipped because they are being deleted";
   }
@@ -121,6 +149,11 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
                     : FormatFixed(outcome.seconds(), 2) + " s, ") +
          WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) + " decisions/s; seed " +
          std::to_string(outcome.seed) + ".\n";
+}
+
+int ExitStatus(const Outcome& outcome, int signal) {
+  if (outcome.end == Simulation::End::kStopped) return kExitSignal + signal;
+  return outcome.refused + outcome.undecided == 0 ? kExitDone : kExitNotAllScheduled;
 }
 
 }  // namespace
@@ -142,7 +175,10 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
     progress.Clear();
     return Fail(env, status);
   }
-  Outcome outcome = ScheduleAll(**simulation, env.steady_ns, progress);
+  std::atomic<int> stop = 0;
+  const auto requests = env.requests ? env.requests({}) : nullptr;
+  if (requests != nullptr) requests->OnStop([&stop](int signal) { stop = signal; });
+  Outcome outcome = ScheduleAll(**simulation, env.steady_ns, stop, progress);
   outcome.seed = flags.seed;
   progress.Clear();
 
@@ -153,7 +189,7 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   } else {
     AppendDocument(ToDocument(outcome, flags.quiet), flags.output, out);
   }
-  return Print(env, out, outcome.refused == 0 ? kExitDone : kExitNotAllScheduled);
+  return Print(env, out, ExitStatus(outcome, stop));
 }
 
 }  // namespace berth::host

@@ -169,6 +169,7 @@ Status EmbeddedRun::Run() {
   requests_.reset();
   events_ = driver.events();
   rejected_events_ = driver.rejected();
+  without_progress_ = status.ok() && stop_ == 0 && !scheduler_->AtRest();
   return status;
 }
 
@@ -191,6 +192,7 @@ void EmbeddedRun::ReloadIfRequested() {
 RunSummary EmbeddedRun::Summary() const {
   const SchedulingLoop& loop = scheduler_->loop();
   RunSummary summary{.signal = stop_ > 0 ? stop_.load() : 0,
+                     .without_progress = without_progress_,
                      .bound = reporter_->bound(),
                      .pending = loop.queue().size(),
                      .other_schedulers = loop.router().other_schedulers_pending(),

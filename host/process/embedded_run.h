@@ -74,6 +74,8 @@ struct RunOptions {
 // The state of a run at its end.
 struct RunSummary {
   int signal = 0;  // The signal that stopped the run, or 0.
+  // The run ended although pods would be tried again; see StallDetector.
+  bool without_progress = false;
   size_t bound = 0;
   size_t pending = 0;
   size_t other_schedulers = 0;  // Pending pods that name a scheduler that no profile has.
@@ -102,8 +104,8 @@ class EmbeddedRun {
   // Errors: the first thing that failed.
   Status Open();
 
-  // Runs until the stream has ended and the scheduler is at rest, or until a request to stop or an
-  // error ends the run.
+  // Runs until the stream has ended and the scheduler is at rest or stalled, or until a request to
+  // stop or an error ends the run.
   // Called: once. REQUIRES: Open() succeeded.
   // Errors: those of StreamDriver::Run.
   Status Run();
@@ -135,6 +137,7 @@ class EmbeddedRun {
   std::unique_ptr<EventFeed> feed_;
   size_t events_ = 0;
   size_t rejected_events_ = 0;
+  bool without_progress_ = false;
   std::unique_ptr<ProcessRequests> requests_;  // Set until Run() returns. May be null.
 };
 

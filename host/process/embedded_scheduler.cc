@@ -15,7 +15,13 @@ constexpr int64_t kThreadWaitNs = kSecond;
 EmbeddedScheduler::EmbeddedScheduler(Stream stream, SchedulerOptions options)
     : cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
-      host_(interner_, cluster_.client(), std::move(options)) {}
+      stalls_(options.loop.sink),
+      host_(interner_, cluster_.client(), WithStallDetector(std::move(options))) {}
+
+SchedulerOptions EmbeddedScheduler::WithStallDetector(SchedulerOptions options) {
+  options.loop.sink = &stalls_;
+  return options;
+}
 
 Status EmbeddedScheduler::Start() {
   Status status = host_.Start();
@@ -26,12 +32,21 @@ Status EmbeddedScheduler::Start() {
 Status EmbeddedScheduler::Reload(std::shared_ptr<const PluginSet> plugins,
                                  std::span<const PlanSpec> profiles) {
   Status status = host_.Reload(std::move(plugins), profiles);
-  if (status.ok()) cluster_.Deliver();
-  return status;
+  if (!status.ok()) return status;
+  stalls_.OnProgress();
+  cluster_.Deliver();
+  return {};
+}
+
+Result<bool> EmbeddedScheduler::Apply(const StreamEvent& event) {
+  Result<bool> changed = cluster_.Apply(event);
+  if (changed.ok() && *changed) stalls_.OnProgress();
+  return changed;
 }
 
 bool EmbeddedScheduler::Step() {
   bool did = cluster_.FinishDeletions();
+  if (did) stalls_.OnProgress();
   did |= cluster_.Deliver();
   did |= loop().Step();
   did |= cluster_.Deliver();

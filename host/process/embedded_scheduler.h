@@ -13,6 +13,8 @@
 #include "host/event/inbox.h"
 #include "host/process/local_cluster.h"
 #include "host/process/scheduler_host.h"
+#include "host/process/stall_detector.h"
+#include "host/process/stream_event.h"
 
 namespace berth::host {
 
@@ -43,6 +45,10 @@ class EmbeddedScheduler {
   // Replaces the plugins and profiles. Errors: those of SchedulerHost::Reload.
   Status Reload(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> profiles);
 
+  // Applies an event of a stream to the cluster. Returns: as LocalCluster::Apply.
+  // REQUIRES: the constructor received kFollowed.
+  Result<bool> Apply(const StreamEvent& event);
+
   // Finishes deletions that are due, delivers what waits in the cluster, then runs one step of the
   // scheduling loop. Returns false if there was nothing to do.
   bool Step();
@@ -51,6 +57,11 @@ class EmbeddedScheduler {
   std::optional<int64_t> NextStepNs() const;
   // Returns true if the loop and the cluster are at rest; see SchedulingLoop::AtRest.
   bool AtRest() const;
+  // Returns whether the scheduler only repeats attempts that fail; see StallDetector. The owner
+  // ends the run then, or lets time pass until the cluster changes.
+  bool IsStalled() { return stalls_.IsStalled(loop().queue()); }
+  // Makes the scheduler count failing attempts anew, because something outside has changed.
+  void OnProgress() { stalls_.OnProgress(); }
 
   // Waits a moment until a plugin thread on which a binding may depend sends a task to the
   // scheduling thread. The owner of a virtual clock calls this method before it advances the clock.
@@ -63,10 +74,12 @@ class EmbeddedScheduler {
 
  private:
   EmbeddedScheduler(Stream stream, SchedulerOptions options);
+  SchedulerOptions WithStallDetector(SchedulerOptions options);
 
   // Each member outlives those after it, which use it.
   Interner interner_;
   LocalCluster cluster_;
+  StallDetector stalls_;
   SchedulerHost host_;
 };
 

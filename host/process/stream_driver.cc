@@ -23,6 +23,7 @@ Status StreamDriver::Run() {
     if (StopRequested()) Stop();
     if (!stopping_) StopOnError(ApplyDueEvents());
     if (parts_.before_step && !stopping_) parts_.before_step();
+    if (SkipToNextEvent()) continue;
     const bool did = parts_.scheduler->Step();
     parts_.reporter->ReportWaitingPods();
     // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
@@ -118,7 +119,7 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
   const StreamEvent& event = next.event;
   if (!event.rejection.ok()) return Reject(event.rejection);
   if (event.type == StreamType::kBookmark || event.type == StreamType::kDecision) return;
-  const Result<bool> changed = parts_.scheduler->cluster().Apply(event);
+  const Result<bool> changed = parts_.scheduler->Apply(event);
   if (!changed.ok()) return Reject(PlaceInEvent(next.text, changed.status()));
   ++events_;
   if (parts_.recording != nullptr) {
@@ -129,9 +130,21 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
 
 // ---- Time ---------------------------------------------------------------------------------------
 
-bool StreamDriver::IsDone() const {
+bool StreamDriver::IsDone() {
   if (stopping_) return parts_.scheduler->loop().binding_count() == 0;
-  return stream_ended_ && !next_.has_value() && parts_.scheduler->AtRest() && !HasRetries();
+  if (!stream_ended_ || next_.has_value()) return false;
+  return (parts_.scheduler->AtRest() && !HasRetries()) || parts_.scheduler->IsStalled();
+}
+
+// Attempts take no virtual time, so that pods which are always requeued at once could keep the next
+// event from ever being due.
+bool StreamDriver::SkipToNextEvent() {
+  if (!is_virtual() || stopping_ || !next_.has_value() || !parts_.scheduler->IsStalled()) {
+    return false;
+  }
+  if (next_->due_ns <= parts_.clock->NowNs()) return false;
+  parts_.virtual_clock->AdvanceTo(next_->due_ns);
+  return true;
 }
 
 bool StreamDriver::HasRetries() const {
@@ -160,6 +173,7 @@ void StreamDriver::Wait() {
     parts_.waker->Wait(INT64_MAX);
   } else if (is_virtual()) {
     parts_.virtual_clock->AdvanceTo(std::max(*until_ns, parts_.clock->NowNs()));
+    if (next_.has_value()) parts_.scheduler->OnProgress();  // The next event comes closer.
   } else {
     parts_.waker->Wait(*until_ns - parts_.clock->NowNs());
   }

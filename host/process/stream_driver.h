@@ -26,16 +26,17 @@ namespace berth::host {
 // An event is due `after` the event before it; without `after` it is due at once. All events that
 // are due are applied before the next pod is tried.
 //
-// An event that is no watch event, cannot be decoded, or is rejected by the cluster changes nothing:
-// the last version of its object stays. It is counted, its time counts for the next event, and the
-// first kMaxReported of them are reported. Two kinds of errors end the run instead: malformed JSON
-// after which the next object cannot be found, and a first object that is no watch event, because
-// the file is no stream then.
+// An event that is no watch event, cannot be decoded, or is rejected by the cluster changes
+// nothing: the last version of its object stays. It is counted, its time counts for the next event,
+// and the first kMaxReported of them are reported. Two kinds of errors end the run instead:
+// malformed JSON after which the next object cannot be found, and a first object that is no watch
+// event, because the file is no stream then.
 //
 // Virtual time stands still while anything can be done, and until the next event of the stream has
 // been read. Then it jumps to the next event or to the time that the scheduler waits for, whichever
-// comes first. The result depends on the stream and the seed alone, however slowly the stream
-// comes; only plugins with threads of their own can make a difference.
+// comes first. If pods are tried again and again in vain while time stands still (StallDetector),
+// it jumps to the next event. The result depends on the stream and the seed alone, however slowly
+// the stream comes; only plugins with threads of their own can make a difference.
 //
 // Threading: the scheduling thread.
 class StreamDriver {
@@ -68,8 +69,9 @@ class StreamDriver {
 
   explicit StreamDriver(Parts parts) : parts_(std::move(parts)) {}
 
-  // Runs until the stream has ended and the scheduler is at rest: the remaining pods are parked,
-  // gated, or have failed with kMaxErrors errors in a row. A stop ends the run earlier: no further
+  // Runs until the stream has ended and the scheduler is at rest or stalled: the remaining pods are
+  // parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
+  // (StallDetector). A stop ends the run earlier: no further
   // pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings that
   // are under way.
   // Errors: those of the feed and of the recording; those of ReadStreamEvent, except kUnsupported
@@ -101,7 +103,10 @@ class StreamDriver {
   void Reject(const Status& why);
   // Keeps the first error and stops.
   void StopOnError(Status status);
-  bool IsDone() const;
+  bool IsDone();
+  // Advances virtual time to the next event if the scheduler is stalled at the present time.
+  // Returns false otherwise.
+  bool SkipToNextEvent();
   // Returns true if a pod that failed with an error will be tried again.
   bool HasRetries() const;
   void Wait();

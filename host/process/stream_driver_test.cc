@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
@@ -59,6 +60,12 @@ class StreamDriverTest : public ::testing::Test {
   void UseGang(int timeout_ms) {
     Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
         {{"timeoutMs", timeout_ms}});
+    Use("DefaultBinder", {Point::kBind});
+  }
+
+  // Without EventsToRegister, every event requeues the pods that the plugin rejected.
+  void UseGangWithoutEvents() {
+    Use("acme.Gang", {Point::kReserve, Point::kPermit, Point::kPostBind}, {{"timeoutMs", 60'000}});
     Use("DefaultBinder", {Point::kBind});
   }
 
@@ -101,6 +108,7 @@ class StreamDriverTest : public ::testing::Test {
     return driver.Run();
   }
   const SchedulingQueue& queue() const { return scheduler_->loop().queue(); }
+  EmbeddedScheduler& scheduler() { return *scheduler_; }
 
   // "2 Bound web" for each decision, in order.
   std::vector<std::string> decisions_;
@@ -183,6 +191,30 @@ TEST_F(StreamDriverTest, EndsWhenAPodFailsAgainAndAgain) {
   }
   EXPECT_THAT(decisions_.front(), StartsWith("0 "));
   EXPECT_EQ(queue().CountIn(QueuePlace::kErrorBackoff), 1U);
+}
+
+// Each timeout requeues the other pod, so that there is always a pod to be tried.
+TEST_F(StreamDriverTest, EndsWhenAGroupCannotBeCompleted) {
+  UseGangWithoutEvents();
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(queue().size(), 2U);
+  EXPECT_TRUE(scheduler().IsStalled());
+}
+
+TEST_F(StreamDriverTest, PodsThatFailAgainAndAgainAreTriedUntilTheLastEvent) {
+  UseGangWithoutEvents();
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"), "2h");
+  ASSERT_TRUE(Run().ok());
+  for (const char* pod : {"a", "b", "c"}) {
+    EXPECT_THAT(decisions_, ::testing::Contains(EndsWith(" Bound " + std::string(pod))));
+  }
+  EXPECT_EQ(queue().size(), 0U);
 }
 
 TEST_F(StreamDriverTest, AStopWaitsForBindingsUnderWay) {

@@ -10,6 +10,12 @@ target_link_libraries(test_quitter PRIVATE berth_warnings Threads::Threads)
 set_target_properties(test_quitter PROPERTIES
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/quitter)
 
+# A plugin whose pods never get permission.
+berth_add_plugin(test_waiter NO_INSTALL SOURCES plugins/waiter/waiter.cc)
+target_link_libraries(test_waiter PRIVATE berth_warnings)
+set_target_properties(test_waiter PROPERTIES
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/waiter)
+
 # Two versions of one library, which are not in the folder of the other plugins either.
 foreach(is_open IN ITEMS 0 1)
   berth_add_plugin(test_door_${is_open} NO_INSTALL SOURCES plugins/door/door.cc)
@@ -21,9 +27,9 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES cli_test.cc host_file_cli_test.cc hostile_cli_test.cc profile_cli_test.cc
-          profile_convert_test.cc run_cli_test.cc run_live_test.cc run_process_test.cc
-          run_reload_test.cc usage_cli_test.cc
+  SOURCES cli_test.cc host_file_cli_test.cc hostile_cli_test.cc permit_cli_test.cc
+          profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
+          run_process_test.cc run_reload_test.cc usage_cli_test.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE
@@ -33,10 +39,13 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_LOADER_VARIANTS="${PROJECT_BINARY_DIR}/tests/loader/variants"
   BERTH_SHUT_DOOR="$<TARGET_FILE:test_door_0>"
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
+  BERTH_WAITER="$<TARGET_FILE:test_waiter>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   BERTH_TEST_QUITTER="$<TARGET_FILE:test_quitter>"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter test_shapes test_talker
-                 test_thrower test_door_0 test_door_1 ${variants})
+add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter test_shapes
+                 test_talker test_thrower test_door_0 test_door_1 test_waiter ${variants})
+# The longest test must not be the last to begin.
+set_tests_properties(cli_test PROPERTIES COST 100)

@@ -8,6 +8,10 @@
 //   // requeues the pod.
 //   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event);
 //
+// A plugin without EventsToRegister is assumed to depend on everything: every event of the cluster
+// requeues the pods that it rejected, also the events that the failure of another pod causes. This
+// is never wrong, but costs an attempt for each event.
+//
 // Called:    Hint for each parked pod that the plugin rejected, when a registered event occurs.
 // Threading: [queue].
 // Must not:  block. An exception from Hint counts as kQueue: the pod is tried once too often rather

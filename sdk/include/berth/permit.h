@@ -8,6 +8,11 @@
 // Returns:   Success; Wait, with `timeout` set (15 minutes at most): the pod keeps its place until
 //            every plugin that returned Wait allows it (Host::waiting), one plugin rejects it, or
 //            the timeout expires; a rejection parks the pod; after Error the pod backs off.
+//            A parked pod is tried again after an event of EventsToRegister
+//            (enqueue_extensions.h). A plugin without EventsToRegister has its pods tried again
+//            after every event, and the timeout of one pod is such an event for the others: pods
+//            that wait for each other in vain are then tried again and again. Register for the
+//            events that can complete the group, such as a new pod.
 #ifndef BERTH_PERMIT_H_
 #define BERTH_PERMIT_H_
 
