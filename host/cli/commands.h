@@ -105,9 +105,8 @@ void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,
 // The explanation of a run that ended although pods would be tried again.
 inline constexpr std::string_view kNoProgressText =
     "Ended without progress: the remaining pods would be tried again for ever, but have failed "
-    "several times since the cluster last changed.\nOne cause is a plugin without "
-    "EventsToRegister: "
-    "its pods are tried again after every event.\n";
+    "several times since the cluster last changed.\n"
+    "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
 
 // Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
 // Lifetime: `progress` must outlive the simulation, whose plugins log through it.

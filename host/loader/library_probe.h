@@ -20,8 +20,8 @@ namespace berth::host {
 // crashes, hangs or calls exit(), or by an entry with an invalid pointer. Such a library would end
 // the host, which no check before loading can prevent.
 //
-// A probe runs the constructors of each library once in a child process. The text
-// that they print goes to standard error. Each later load in this process runs them again.
+// A probe runs the constructors of each library once in a child process. The text that they print
+// goes to standard error. Each later load in this process runs them again.
 //
 // Threading: the process may have other threads; see RunInChild() for what a child of such a
 //            process can use. A library that is loaded while another thread of this process loads a

@@ -25,8 +25,8 @@ if(CMAKE_UNITY_BUILD)
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 
-# The files of a test are compiled about as often as they are run, so that optimising them costs more
-# time than it saves. The code that a test tests is optimised as the preset says.
+# The files of a test are compiled about as often as they are run, so that optimising them costs
+# more time than it saves. The code that a test tests is optimised as the preset says.
 add_library(berth_test_options INTERFACE)
 target_compile_options(berth_test_options INTERFACE $<$<CONFIG:Debug>:-O0>)
 

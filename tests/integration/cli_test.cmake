@@ -45,7 +45,8 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter test_shapes
-                 test_talker test_thrower test_door_0 test_door_1 test_waiter ${variants})
+add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter
+                 test_shapes test_talker test_thrower test_door_0 test_door_1 test_waiter
+                 ${variants})
 # The longest test must not be the last to begin.
 set_tests_properties(cli_test PROPERTIES COST 100)

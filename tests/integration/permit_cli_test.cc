@@ -1,5 +1,5 @@
-// What the commands report about pods that wait on Permit. acme.Waiter makes every pod wait for a
-// minute.
+// Tests of what simulate, run and explain report about pods that wait on Permit. acme.Waiter makes
+// every pod wait for a minute.
 #include <signal.h>
 
 #include <functional>
