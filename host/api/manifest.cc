@@ -295,8 +295,7 @@ Status ManifestReader::ReadYaml() {
 
 // Returns the text without a byte order mark.
 std::string_view SkipByteOrderMark(std::string_view text) {
-  constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
-  if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return text;
 }
 
