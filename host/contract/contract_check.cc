@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <berth/testing/attempt.h>
+#include <berth/testing/check_leaks.h>
 #include <berth/testing/fake_host.h>
 
 #include "host/base/text.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {

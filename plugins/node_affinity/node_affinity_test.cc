@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <berth/args_table.h>
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 #include "args.h"

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {

@@ -1,3 +1,4 @@
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {

@@ -1,5 +1,6 @@
 #include <string>
 
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 namespace berth::testing {

@@ -14,8 +14,10 @@
 #   -z now, relro     symbols are resolved at load time and are read-only afterwards
 include_guard(GLOBAL)
 
-# This path is relative to this file, so that it is valid in the source tree and after installation.
+# These paths are relative to this file. The first is valid in the source tree and after installation,
+# the second only after installation.
 set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
+set(BERTH_TEST_KIT_SOURCES ${CMAKE_CURRENT_LIST_DIR}/testing)
 
 function(berth_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_INSTALL" "MIN_HOST_MINOR" "SOURCES")
@@ -54,4 +56,16 @@ function(berth_add_plugin name)
     include(GNUInstallDirs)
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/berth/plugins)
   endif()
+endfunction()
+
+# berth_add_test_kit(<name>)
+#
+# Compiles the test kit with the settings of this project, as the static library <name>. Link it
+# instead of berth::testing if the tests use another standard library than libstdc++ (-stdlib=libc++)
+# or change its layout (-D_GLIBCXX_DEBUG).
+function(berth_add_test_kit name)
+  file(GLOB sources CONFIGURE_DEPENDS ${BERTH_TEST_KIT_SOURCES}/*.cc)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PUBLIC berth::sdk)
 endfunction()

@@ -51,9 +51,9 @@ def check_host(path, name):
 
 # Further headers that single files of the test kit may include.
 KIT_EXTRA_HEADERS = {
-    "sdk/include/berth/testing/check_leaks.h": ("malloc.h",),
     "sdk/include/berth/testing/gtest.h": ("gtest/gtest.h",),
-    "sdk/include/berth/testing/instance.h": ("dlfcn.h",),
+    "sdk/testing/check_leaks.cc": ("malloc.h",),
+    "sdk/testing/instance.cc": ("dlfcn.h",),
 }
 
 
@@ -67,7 +67,7 @@ def check_contract(path, bracket, name):
         own = "/" not in name or name.startswith(folder)
         return None if own else "a plugin may only include <berth/...> and files of its own folder"
     if name.startswith("berth/testing/"):
-        testing = is_test or path.startswith(("sdk/include/berth/testing/", "tests/"))
+        testing = is_test or path.startswith(("sdk/include/berth/testing/", "sdk/testing/", "tests/"))
         return None if testing else "only *_test.cc may include the test kit"
     if name in KIT_EXTRA_HEADERS.get(path, ()):
         return None

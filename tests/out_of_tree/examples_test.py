@@ -51,6 +51,14 @@ class ExamplesTest(installed.InstalledTest):
         shutil.copy(library, os.path.join(folder, "build"))
         self.expect_decision(folder, "default/batch", "r1-big", "r2-small")
 
+    def test_kit_from_source(self):
+        # The installed kit uses libstdc++, so that tests with libc++ need their own.
+        folder = self.copy("cpp", to="kit_from_source")
+        sources = os.path.join(installed.ROOT, "tests", "out_of_tree", "kit_from_source")
+        for name in os.listdir(sources):
+            shutil.copy(os.path.join(sources, name), folder)
+        self.build(folder, "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_CXX_FLAGS=-stdlib=libc++")
+
     def test_c(self):
         folder = self.copy("c")
         self.build(folder, "-DCMAKE_C_COMPILER=clang")

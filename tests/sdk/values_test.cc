@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(Value, AMissingPathIsAbsent) {
-  const ValueSpec tree = internal::JsonReader::Read(
+  const ValueSpec tree = internal::ReadJson(
       R"({"spec": {"volumeName": "pv", "accessModes": ["ReadWriteOnce", "ReadOnlyMany"]}})");
   const Value value(&tree);
   EXPECT_EQ(value["spec"]["volumeName"].AsString(), "pv");
@@ -37,7 +37,7 @@ TEST(Value, AMissingPathIsAbsent) {
 }
 
 TEST(Value, AValueOfAnotherKindReadsAsEmpty) {
-  const ValueSpec tree = internal::JsonReader::Read(R"([true, 7, 0.5, "7", [7], {"a": 7}])");
+  const ValueSpec tree = internal::ReadJson(R"([true, 7, 0.5, "7", [7], {"a": 7}])");
   const Value value(&tree);
   std::vector<int64_t> ints;
   std::vector<double> floats;
@@ -56,7 +56,7 @@ TEST(Value, AValueOfAnotherKindReadsAsEmpty) {
 }
 
 TEST(Value, KeepsTheOrderOfMembers) {
-  const ValueSpec tree = internal::JsonReader::Read(R"({"b": 1, "a": 2, "n": null, "b": 3})");
+  const ValueSpec tree = internal::ReadJson(R"({"b": 1, "a": 2, "n": null, "b": 3})");
   const Value value(&tree);
   ASSERT_EQ(value.size(), 2U) << "null is absent, and the last b counts";
   EXPECT_EQ(value.KeyAt(0), "a");
@@ -66,7 +66,7 @@ TEST(Value, KeepsTheOrderOfMembers) {
 
 TEST(Value, QuantitiesAreRoundedUpAndBounded) {
   const auto read = [](const char* json) {
-    const ValueSpec tree = internal::JsonReader::Read(json);
+    const ValueSpec tree = internal::ReadJson(json);
     const auto amount = Value(&tree).AsQuantity();
     return amount ? std::to_string(amount->units) + " " + std::to_string(amount->milli) : "none";
   };

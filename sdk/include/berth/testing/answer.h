@@ -2,15 +2,11 @@
 #ifndef BERTH_TESTING_ANSWER_H_
 #define BERTH_TESTING_ANSWER_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -19,24 +15,7 @@ namespace berth::testing {
 
 // Returns "UnschedulableAndUnresolvable" for BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, and "code 77"
 // for a number that is not a code.
-inline std::string CodeName(berth_code code) {
-  switch (code) {
-    case BERTH_SUCCESS: return "Success";
-    case BERTH_ERROR: return "Error";
-    case BERTH_UNSCHEDULABLE: return "Unschedulable";
-    case BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE: return "UnschedulableAndUnresolvable";
-    case BERTH_WAIT: return "Wait";
-    case BERTH_SKIP: return "Skip";
-    case BERTH_PENDING: return "Pending";
-    case BERTH_CANCELLED: return "Cancelled";
-    case BERTH_UNSUPPORTED: return "Unsupported";
-    case BERTH_NOT_FOUND: return "NotFound";
-    case BERTH_BAD_ARGUMENT: return "BadArgument";
-    case BERTH_CONFLICT: return "Conflict";
-    case BERTH_BUG: return "Bug";
-    default: return "code " + std::to_string(code);
-  }
-}
+std::string CodeName(berth_code code);
 
 // A code and its reasons. Reasons are sorted, because their order has no meaning.
 struct Answer {
@@ -47,24 +26,11 @@ struct Answer {
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const Answer& answer) {
-  out << CodeName(answer.code);
-  for (size_t i = 0; i < answer.reasons.size(); ++i) {
-    out << (i == 0 ? ": " : ", ") << '"' << answer.reasons[i] << '"';
-  }
-  return out;
-}
+std::ostream& operator<<(std::ostream& out, const Answer& answer);
 
-inline std::string ToString(const Answer& answer) {
-  std::ostringstream out;
-  out << answer;
-  return out.str();
-}
+std::string ToString(const Answer& answer);
 
-inline Answer MakeAnswer(berth_code code, std::vector<std::string> reasons = {}) {
-  std::sort(reasons.begin(), reasons.end());
-  return {code, std::move(reasons)};
-}
+Answer MakeAnswer(berth_code code, std::vector<std::string> reasons = {});
 
 // Expected results: EXPECT_EQ(result.On("a"), Unschedulable("Insufficient cpu")).
 inline Answer Success() { return {}; }
@@ -98,29 +64,13 @@ struct FilterResult {
 
   // Returns the result for one node: PreFilter's rejection, or the verdict. Returns an Error for a
   // node that does not exist.
-  Answer On(const std::string& node) const {
-    if (!pre_filter.ok()) return pre_filter.code == BERTH_SKIP ? Success() : pre_filter;
-    if (!filter.ok()) return filter;
-    const auto found = nodes.find(node);
-    return found != nodes.end() ? found->second : Error("the test has no node \"" + node + "\"");
-  }
+  Answer On(const std::string& node) const;
   // Returns the names of the nodes that can run the pod, sorted.
-  std::vector<std::string> Fitting() const {
-    std::vector<std::string> names;
-    for (const auto& [name, answer] : nodes) {
-      if (answer.ok()) names.push_back(name);
-    }
-    return names;
-  }
+  std::vector<std::string> Fitting() const;
   friend bool operator==(const FilterResult&, const FilterResult&) = default;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const FilterResult& result) {
-  out << "PreFilter " << result.pre_filter;
-  if (!result.filter.ok()) out << "; Filter " << result.filter;
-  for (const auto& [name, answer] : result.nodes) out << "; " << name << ' ' << answer;
-  return out;
-}
+std::ostream& operator<<(std::ostream& out, const FilterResult& result);
 
 // The results of PreScore, Score and normalisation for one pod on all nodes.
 struct ScoreResult {
@@ -134,16 +84,7 @@ struct ScoreResult {
   friend bool operator==(const ScoreResult&, const ScoreResult&) = default;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const ScoreResult& result) {
-  out << "PreFilter " << result.pre_filter << "; PreScore " << result.pre_score;
-  if (!result.score.ok()) out << "; Score " << result.score;
-  for (const auto& [name, raw] : result.raw) {
-    const auto normal = result.normalized.find(name);
-    out << "; " << name << ' ' << raw;
-    if (normal != result.normalized.end()) out << " -> " << normal->second;
-  }
-  return out;
-}
+std::ostream& operator<<(std::ostream& out, const ScoreResult& result);
 
 struct PermitResult {
   Answer answer;

@@ -2,10 +2,12 @@
 #ifndef BERTH_TESTING_ARGS_H_
 #define BERTH_TESTING_ARGS_H_
 
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 
+#include <berth/abi.h>
 #include <berth/testing/values.h>
 
 namespace berth::testing {
@@ -14,14 +16,8 @@ namespace berth::testing {
 class Args {
  public:
   Args() = default;
-  Args(std::initializer_list<std::pair<const char*, ValueSpec>> entries)
-      : given_(true), value_(ValueSpec::Object()) {
-    for (const auto& [key, value] : entries) value_.Set(key, value);
-    value_.Locate("args");
-  }
-  Args(std::string_view json) : given_(true), value_(internal::JsonReader::Read(json)) {
-    value_.Locate("args");
-  }
+  Args(std::initializer_list<std::pair<const char*, ValueSpec>> entries);
+  Args(std::string_view json);
   Args(const char* json) : Args(std::string_view(json)) {}
 
   // NULL if there are no arguments.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include <berth/abi.h>
 #include <berth/testing/report.h>
 
 namespace berth::testing {
@@ -20,33 +21,13 @@ enum Word : uint32_t {
   kBindOnPool = 64,  // [bind] of a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND: only services of [any]
 };
 
-inline std::string WordNames(uint32_t words) {
-  static constexpr const char* kNames[] = {
-      "[load]", "[event]", "[queue]", "[cycle]", "[block]", "[bind]", "[bind] on a pool thread"};
-  if (words == kAnyWord) return "[any]";
-  std::string out;
-  for (uint32_t bit = 0; bit < 7; ++bit) {
-    if ((words & (1u << bit)) != 0) out += (out.empty() ? "" : " ") + std::string(kNames[bit]);
-  }
-  return out;
-}
+std::string WordNames(uint32_t words);
 
 // The scope of one call into the plugin.
 class CallScope {
  public:
-  CallScope(Reporter* reporter, const char* point, Word word)
-      : reporter_(*reporter),
-        observer_(reporter->observer()),
-        point_(point),
-        word_(word),
-        outer_(current_) {
-    current_ = this;
-    if (observer_ != nullptr) observer_->OnBegin(point_);
-  }
-  ~CallScope() {
-    if (observer_ != nullptr) observer_->OnEnd(point_);
-    current_ = outer_;
-  }
+  CallScope(Reporter* reporter, const char* point, Word word);
+  ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
@@ -69,16 +50,7 @@ class CallScope {
 };
 
 // Checks that a service is called under one of the `allowed` words.
-inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
-  const CallScope* call = CallScope::current();
-  if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
-  const std::string where = call == nullptr
-                                ? "a thread of the plugin"
-                                : std::string(call->point()) + " " + WordNames(call->word());
-  reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
-                                     ", but it may be called only under " + WordNames(allowed));
-  return false;
-}
+bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed);
 
 }  // namespace berth::testing
 

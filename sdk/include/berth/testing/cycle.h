@@ -2,22 +2,21 @@
 #ifndef BERTH_TESTING_CYCLE_H_
 #define BERTH_TESTING_CYCLE_H_
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
+#include <berth/testing/call.h>
 #include <berth/testing/instance.h>
+#include <berth/testing/services.h>
 #include <berth/testing/slots.h>
 #include <berth/testing/table.h>
+#include <berth/testing/views.h>
 
 namespace berth::testing {
 
@@ -26,33 +25,14 @@ namespace berth::testing {
 class Nodes {
  public:
   Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,
-        uint32_t block_size)
-      : table_(table), binder_(binder), rows_(std::move(rows)), block_size_(block_size) {
-    abi_.struct_size = sizeof abi_;
-    abi_.n_nodes = rows_.size();
-    abi_.n_blocks = static_cast<uint32_t>((rows_.size() + block_size - 1) / block_size);
-    abi_.impl = this;
-    abi_.block = [](const berth_nodes* self, uint32_t index) noexcept {
-      return static_cast<Nodes*>(self->impl)->At(index);
-    };
-  }
+        uint32_t block_size);
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
 
   const berth_nodes* abi() const { return &abi_; }
 
  private:
-  const berth_block* At(uint32_t index) {
-    if (index >= abi_.n_blocks) return nullptr;
-    const size_t begin = size_t{index} * block_size_;
-    const size_t end = std::min(rows_.size(), begin + block_size_);
-    block_ = std::make_unique<Block>(
-        table_, binder_.columns,
-        std::vector<uint32_t>(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
-                              rows_.begin() + static_cast<std::ptrdiff_t>(end)),
-        nullptr, Layout{});
-    return &block_->view();
-  }
+  const berth_block* At(uint32_t index);
 
   const Table& table_;
   const ColumnBinder& binder_;
@@ -67,54 +47,17 @@ class Cycle {
  public:
   static constexpr uint32_t kBlockSize = 256;
 
-  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size = kBlockSize)
-      : Cycle(instance, table, std::move(pod), block_size, 0) {
-    slots_.Construct();
-  }
+  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size = kBlockSize);
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
   // Returns the same cycle with cloned state; NULL if a clone failed.
-  std::unique_ptr<Cycle> CloneForWhatIf() const {
-    std::unique_ptr<Cycle> clone(
-        new Cycle(instance_, table_, pod_, block_size_, uint32_t{BERTH_CYCLE_WHAT_IF}));
-    clone->binder_ = binder_;
-    clone->reasons_ = reasons_;
-    clone->only_nodes_ = only_nodes_;
-    return clone->slots_.CloneFrom(slots_) ? std::move(clone) : nullptr;
-  }
+  std::unique_ptr<Cycle> CloneForWhatIf() const;
 
   // Returns Success if the plugin has no PreFilter.
-  Answer PreFilter() {
-    const auto& point = instance_->pre_filter;
-    if (!point || point->pre_filter == nullptr) return {};
-    Nodes all(*table_, binder_, AllRows(), block_size_);
-    PreFilterOut out(this);
-    const Answer answer = Invoke("PreFilter", kCycle, [&](berth_status* status) {
-      return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
-    });
-    Expect("PreFilter", answer,
-           {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-            BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
-    if (reasons_.size() > 64) {
-      instance_->reporter().Fail(Check::kCodes, "PreFilter has more than 64 reasons");
-    }
-    return answer;
-  }
+  Answer PreFilter();
 
-  Answer PreScore() {
-    const auto& point = instance_->pre_score;
-    if (!point || point->pre_score == nullptr) return {};
-    Nodes all(*table_, binder_, AllRows(), block_size_);
-    Nodes feasible(*table_, binder_, AllowedRows(), block_size_);
-    const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
-      return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), status);
-    });
-    Expect("PreScore", answer,
-           {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-            BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
-    return answer;
-  }
+  Answer PreScore();
 
   // Calls the plugin: `call` receives a status and returns a code.
   template <class Call>
@@ -127,36 +70,11 @@ class Cycle {
 
   // Checks that the code of `answer` is one of `codes`, and that a rejection has a reason.
   void Expect(const char* point, const Answer& answer,
-              std::initializer_list<berth_code> codes) const {
-    if (std::find(codes.begin(), codes.end(), answer.code) == codes.end()) {
-      instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
-                                                    CodeName(answer.code) +
-                                                    ", which is not a valid code of " + point);
-    }
-    const bool rejection = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
-                           answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
-    if (rejection && answer.reasons.empty()) {
-      instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
-                                                    CodeName(answer.code) + " without a reason");
-    }
-  }
+              std::initializer_list<berth_code> codes) const;
 
-  std::vector<uint32_t> AllRows() const {
-    std::vector<uint32_t> rows(table_->rows.size());
-    std::iota(rows.begin(), rows.end(), 0u);
-    return rows;
-  }
+  std::vector<uint32_t> AllRows() const;
   // Returns the rows that PreFilter did not exclude.
-  std::vector<uint32_t> AllowedRows() const {
-    std::vector<uint32_t> rows = AllRows();
-    if (only_nodes_) {
-      std::erase_if(rows, [this](uint32_t row) {
-        return !std::binary_search(only_nodes_->begin(), only_nodes_->end(),
-                                   table_->rows[row].node.name());
-      });
-    }
-    return rows;
-  }
+  std::vector<uint32_t> AllowedRows() const;
 
   Instance& instance() const { return *instance_; }
   const Table& table() const { return *table_; }
@@ -183,33 +101,10 @@ class Cycle {
     berth_pre_filter_out abi{};
   };
 
-  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size, uint32_t flags)
-      : instance_(instance),
-        table_(table),
-        pod_(std::move(pod)),
-        block_size_(block_size),
-        slots_(instance),
-        reasons_(instance->reasons()) {
-    binder_.columns = instance->columns();
-    abi_.struct_size = sizeof abi_;
-    abi_.flags = flags;
-    abi_.id = ++instance->cycles;
-    abi_.pod = pod_.get();
-    abi_.slots = slots_.data();
-    abi_.cancel = &cancel_;
-    abi_.host = &binder_;
-  }
+  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size, uint32_t flags);
 
-  void SetOnlyNodes(const berth_str* names, uint64_t count) {
-    only_nodes_.emplace();
-    for (uint64_t i = 0; i < count; ++i) only_nodes_->emplace_back(FromAbi(names[i]));
-    std::sort(only_nodes_->begin(), only_nodes_->end());
-  }
-  int32_t AddReason(berth_str text) {
-    if (reasons_.size() >= 64) return -1;
-    reasons_.emplace_back(FromAbi(text));
-    return static_cast<int32_t>(reasons_.size() - 1);
-  }
+  void SetOnlyNodes(const berth_str* names, uint64_t count);
+  int32_t AddReason(berth_str text);
 
   Instance* const instance_;
   const Table* const table_;

@@ -2,12 +2,8 @@
 #ifndef BERTH_TESTING_EVALUATE_H_
 #define BERTH_TESTING_EVALUATE_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -30,9 +26,7 @@ struct RowAnswer {
   friend bool operator==(const RowAnswer&, const RowAnswer&) = default;
 };
 
-inline std::string ToString(Step step, const RowAnswer& answer) {
-  return step == Step::kFilter ? ToString(answer.answer) : std::to_string(answer.score);
-}
+std::string ToString(Step step, const RowAnswer& answer);
 
 // The result of a step for a block. `rows` is indexed by block index; an entry is valid if the
 // index was selected and `call` is Success.
@@ -41,172 +35,8 @@ struct BlockAnswer {
   std::vector<RowAnswer> rows;
 };
 
-namespace internal {
-
-// An output array that is filled with poison and surrounded by guard elements.
-template <class T>
-class GuardedArray {
- public:
-  GuardedArray(uint32_t count, uint8_t poison) : count_(count), items_(count + 2 * kGuard) {
-    std::memset(items_.data(), poison, items_.size() * sizeof(T));
-    poison_ = items_[0];
-  }
-  T* data() { return items_.data() + kGuard; }
-  T operator[](uint32_t i) const { return items_[kGuard + i]; }
-  bool IsPoison(uint32_t i) const { return items_[kGuard + i] == poison_; }
-  // Returns the index of a guard element that was written, relative to the array.
-  std::optional<int64_t> Outside() const {
-    for (uint32_t i = 0; i < kGuard; ++i) {
-      if (items_[kGuard + count_ + i] != poison_) return int64_t{count_} + i;
-      if (items_[kGuard - 1 - i] != poison_) return -1 - int64_t{i};
-    }
-    return std::nullopt;
-  }
-
- private:
-  static constexpr uint32_t kGuard = 64;
-
-  const uint32_t count_;
-  std::vector<T> items_;
-  T poison_{};
-};
-
-class BlockCall {
- public:
-  BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where)
-      : cycle_(cycle), block_(block), step_(step), reporter_(cycle.instance().reporter()) {
-    where_ = std::string(StepName(step)) + " of pod " + cycle.pod().spec().ns + "/" +
-             cycle.pod().name() + (where.empty() ? "" : " " + where);
-  }
-
-  BlockAnswer Run() { return step_ == Step::kFilter ? RunFilter() : RunScore(); }
-
- private:
-  BlockAnswer RunFilter() {
-    const berth_filter& point = *cycle_.instance().filter;
-    GuardedArray<uint8_t> codes(block_.count(), block_.poison());
-    GuardedArray<uint64_t> reasons(block_.count(), block_.poison());
-    berth_filter_out out{sizeof out, 0, codes.data(), reasons.data()};
-    BlockAnswer result;
-    result.call = cycle_.Invoke("Filter", kBlock, [&](berth_status* status) {
-      return point.filter(cycle_.instance().self(), cycle_.abi(), &block_.view(), &out, status);
-    });
-    ExpectInside("codes", codes);
-    ExpectInside("reasons", reasons);
-    result.rows.resize(block_.count());
-    for (uint32_t i = 0; i < block_.count(); ++i) {
-      if (!block_.is_selected(i)) {
-        if (!codes.IsPoison(i) || !reasons.IsPoison(i)) FailUnselected(i);
-      } else if (result.call.ok()) {
-        result.rows[i].answer = Verdict(i, codes, reasons);
-      }
-    }
-    ExpectCall(result.call);
-    return result;
-  }
-
-  BlockAnswer RunScore() {
-    const berth_score& point = *cycle_.instance().score;
-    GuardedArray<int64_t> scores(block_.count(), block_.poison());
-    BlockAnswer result;
-    result.call = cycle_.Invoke("Score", kBlock, [&](berth_status* status) {
-      return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), scores.data(),
-                         status);
-    });
-    ExpectInside("scores", scores);
-    result.rows.resize(block_.count());
-    for (uint32_t i = 0; i < block_.count(); ++i) {
-      if (!block_.is_selected(i)) {
-        if (!scores.IsPoison(i)) FailUnselected(i);
-      } else if (result.call.ok()) {
-        if (scores.IsPoison(i)) FailUnwritten("score", i);
-        result.rows[i].score = scores.IsPoison(i) ? 0 : scores[i];
-      }
-    }
-    ExpectCall(result.call);
-    return result;
-  }
-
-  Answer Verdict(uint32_t i, const GuardedArray<uint8_t>& codes,
-                 const GuardedArray<uint64_t>& reasons) {
-    if (codes.IsPoison(i)) return FailUnwritten("code", i), Answer{BERTH_BUG, {}};
-    const uint8_t code = codes[i];
-    const bool known = code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE ||
-                       code == BERTH_PENDING || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
-                       code == BERTH_ERROR;
-    if (!known) {
-      reporter_.Fail(Check::kCodes, where_ + ": " + CodeName(code) + " for " + Name(i) +
-                                        " is not a valid verdict of Filter");
-    }
-    if (code == BERTH_SUCCESS || !known) return {code, {}};
-    if (reasons.IsPoison(i)) return FailUnwritten("reasons", i), Answer{code, {}};
-    if (reasons[i] == 0) {
-      reporter_.Fail(Check::kCodes,
-                     where_ + ": " + CodeName(code) + " for " + Name(i) + " has no reason");
-    }
-    return MakeAnswer(code, Texts(i, reasons[i]));
-  }
-
-  std::vector<std::string> Texts(uint32_t i, uint64_t mask) {
-    std::vector<std::string> texts;
-    for (uint32_t bit = 0; bit < 64; ++bit) {
-      if ((mask >> bit & 1) == 0) continue;
-      if (bit < cycle_.reasons().size()) {
-        texts.push_back(cycle_.reasons()[bit]);
-        continue;
-      }
-      reporter_.Fail(Check::kCodes, where_ + ": reason bit " + std::to_string(bit) + " for " +
-                                        Name(i) + ", but the reason table has " +
-                                        std::to_string(cycle_.reasons().size()));
-    }
-    return texts;
-  }
-
-  template <class T>
-  void ExpectInside(const char* what, const GuardedArray<T>& array) {
-    const std::optional<int64_t> outside = array.Outside();
-    if (!outside) return;
-    reporter_.Fail(Check::kOutputs, where_ + " writes " + what + "[" + std::to_string(*outside) +
-                                        "], outside the block of " +
-                                        std::to_string(block_.count()));
-  }
-  void ExpectCall(const Answer& call) {
-    for (const berth_code code : {BERTH_SUCCESS, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG}) {
-      if (call.code == code) return;
-    }
-    // Any other code fails the cycle with the status' text, so it must be a known code and have a
-    // text.
-    const bool known = call.code >= 0 && CodeName(call.code).rfind("code ", 0) != 0;
-    if (!known) reporter_.Fail(Check::kCodes, where_ + " returns " + CodeName(call.code));
-    if (known && call.reasons.empty()) {
-      reporter_.Fail(Check::kCodes,
-                     where_ + " returns " + CodeName(call.code) + " without a reason");
-    }
-  }
-  void FailUnselected(uint32_t i) {
-    reporter_.Fail(Check::kOutputs, where_ + " writes index " + std::to_string(i) + " (" + Name(i) +
-                                        "), which is not selected");
-  }
-  void FailUnwritten(const char* what, uint32_t i) {
-    reporter_.Fail(Check::kOutputs, where_ + " leaves the " + what + " of index " +
-                                        std::to_string(i) + " (" + Name(i) + ") unwritten");
-  }
-  std::string Name(uint32_t i) const { return "node \"" + block_.NodeName(i) + "\""; }
-
-  Cycle& cycle_;
-  const Block& block_;
-  const Step step_;
-  Reporter& reporter_;
-  std::string where_;
-};
-
-}  // namespace internal
-
 // Calls the step for `block`. `where` describes the block in failure messages: "in blocks of 3".
-inline BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step,
-                            const std::string& where = "") {
-  return internal::BlockCall(cycle, block, step, where).Run();
-}
+BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where = "");
 
 }  // namespace berth::testing
 

@@ -11,31 +11,23 @@
 #ifndef BERTH_TESTING_FAKE_HOST_H_
 #define BERTH_TESTING_FAKE_HOST_H_
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/args.h>
-#include <berth/testing/attempt.h>
 #include <berth/testing/builders.h>
-#include <berth/testing/check_blocks.h>
-#include <berth/testing/check_dependence.h>
-#include <berth/testing/check_hints.h>
-#include <berth/testing/check_leaks.h>
-#include <berth/testing/check_shape.h>
-#include <berth/testing/check_what_if.h>
+#include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
+#include <berth/testing/evaluate.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/placement.h>
 #include <berth/testing/queued.h>
@@ -71,207 +63,70 @@ class PluginUnderTest {
       : PluginUnderTest(Library(berth_entry_v1), std::move(scenario)) {}
   PluginUnderTest(std::vector<NodeSpec> nodes, Args args)
       : PluginUnderTest(Scenario{.nodes = std::move(nodes), .args = std::move(args)}) {}
-  PluginUnderTest(const berth_entry& entry, Scenario scenario)
-      : PluginUnderTest(Library(entry), std::move(scenario)) {}
+  PluginUnderTest(const berth_entry& entry, Scenario scenario);
   // Tests the plugin of a shared object, which is loaded as the host loads it.
-  static PluginUnderTest FromLibrary(const std::string& path, Scenario scenario) {
-    return PluginUnderTest(Library::Open(path), std::move(scenario));
-  }
+  static PluginUnderTest FromLibrary(const std::string& path, Scenario scenario);
 
   // Only calls create() and returns its result, for tests of wrong arguments. Reasons are "/path:
   // text".
   static Answer Create(Scenario scenario) {
     return Create(Library(berth_entry_v1), std::move(scenario));
   }
-  static Answer CreateFromLibrary(const std::string& path, Scenario scenario) {
-    return Create(Library::Open(path), std::move(scenario));
-  }
-  static Answer Create(const berth_entry& entry, Scenario scenario) {
-    return Create(Library(entry), std::move(scenario));
-  }
+  static Answer CreateFromLibrary(const std::string& path, Scenario scenario);
+  static Answer Create(const berth_entry& entry, Scenario scenario);
 
   PluginUnderTest(const PluginUnderTest&) = delete;
   PluginUnderTest& operator=(const PluginUnderTest&) = delete;
-  ~PluginUnderTest() {
-    instance_.reset();
-    reporter_.Flush();
-  }
+  ~PluginUnderTest();
 
   // Switches this check off.
   PluginUnderTest& Without(Check check) { return reporter_.Without(check), *this; }
 
   // --- Queue ---
-  Answer PreEnqueue(const PodSpec& pod) {
-    Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
-    const PodHandle view(pod, *world_.ids);
-    const Answer answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
-      return instance_->pre_enqueue->pre_enqueue(instance_->self(), view.get(), status);
-    });
-    return Flushed(answer);
-  }
+  Answer PreEnqueue(const PodSpec& pod);
 
   // Returns the bytes of QueueSort's key for the pod. Checks that two calls return the same bytes.
-  SortKey Key(const QueuedSpec& queued) {
-    Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
-    SortKey keys[2] = {};
-    for (SortKey& key : keys) {
-      WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
-        const CallScope scope(&reporter_, "QueueSort", kQueue);
-        instance_->queue_sort->key(instance_->self(), &view, key.data());
-      });
-    }
-    if (keys[0] != keys[1])
-      reporter_.Fail(Check::kRepeat, "QueueSort returns two keys for one pod");
-    return Flushed(keys[0]);
-  }
+  SortKey Key(const QueuedSpec& queued);
 
   // Returns whether `a` is tried before `b`, by the key or by less. Checks that the order is
   // strict.
-  bool Less(const QueuedSpec& a, const QueuedSpec& b) {
-    Need(instance_->queue_sort.has_value(), "QueueSort");
-    if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
-    const bool less = AskLess(a, b);
-    if (less && AskLess(b, a))
-      reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
-    if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
-    return Flushed(less);
-  }
+  bool Less(const QueuedSpec& a, const QueuedSpec& b);
 
   // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
   // reads only the declared parts of the pod. Returns BERTH_HINT_QUEUE if the plugin registered for
   // the event without a hint, and BERTH_HINT_SKIP if it did not register for it.
-  uint32_t Hint(const PodSpec& pod, const EventSpec& event) {
-    Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
-    HintCaller hint_caller(instance_.get(), world_.ids.get());
-    const EventSpec seen = HintCaller::SeenFrom(pod, event);
-    uint32_t hint = BERTH_HINT_SKIP;
-    for (uint32_t i = 0; i < hint_caller.count(); ++i) {
-      if (!hint_caller.IsFor(seen, i)) continue;
-      uint32_t answer = BERTH_HINT_QUEUE;
-      if (hint_caller.interest(i).has_hint != 0) {
-        answer = hint_caller.Invoke(pod, seen, i);
-        if (reporter_.Wants(Check::kHints))
-          HintChecker(hint_caller, known_).Run(pod, seen, i, answer);
-      }
-      hint = std::max(hint, answer);
-    }
-    Remember(pod);
-    return Flushed(hint);
-  }
+  uint32_t Hint(const PodSpec& pod, const EventSpec& event);
 
   // --- Scheduling cycle ---
   // Runs PreFilter and Filter over all nodes, and all checks.
-  FilterResult Filter(const PodSpec& pod) {
-    Need(instance_->filter || instance_->pre_filter, "PreFilter or Filter");
-    const PodHandle view(pod, *world_.ids);
-    Cycle cycle(instance_.get(), &table_, view);
-    FilterResult result;
-    result.pre_filter = cycle.PreFilter();
-    result.only_nodes = cycle.only_nodes();
-    if (instance_->filter) {
-      if (result.pre_filter.ok()) AddVerdicts(cycle, &result);
-      RunChecks(view, Step::kFilter);
-    } else if (result.pre_filter.ok()) {
-      for (const Row& row : table_.rows) result.nodes[row.node.name()] = LeftOut(cycle, row);
-    }
-    Remember(pod);
-    return Flushed(result);
-  }
+  FilterResult Filter(const PodSpec& pod);
 
   // Runs PreFilter, PreScore, Score and normalisation over all nodes, as if all were feasible, and
   // all checks.
-  ScoreResult Score(const PodSpec& pod) {
-    Need(instance_->score.has_value(), "Score");
-    const PodHandle view(pod, *world_.ids);
-    Cycle cycle(instance_.get(), &table_, view);
-    ScoreResult result;
-    result.pre_filter = cycle.PreFilter();
-    if (result.pre_filter.ok() || result.pre_filter.code == BERTH_SKIP) {
-      result.pre_score = cycle.PreScore();
-      result.skipped = result.pre_score.code == BERTH_SKIP;
-      if (result.pre_score.ok()) AddScores(cycle, &result);
-      RunChecks(view, Step::kScore);
-    }
-    Remember(pod);
-    return Flushed(result);
-  }
+  ScoreResult Score(const PodSpec& pod);
 
   // Starts an attempt to place the pod. The test calls the later points one by one; see
   // placement.h.
-  Placement Place(const PodSpec& pod) {
-    return Placement(instance_.get(), &table_, PodHandle(pod, *world_.ids));
-  }
+  Placement Place(const PodSpec& pod);
   Answer Reserve(const PodSpec& pod, const std::string& node) { return Place(pod).Reserve(node); }
-  PermitResult Permit(const PodSpec& pod, const std::string& node) {
-    return Place(pod).Permit(node);
-  }
+  PermitResult Permit(const PodSpec& pod, const std::string& node);
   Answer PreBind(const PodSpec& pod, const std::string& node) { return Place(pod).PreBind(node); }
   Answer Bind(const PodSpec& pod, const std::string& node) { return Place(pod).Bind(node); }
 
   // --- Cluster ---
-  void AddNode(const NodeSpec& node) {
-    table_.Add(node);
-    Row& row = table_.rows.back();
-    instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
-    for (const PodHandle& pod : row.pods)
-      instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
-    reporter_.Flush();
-  }
+  void AddNode(const NodeSpec& node);
   // Replaces the object of the node of this name. The pods on the node stay; `node.pods` is not
   // used.
-  void ChangeNode(const NodeSpec& node) {
-    Row& row = NeedRow(node.name);
-    const NodeHandle old = std::exchange(row.node, NodeHandle(node, *world_.ids));
-    instance_->Change(BERTH_CHANGE_NODE_CHANGED, 0, row, nullptr, old.get());
-    reporter_.Flush();
-  }
-  void RemoveNode(const std::string& name) {
-    Row& row = NeedRow(name);
-    for (const PodHandle& pod : row.pods)
-      instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, row, pod.get());
-    instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, row, nullptr);
-    std::erase_if(table_.rows, [&](const Row& r) { return r.node.name() == name; });
-    reporter_.Flush();
-  }
+  void ChangeNode(const NodeSpec& node);
+  void RemoveNode(const std::string& name);
   // `flags`: BERTH_CHANGE_ASSUMED for a pod that this scheduler placed.
-  void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0) {
-    Row& row = NeedRow(node);
-    row.pods.emplace_back(std::move(pod.NodeName(node)), *world_.ids);
-    instance_->Change(BERTH_CHANGE_POD_ADDED, flags, row, row.pods.back().get());
-    reporter_.Flush();
-  }
-  void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0) {
-    Row& row = NeedRow(node);
-    const auto found = std::find_if(row.pods.begin(), row.pods.end(),
-                                    [&](const PodHandle& pod) { return pod.name() == name; });
-    if (found == row.pods.end()) Misuse("node \"" + node + "\" has no pod \"" + name + "\"");
-    const PodHandle gone = *found;
-    row.pods.erase(found);
-    instance_->Change(BERTH_CHANGE_POD_REMOVED, flags, row, gone.get());
-    reporter_.Flush();
-  }
+  void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0);
+  void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0);
   // Adds an object, or replaces the object of the same name.
-  void PutObject(const ObjectSpec& object) {
-    const ObjectHandle now(object, *world_.ids);
-    const auto old = FindObject(object);
-    std::erase_if(objects_, [&](const ObjectHandle& o) { return old && o.get() == old->get(); });
-    objects_.push_back(now);
-    instance_->services().ChangeObject(old ? &*old : nullptr, &now);
-    reporter_.Flush();
-  }
-  void RemoveObject(const ObjectSpec& object) {
-    const auto old = FindObject(object);
-    if (!old) Misuse("there is no object \"" + object.name + "\"");
-    std::erase_if(objects_, [&](const ObjectHandle& o) { return o.get() == old->get(); });
-    instance_->services().ChangeObject(&*old, nullptr);
-    reporter_.Flush();
-  }
+  void PutObject(const ObjectSpec& object);
+  void RemoveObject(const ObjectSpec& object);
   // Advances the clock; timers that are due fire.
-  void Advance(int64_t ns) {
-    now_ns_ += ns;
-    instance_->services().Advance(ns);
-    reporter_.Flush();
-  }
+  void Advance(int64_t ns);
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
@@ -282,133 +137,36 @@ class PluginUnderTest {
   const Table& table() const { return table_; }
 
  private:
-  PluginUnderTest(Library library, Scenario scenario) : reporter_(""), world_(library) {
-    SetUp(scenario);
-    instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
-    if (!instance_->ok())
-      Misuse(std::string(world_.info->name) + ": create returns " + ToString(instance_->created()));
-    ShapeChecker(world_, *instance_).Run();
-    instance_->Replay(table_);
-    reporter_.Flush();
-  }
+  PluginUnderTest(Library library, Scenario scenario);
 
-  static Answer Create(Library library, Scenario scenario) {
-    Reporter reporter("");
-    World world(library);
-    Fill(library, scenario, &reporter, &world);
-    const Instance instance(world, {}, 0);
-    return instance.created();
-  }
+  static Answer Create(Library library, Scenario scenario);
 
-  static void Fill(const Library& library, Scenario& scenario, Reporter* reporter, World* world) {
-    world->info = &library.Find(scenario.plugin);
-    world->profile = scenario.profile;
-    world->args = std::move(scenario.args);
-    world->scripted = std::move(scenario.services);
-    world->reporter = reporter;
-    reporter->set_plugin(world->info->name);
-    reporter->set_handler(std::move(scenario.on_failure));
-    reporter->set_observer(scenario.observer);
-    for (const Check check : scenario.without) reporter->Without(check);
-  }
+  static void Fill(const Library& library, Scenario& scenario, Reporter* reporter, World* world);
 
-  void SetUp(Scenario& scenario) {
-    Fill(world_.library, scenario, &reporter_, &world_);
-    table_.ids = world_.ids.get();
-    for (const NodeSpec& node : scenario.nodes) table_.Add(node);
-    for (const ObjectSpec& object : scenario.objects) objects_.emplace_back(object, *world_.ids);
-  }
+  void SetUp(Scenario& scenario);
 
   template <class Call>
-  Answer Invoke(const char* point, Word word, Call call) {
-    Status status;
-    const CallScope scope(&reporter_, point, word);
-    const berth_code code = call(status.abi());
-    return status.With(code);
-  }
+  Answer Invoke(const char* point, Word word, Call call);
 
   template <class T>
-  T Flushed(T value) {
-    reporter_.Flush();
-    return value;
-  }
+  T Flushed(T value);
 
-  void Need(bool has, const char* what) const {
-    if (!has) Misuse(std::string(world_.info->name) + " has no " + what);
-  }
-  Row& NeedRow(const std::string& node) {
-    Row* row = table_.Find(node);
-    if (row == nullptr) Misuse("the test has no node \"" + node + "\"");
-    return *row;
-  }
-  std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const {
-    const auto* found = instance_->services().FindObject(object.kind, object.ns, object.name);
-    return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
-  }
+  void Need(bool has, const char* what) const;
+  Row& NeedRow(const std::string& node);
+  std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const;
 
-  bool AskLess(const QueuedSpec& a, const QueuedSpec& b) {
-    bool less = false;
-    WithQueued(a, *world_.ids, [&](const berth_queued& first) {
-      WithQueued(b, *world_.ids, [&](const berth_queued& second) {
-        const CallScope scope(&reporter_, "QueueSort", kQueue);
-        less = instance_->queue_sort->less(instance_->self(), &first, &second) != 0;
-      });
-    });
-    return less;
-  }
+  bool AskLess(const QueuedSpec& a, const QueuedSpec& b);
 
-  static Answer LeftOut(const Cycle& cycle, const Row& row) {
-    const auto& only = cycle.only_nodes();
-    const bool in = !only || std::binary_search(only->begin(), only->end(), row.node.name());
-    return in ? Success() : Unresolvable(kLeftOutByPreFilter);
-  }
+  static Answer LeftOut(const Cycle& cycle, const Row& row);
 
-  void AddVerdicts(Cycle& cycle, FilterResult* result) {
-    const BlockAnswer all = EvaluateTable(cycle, Step::kFilter);
-    result->filter = all.call;
-    if (!all.call.ok()) return;
-    for (size_t i = 0; i < table_.rows.size(); ++i) {
-      const Answer left_out = LeftOut(cycle, table_.rows[i]);
-      result->nodes[table_.rows[i].node.name()] = left_out.ok() ? all.rows[i].answer : left_out;
-    }
-    BlockChecker(&cycle, Step::kFilter, all).Run();
-  }
+  void AddVerdicts(Cycle& cycle, FilterResult* result);
 
-  void AddScores(Cycle& cycle, ScoreResult* result) {
-    const BlockAnswer all = EvaluateTable(cycle, Step::kScore);
-    result->score = all.call;
-    if (!all.call.ok()) return;
-    const std::vector<uint32_t> allowed = cycle.AllowedRows();
-    std::vector<int64_t> scores;
-    for (const uint32_t i : allowed) {
-      scores.push_back(all.rows[i].score);
-      result->raw[table_.rows[i].node.name()] = all.rows[i].score;
-    }
-    BlockChecker(&cycle, Step::kScore, all).Run();
-    result->score = Normalize(cycle, allowed, &scores);
-    for (size_t i = 0; i < allowed.size(); ++i) {
-      result->normalized[table_.rows[allowed[i]].node.name()] = scores[i];
-    }
-  }
+  void AddScores(Cycle& cycle, ScoreResult* result);
 
-  void RunChecks(const PodHandle& pod, Step step) {
-    const Prober prober(world_, objects_, now_ns_, step);
-    if (reporter_.Wants(Check::kRepeat)) CheckRepeat(prober, table_, pod);
-    if (step == Step::kFilter && reporter_.Wants(Check::kWhatIf)) {
-      WhatIfChecker(prober, table_, pod, known_).Run();
-    }
-    if (reporter_.Wants(Check::kDependence)) DependenceChecker(prober, table_, pod, known_).Run();
-    if (reporter_.Wants(Check::kLeaks) && !leaks_checked_) {
-      LeakChecker(prober, table_, pod).Run();
-      leaks_checked_ = true;
-    }
-  }
+  void RunChecks(const PodHandle& pod, Step step);
 
   // Keeps pods of the test, whose parts are copied to other pods.
-  void Remember(const PodSpec& pod) {
-    constexpr size_t kMost = 6;
-    if (known_.size() < kMost) known_.push_back(pod);
-  }
+  void Remember(const PodSpec& pod);
 
   Reporter reporter_;
   World world_;

@@ -2,7 +2,6 @@
 #ifndef BERTH_TESTING_IDS_H_
 #define BERTH_TESTING_IDS_H_
 
-#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -14,9 +13,7 @@
 namespace berth::testing {
 
 inline berth_str ToAbi(std::string_view text) { return {text.data(), text.size()}; }
-inline std::string_view FromAbi(berth_str text) {
-  return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
-}
+std::string_view FromAbi(berth_str text);
 
 // The table only grows: an id is valid as long as the table. The empty text has an id like any
 // other.
@@ -28,35 +25,18 @@ class Ids {
   Ids(const Ids&) = delete;
   Ids& operator=(const Ids&) = delete;
 
-  berth_id Intern(std::string_view text) {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
-    texts_.emplace_back(text);
-    const auto id = static_cast<berth_id>(texts_.size());
-    ids_.emplace(texts_.back(), id);
-    return id;
-  }
+  berth_id Intern(std::string_view text);
 
   // Returns 0 for the empty text, which means that an object does not have the value.
   berth_id InternOrNone(std::string_view text) { return text.empty() ? 0 : Intern(text); }
 
   // Returns 0 if the text has no id.
-  berth_id Find(std::string_view text) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = ids_.find(text);
-    return found == ids_.end() ? 0 : found->second;
-  }
+  berth_id Find(std::string_view text) const;
 
   // Returns an empty text for 0 and for ids that do not exist.
-  std::string_view Text(berth_id id) const {
-    const std::lock_guard lock(mutex_);
-    return id == 0 || id > texts_.size() ? std::string_view() : std::string_view(texts_[id - 1]);
-  }
+  std::string_view Text(berth_id id) const;
 
-  bool Knows(berth_id id) const {
-    const std::lock_guard lock(mutex_);
-    return id != 0 && id <= texts_.size();
-  }
+  bool Knows(berth_id id) const;
 
  private:
   mutable std::mutex mutex_;

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <berth/abi.h>
 #include <berth/testing/pod_spec.h>
+#include <berth/testing/quantity.h>
+#include <berth/testing/spec.h>
 
 namespace berth::testing {
 
@@ -28,53 +31,30 @@ struct NodeSpec : MetaSpec<NodeSpec> {
 
   NodeSpec& Unschedulable() { return unschedulable = true, *this; }
   NodeSpec& Taint(std::string key, std::string value = "",
-                  uint32_t effect = BERTH_EFFECT_NO_SCHEDULE) {
-    return taints.push_back({std::move(key), std::move(value), effect}), *this;
-  }
-  NodeSpec& Allocatable(const std::string& resource, std::string_view quantity) {
-    return allocatable[resource] = ParseAmount(resource, quantity), *this;
-  }
-  NodeSpec& Allocatable(const std::string& resource, int64_t units) {
-    return allocatable[resource] = units, *this;
-  }
+                  uint32_t effect = BERTH_EFFECT_NO_SCHEDULE);
+  NodeSpec& Allocatable(const std::string& resource, std::string_view quantity);
+  NodeSpec& Allocatable(const std::string& resource, int64_t units);
   NodeSpec& CpuMilli(int64_t milli) { return Allocatable("cpu", milli); }
   NodeSpec& Memory(int64_t bytes) { return Allocatable("memory", bytes); }
   NodeSpec& Memory(std::string_view quantity) { return Allocatable("memory", quantity); }
   NodeSpec& Pods(int64_t count) { return Allocatable("pods", count); }
-  NodeSpec& Capacity(const std::string& resource, std::string_view quantity) {
-    return capacity[resource] = ParseAmount(resource, quantity), *this;
-  }
+  NodeSpec& Capacity(const std::string& resource, std::string_view quantity);
   NodeSpec& Condition(ConditionSpec c) { return conditions.push_back(std::move(c)), *this; }
-  NodeSpec& Image(std::string reference, int64_t size) {
-    return images.push_back({{std::move(reference)}, size}), *this;
-  }
-  NodeSpec& Feature(std::string text) {
-    return declared_features.push_back(std::move(text)), *this;
-  }
+  NodeSpec& Image(std::string reference, int64_t size);
+  NodeSpec& Feature(std::string text);
 
   // Adds a pod that runs on this node.
-  NodeSpec& Pod(PodSpec pod) {
-    if (pod.node_name.empty()) pod.node_name = name;
-    if (pod.phase == BERTH_PHASE_PENDING) pod.phase = BERTH_PHASE_RUNNING;
-    return pods.push_back(std::move(pod)), *this;
-  }
+  NodeSpec& Pod(PodSpec pod);
   // Add a pod that uses this amount, for tests in which its other properties do not matter.
   NodeSpec& UsedCpuMilli(int64_t milli) { return Pod(Filler().CpuMilli(milli)); }
   NodeSpec& UsedMemory(int64_t bytes) { return Pod(Filler().Memory(bytes)); }
-  NodeSpec& Used(const std::string& resource, std::string_view quantity) {
-    return Pod(Filler().Request(resource, quantity));
-  }
+  NodeSpec& Used(const std::string& resource, std::string_view quantity);
 
  private:
   PodSpec Filler() const { return MakePod(name + "-used-" + std::to_string(pods.size())); }
 };
 
-inline NodeSpec MakeNode(std::string name) {
-  NodeSpec node;
-  node.uid = "uid-" + name;
-  node.name = std::move(name);
-  return node;
-}
+NodeSpec MakeNode(std::string name);
 
 }  // namespace berth::testing
 

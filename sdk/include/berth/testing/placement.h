@@ -3,78 +3,25 @@
 #ifndef BERTH_TESTING_PLACEMENT_H_
 #define BERTH_TESTING_PLACEMENT_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
+#include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/instance.h>
+#include <berth/testing/services.h>
 #include <berth/testing/table.h>
+#include <berth/testing/views.h>
 
 namespace berth::testing {
 
-namespace internal {
-
-inline void NormalizeMax(std::vector<int64_t>* scores, bool reversed) {
-  const int64_t max =
-      scores->empty() ? 0 : std::max<int64_t>(0, *std::max_element(scores->begin(), scores->end()));
-  for (int64_t& score : *scores) {
-    if (max != 0) score = BERTH_SCORE_MAX * score / max;
-    if (reversed) score = max != 0 ? BERTH_SCORE_MAX - score : BERTH_SCORE_MAX;
-  }
-}
-
-inline void NormalizeMinMax(std::vector<int64_t>* scores) {
-  if (scores->empty()) return;
-  const auto [low, high] = std::minmax_element(scores->begin(), scores->end());
-  const int64_t min = *low;
-  const int64_t range = *high - min;
-  for (int64_t& score : *scores) score = range == 0 ? 0 : BERTH_SCORE_MAX * (score - min) / range;
-}
-
-inline Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
-                              std::vector<int64_t>* scores) {
-  std::vector<uint32_t> numbers;
-  numbers.reserve(rows.size());
-  for (const uint32_t row : rows) numbers.push_back(cycle.table().rows[row].number);
-  berth_scores view{sizeof view, static_cast<uint32_t>(rows.size()), numbers.data(),
-                    scores->data()};
-  return cycle.Invoke("normalize", kCycle, [&](berth_status* status) {
-    return cycle.instance().score->normalize(cycle.instance().self(), cycle.abi(), &view, status);
-  });
-}
-
-}  // namespace internal
-
 // Normalises the raw scores of `rows` into 0..100, in the plugin's mode.
-inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
-                        std::vector<int64_t>* scores) {
-  Answer answer;
-  switch (cycle.instance().score->normalize_mode) {
-    case BERTH_NORMALIZE_MAX: internal::NormalizeMax(scores, false); break;
-    case BERTH_NORMALIZE_MAX_REVERSED: internal::NormalizeMax(scores, true); break;
-    case BERTH_NORMALIZE_MIN_MAX: internal::NormalizeMinMax(scores); break;
-    case BERTH_NORMALIZE_CUSTOM: answer = internal::NormalizeCustom(cycle, rows, scores); break;
-    default: break;
-  }
-  for (size_t i = 0; answer.ok() && i < rows.size(); ++i) {
-    if ((*scores)[i] >= 0 && (*scores)[i] <= BERTH_SCORE_MAX) continue;
-    cycle.instance().reporter().Fail(
-        Check::kCodes, "Score of pod " + cycle.pod().spec().ns + "/" + cycle.pod().name() +
-                           ": node \"" + cycle.table().rows[rows[i]].node.name() + "\" has " +
-                           std::to_string((*scores)[i]) +
-                           " after normalisation, but only 0..100 is allowed");
-    break;
-  }
-  return answer;
-}
+Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows, std::vector<int64_t>* scores);
 
 // One pod from its cycle to a node. The test calls the points one by one, in the host's order. The
 // cycle state lives as long as this object. The constructor runs PreFilter and ignores its result.
@@ -84,164 +31,39 @@ inline Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows,
 //   placement.Unreserve("a");
 class Placement {
  public:
-  Placement(Instance* instance, const Table* table, PodHandle pod)
-      : instance_(*instance), cycle_(std::make_unique<Cycle>(instance, table, std::move(pod))) {
-    pre_filter_ = cycle_->PreFilter();
-    instance_.reporter().Flush();
-  }
+  Placement(Instance* instance, const Table* table, PodHandle pod);
 
   const Answer& pre_filter() const { return pre_filter_; }
 
   // Runs PostFilter. `verdicts`: the code of each node; nodes that are not named were rejected with
   // Unschedulable.
-  PostFilterResult PostFilter(const std::map<std::string, berth_code>& verdicts = {}) {
-    Need(instance_.post_filter.has_value(), "PostFilter");
-    const Table& table = cycle_->table();
-    const uint32_t count = table.rows.empty() ? 0 : table.rows.back().number + 1;
-    std::vector<uint8_t> codes(count, BERTH_SUCCESS);
-    std::vector<uint8_t> absent(count, 1);
-    for (const Row& row : table.rows) {
-      const auto found = verdicts.find(row.node.name());
-      codes[row.number] =
-          static_cast<uint8_t>(found != verdicts.end() ? found->second : BERTH_UNSCHEDULABLE);
-      absent[row.number] = 0;
-    }
-    const berth_verdicts abi{sizeof abi, count, codes.data(), absent.data()};
-    ColumnBinder binder{cycle_->columns()};
-    Nodes all(table, binder, cycle_->AllRows(), Cycle::kBlockSize);
-    PostFilterResult result;
-    berth_post_filter_out out{};
-    out.struct_size = sizeof out;
-    out.impl = &result.nominated;
-    out.nominate = [](berth_post_filter_out* self, berth_str node) noexcept {
-      self->mode = BERTH_NOMINATE_OVERRIDE;
-      *static_cast<std::string*>(self->impl) = FromAbi(node);
-    };
-    result.answer = cycle_->Invoke("PostFilter", kCycle, [&](berth_status* status) {
-      return instance_.post_filter->post_filter(instance_.self(), cycle_->abi(), all.abi(), &abi,
-                                                &out, status);
-    });
-    result.mode = out.mode;
-    instance_.reporter().Flush();
-    return result;
-  }
+  PostFilterResult PostFilter(const std::map<std::string, berth_code>& verdicts = {});
 
-  Answer Reserve(const std::string& node) {
-    Need(instance_.reserve.has_value(), "Reserve");
-    const berth_target target = Target(node);
-    return Checked("Reserve", kCycle, [&](berth_status* status) {
-      return instance_.reserve->reserve(instance_.self(), cycle_->abi(), &target, status);
-    });
-  }
+  Answer Reserve(const std::string& node);
   // May be called without Reserve, and more than once.
-  void Unreserve(const std::string& node) {
-    Need(instance_.reserve && instance_.reserve->unreserve != nullptr, "Unreserve");
-    const berth_binding binding = Binding(node);
-    const CallScope scope(&instance_.reporter(), "Unreserve", kEvent);
-    instance_.reserve->unreserve(instance_.self(), &binding);
-    instance_.reporter().Flush();
-  }
+  void Unreserve(const std::string& node);
 
-  PermitResult Permit(const std::string& node) {
-    Need(instance_.permit.has_value(), "Permit");
-    const berth_target target = Target(node);
-    PermitResult result;
-    result.answer = Checked("Permit", kCycle, [&](berth_status* status) {
-      return instance_.permit->permit(instance_.self(), cycle_->abi(), &target, &result.timeout_ns,
-                                      status);
-    });
-    constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
-    if (result.answer.code == BERTH_WAIT &&
-        (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {
-      instance_.reporter().Fail(Check::kCodes,
-                                "Permit returns Wait with a timeout of " +
-                                    std::to_string(result.timeout_ns) +
-                                    " ns; expected more than 0 and at most 15 minutes");
-    }
-    instance_.reporter().Flush();
-    return result;
-  }
+  PermitResult Permit(const std::string& node);
 
   // Returns Success if the plugin has no PreBindPreFlight.
-  Answer PreFlight(const std::string& node) {
-    Need(instance_.pre_bind.has_value(), "PreBind");
-    if (instance_.pre_bind->pre_flight == nullptr) return {};
-    const berth_binding binding = Binding(node);
-    return Checked("PreBindPreFlight", instance_.bind_word(), [&](berth_status* status) {
-      return instance_.pre_bind->pre_flight(instance_.self(), &binding, status);
-    });
-  }
+  Answer PreFlight(const std::string& node);
   // Pending means that the result arrives later, in completion().
-  Answer PreBind(const std::string& node) {
-    Need(instance_.pre_bind.has_value(), "PreBind");
-    const berth_binding binding = Binding(node);
-    return Checked("PreBind", instance_.bind_word(), [&](berth_status* status) {
-      return instance_.pre_bind->pre_bind(instance_.self(), &binding, NewDone(), status);
-    });
-  }
-  Answer Bind(const std::string& node) {
-    Need(instance_.bind.has_value(), "Bind");
-    const berth_binding binding = Binding(node);
-    return Checked("Bind", instance_.bind_word(), [&](berth_status* status) {
-      return instance_.bind->bind(instance_.self(), &binding, NewDone(), status);
-    });
-  }
-  void PostBind(const std::string& node) {
-    Need(instance_.post_bind.has_value(), "PostBind");
-    const berth_binding binding = Binding(node);
-    const CallScope scope(&instance_.reporter(), "PostBind", kEvent);
-    instance_.post_bind->post_bind(instance_.self(), &binding);
-    instance_.reporter().Flush();
-  }
+  Answer PreBind(const std::string& node);
+  Answer Bind(const std::string& node);
+  void PostBind(const std::string& node);
 
   // The completion of the last PreBind or Bind.
   Completion& completion() { return *dones_.back(); }
 
  private:
-  void Need(bool has, const char* what) const {
-    if (!has) Misuse(std::string("the plugin has no ") + what);
-  }
-  const Row& RowOf(const std::string& node) const {
-    for (const Row& row : cycle_->table().rows) {
-      if (row.node.name() == node) return row;
-    }
-    Misuse("the test has no node \"" + node + "\"");
-  }
-  berth_target Target(const std::string& node) const {
-    const Row& row = RowOf(node);
-    return {sizeof(berth_target), row.number, row.node.get()};
-  }
-  berth_binding Binding(const std::string& node) const {
-    const berth_meta& meta = *RowOf(node).node->meta;
-    berth_binding binding{};
-    binding.struct_size = sizeof binding;
-    binding.pod = cycle_->pod().get();
-    binding.node_name = meta.name;
-    binding.node_uid = meta.uid;
-    binding.slots = cycle_->abi()->slots;
-    binding.cancel = cycle_->abi()->cancel;
-    return binding;
-  }
-  berth_done* NewDone() {
-    dones_.push_back(std::make_unique<Completion>());
-    dones_.back()->reporter = &instance_.reporter();
-    return dones_.back()->handle();
-  }
+  void Need(bool has, const char* what) const;
+  const Row& RowOf(const std::string& node) const;
+  berth_target Target(const std::string& node) const;
+  berth_binding Binding(const std::string& node) const;
+  berth_done* NewDone();
 
   template <class Call>
-  Answer Checked(const char* point, Word word, Call call) {
-    const Answer answer = cycle_->Invoke(point, word, call);
-    // Pending from a [bind] call is not a rejection: the call completes later.
-    const bool completes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
-    if (!completes_later) {
-      cycle_->Expect(point, answer,
-                     {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
-                      BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
-                      BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
-    }
-    instance_.reporter().Flush();
-    return answer;
-  }
+  Answer Checked(const char* point, Word word, Call call);
 
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;

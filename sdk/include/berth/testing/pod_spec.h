@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <berth/abi.h>
+#include <berth/testing/quantity.h>
 #include <berth/testing/spec.h>
 
 namespace berth::testing {
@@ -73,115 +75,52 @@ struct PodSpec : MetaSpec<PodSpec> {
   PodSpec& Condition(ConditionSpec c) { return conditions.push_back(std::move(c)), *this; }
 
   // Node selection, affinity and tolerations.
-  PodSpec& NodeSelector(const std::string& key, std::string value) {
-    return node_selector[key] = std::move(value), *this;
-  }
+  PodSpec& NodeSelector(const std::string& key, std::string value);
   // Adds a required term. One of all required terms must match.
-  PodSpec& NodeAffinity(NodeTermSpec term) {
-    if (!required_node_terms) required_node_terms.emplace();
-    return required_node_terms->push_back(std::move(term)), *this;
-  }
-  PodSpec& NodeAffinity(Requirements expressions) {
-    return NodeAffinity(NodeTermSpec{std::move(expressions)});
-  }
-  PodSpec& PreferredNodeAffinity(int32_t weight, Requirements expressions) {
-    preferred_node_terms.push_back({std::move(expressions), {}, weight});
-    return *this;
-  }
-  PodSpec& PodAffinity(std::string topology_key, Requirements selector) {
-    required_pod_terms.push_back(Term(std::move(topology_key), std::move(selector), 0));
-    return *this;
-  }
-  PodSpec& PodAntiAffinity(std::string topology_key, Requirements selector) {
-    required_pod_anti_terms.push_back(Term(std::move(topology_key), std::move(selector), 0));
-    return *this;
-  }
-  PodSpec& PreferredPodAffinity(int32_t weight, std::string topology_key, Requirements selector) {
-    preferred_pod_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
-    return *this;
-  }
+  PodSpec& NodeAffinity(NodeTermSpec term);
+  PodSpec& NodeAffinity(Requirements expressions);
+  PodSpec& PreferredNodeAffinity(int32_t weight, Requirements expressions);
+  PodSpec& PodAffinity(std::string topology_key, Requirements selector);
+  PodSpec& PodAntiAffinity(std::string topology_key, Requirements selector);
+  PodSpec& PreferredPodAffinity(int32_t weight, std::string topology_key, Requirements selector);
   PodSpec& PreferredPodAntiAffinity(int32_t weight, std::string topology_key,
-                                    Requirements selector) {
-    preferred_pod_anti_terms.push_back(Term(std::move(topology_key), std::move(selector), weight));
-    return *this;
-  }
+                                    Requirements selector);
   PodSpec& Toleration(TolerationSpec t) { return tolerations.push_back(std::move(t)), *this; }
-  PodSpec& Tolerate(std::string key, std::string value, uint32_t effect = 0) {
-    return Toleration({std::move(key), std::move(value), BERTH_TOLERATION_EQUAL, effect});
-  }
-  PodSpec& TolerateKey(std::string key, uint32_t effect = 0) {
-    return Toleration({std::move(key), "", BERTH_TOLERATION_EXISTS, effect});
-  }
+  PodSpec& Tolerate(std::string key, std::string value, uint32_t effect = 0);
+  PodSpec& TolerateKey(std::string key, uint32_t effect = 0);
   PodSpec& Spread(SpreadSpec spread) { return spreads.push_back(std::move(spread)), *this; }
   PodSpec& Spread(int32_t max_skew, std::string topology_key, Requirements selector,
-                  uint32_t when_unsatisfiable = BERTH_DO_NOT_SCHEDULE) {
-    return Spread({std::move(topology_key), SelectorSpec{std::move(selector)}, max_skew, 1,
-                   when_unsatisfiable});
-  }
+                  uint32_t when_unsatisfiable = BERTH_DO_NOT_SCHEDULE);
 
   // Containers. Request() and similar methods apply to the container that was added last, or to a
   // container "c".
   PodSpec& Container(std::string text) { return AddContainer(std::move(text), false, false); }
   PodSpec& InitContainer(std::string text) { return AddContainer(std::move(text), true, false); }
   PodSpec& Sidecar(std::string text) { return AddContainer(std::move(text), true, true); }
-  PodSpec& Request(const std::string& resource, std::string_view quantity) {
-    return Last().requests[resource] = ParseAmount(resource, quantity), *this;
-  }
-  PodSpec& Request(const std::string& resource, int64_t units) {
-    return Last().requests[resource] = units, *this;
-  }
+  PodSpec& Request(const std::string& resource, std::string_view quantity);
+  PodSpec& Request(const std::string& resource, int64_t units);
   PodSpec& CpuMilli(int64_t milli) { return Request("cpu", milli); }
   PodSpec& Memory(int64_t bytes) { return Request("memory", bytes); }
   PodSpec& Memory(std::string_view quantity) { return Request("memory", quantity); }
-  PodSpec& Limit(const std::string& resource, std::string_view quantity) {
-    return Last().limits[resource] = ParseAmount(resource, quantity), *this;
-  }
-  PodSpec& Allocated(const std::string& resource, std::string_view quantity) {
-    return Last().allocated[resource] = ParseAmount(resource, quantity), *this;
-  }
+  PodSpec& Limit(const std::string& resource, std::string_view quantity);
+  PodSpec& Allocated(const std::string& resource, std::string_view quantity);
   PodSpec& RestartsAll() { return Last().restarts_all = true, *this; }
   PodSpec& Image(std::string text) { return Last().image = std::move(text), *this; }
   PodSpec& Port(PortSpec port) { return Last().ports.push_back(std::move(port)), *this; }
-  PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP,
-                    std::string host_ip = "") {
-    return Port({port, port, protocol, std::move(host_ip)});
-  }
-  PodSpec& Overhead(const std::string& resource, std::string_view quantity) {
-    return overhead[resource] = ParseAmount(resource, quantity), *this;
-  }
-  PodSpec& PodLevelRequest(const std::string& resource, std::string_view quantity) {
-    return pod_requests[resource] = ParseAmount(resource, quantity), *this;
-  }
-  PodSpec& PersistentClaim(std::string volume, std::string claim) {
-    return Volume({std::move(volume), BERTH_VOLUME_CLAIM, std::move(claim)});
-  }
+  PodSpec& HostPort(int32_t port, uint32_t protocol = BERTH_PROTOCOL_TCP, std::string host_ip = "");
+  PodSpec& Overhead(const std::string& resource, std::string_view quantity);
+  PodSpec& PodLevelRequest(const std::string& resource, std::string_view quantity);
+  PodSpec& PersistentClaim(std::string volume, std::string claim);
 
  private:
-  static PodTermSpec Term(std::string topology_key, Requirements selector, int32_t weight) {
-    return {std::move(topology_key), SelectorSpec{std::move(selector)}, {}, {}, weight};
-  }
-  PodSpec& AddContainer(std::string text, bool init, bool sidecar) {
-    auto& list = init ? init_containers : containers;
-    list.push_back({std::move(text), "", sidecar});
-    last_is_init_ = init;
-    return *this;
-  }
-  ContainerSpec& Last() {
-    if (last_is_init_) return init_containers.back();
-    if (containers.empty()) Container("c");
-    return containers.back();
-  }
+  static PodTermSpec Term(std::string topology_key, Requirements selector, int32_t weight);
+  PodSpec& AddContainer(std::string text, bool init, bool sidecar);
+  ContainerSpec& Last();
 
   bool last_is_init_ = false;
 };
 
-inline PodSpec MakePod(std::string name) {
-  PodSpec pod;
-  pod.ns = "default";
-  pod.uid = "uid-" + name;
-  pod.name = std::move(name);
-  return pod;
-}
+PodSpec MakePod(std::string name);
 
 }  // namespace berth::testing
 

@@ -2,17 +2,17 @@
 #ifndef BERTH_TESTING_REPORT_H_
 #define BERTH_TESTING_REPORT_H_
 
-#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <berth/abi.h>
 
 namespace berth::testing {
 
@@ -36,19 +36,11 @@ enum class Check : uint32_t {
   kLeaks,  // nothing is leaked after destroy
 };
 
-inline std::string_view CheckName(Check check) {
-  static constexpr std::string_view kNames[] = {
-      "kShape",  "kThreads", "kOutputs",    "kCodes", "kBlocks", "kConcurrency",
-      "kRepeat", "kWhatIf",  "kDependence", "kHints", "kSlots",  "kLeaks"};
-  return kNames[static_cast<size_t>(check)];
-}
+std::string_view CheckName(Check check);
 
 using FailureHandler = void (*)(const std::string& text);
 
-[[noreturn]] inline void PrintAndAbort(const std::string& text) {
-  std::fprintf(stderr, "%s\n", text.c_str());
-  std::abort();
-}
+[[noreturn]] void PrintAndAbort(const std::string& text);
 
 // Receives failures if a PluginUnderTest has no handler of its own. There is one per process, as
 // with a test framework; <berth/testing/gtest.h> sets it before main().
@@ -74,9 +66,7 @@ class Reporter {
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
-  void set_handler(std::function<void(const std::string&)> handler) {
-    handler_ = std::move(handler);
-  }
+  void set_handler(std::function<void(const std::string&)> handler);
   void set_plugin(std::string plugin) { plugin_ = std::move(plugin); }
   // Call it before the first call into the plugin. Lifetime: `observer` must outlive the reporter.
   void set_observer(CallObserver* observer) { observer_ = observer; }
@@ -86,27 +76,11 @@ class Reporter {
 
   // Records a contract violation. `text` states where it happened, what was expected and what was
   // found.
-  void Fail(Check check, const std::string& text) {
-    if (!Wants(check)) return;
-    const std::string line = plugin_ + ": " + text + " [" + std::string(CheckName(check)) + "]";
-    const std::lock_guard lock(mutex_);
-    if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(line);
-  }
+  void Fail(Check check, const std::string& text);
 
-  size_t pending() const {
-    const std::lock_guard lock(mutex_);
-    return lines_.size();
-  }
+  size_t pending() const;
 
-  void Flush() {
-    std::vector<std::string> lines;
-    {
-      const std::lock_guard lock(mutex_);
-      lines.swap(lines_);
-    }
-    for (const std::string& line : lines)
-      handler_ ? handler_(line) : default_failure_handler.load()(line);
-  }
+  void Flush();
 
  private:
   static uint32_t Bit(Check check) { return uint32_t{1} << static_cast<uint32_t>(check); }

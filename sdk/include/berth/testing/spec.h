@@ -24,22 +24,12 @@ struct RequirementSpec {
 };
 using Requirements = std::vector<RequirementSpec>;
 
-inline RequirementSpec In(std::string key, std::vector<std::string> values) {
-  return {std::move(key), BERTH_OP_IN, std::move(values), 0};
-}
-inline RequirementSpec NotIn(std::string key, std::vector<std::string> values) {
-  return {std::move(key), BERTH_OP_NOT_IN, std::move(values), 0};
-}
+RequirementSpec In(std::string key, std::vector<std::string> values);
+RequirementSpec NotIn(std::string key, std::vector<std::string> values);
 inline RequirementSpec Exists(std::string key) { return {std::move(key), BERTH_OP_EXISTS, {}, 0}; }
-inline RequirementSpec DoesNotExist(std::string key) {
-  return {std::move(key), BERTH_OP_DOES_NOT_EXIST, {}, 0};
-}
-inline RequirementSpec Gt(std::string key, int64_t number) {
-  return {std::move(key), BERTH_OP_GT, {std::to_string(number)}, number};
-}
-inline RequirementSpec Lt(std::string key, int64_t number) {
-  return {std::move(key), BERTH_OP_LT, {std::to_string(number)}, number};
-}
+RequirementSpec DoesNotExist(std::string key);
+RequirementSpec Gt(std::string key, int64_t number);
+RequirementSpec Lt(std::string key, int64_t number);
 
 struct SelectorSpec {
   Requirements requirements = {};

@@ -1,0 +1,47 @@
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <berth/testing/call.h>
+#include <berth/testing/report.h>
+
+namespace berth::testing {
+
+std::string WordNames(uint32_t words) {
+  static constexpr const char* kNames[] = {
+      "[load]", "[event]", "[queue]", "[cycle]", "[block]", "[bind]", "[bind] on a pool thread"};
+  if (words == kAnyWord) return "[any]";
+  std::string out;
+  for (uint32_t bit = 0; bit < 7; ++bit) {
+    if ((words & (1u << bit)) != 0) out += (out.empty() ? "" : " ") + std::string(kNames[bit]);
+  }
+  return out;
+}
+
+CallScope::CallScope(Reporter* reporter, const char* point, Word word)
+    : reporter_(*reporter),
+      observer_(reporter->observer()),
+      point_(point),
+      word_(word),
+      outer_(current_) {
+  current_ = this;
+  if (observer_ != nullptr) observer_->OnBegin(point_);
+}
+
+CallScope::~CallScope() {
+  if (observer_ != nullptr) observer_->OnEnd(point_);
+  current_ = outer_;
+}
+
+bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
+  const CallScope* call = CallScope::current();
+  if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
+  const std::string where = call == nullptr
+                                ? "a thread of the plugin"
+                                : std::string(call->point()) + " " + WordNames(call->word());
+  reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
+                                     ", but it may be called only under " + WordNames(allowed));
+  return false;
+}
+
+}  // namespace berth::testing

@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/answer.h>
+#include <berth/testing/args.h>
+#include <berth/testing/attempt.h>
+#include <berth/testing/call.h>
+#include <berth/testing/check_blocks.h>
+#include <berth/testing/check_dependence.h>
+#include <berth/testing/check_hints.h>
+#include <berth/testing/check_leaks.h>
+#include <berth/testing/check_shape.h>
+#include <berth/testing/check_what_if.h>
+#include <berth/testing/cycle.h>
+#include <berth/testing/evaluate.h>
+#include <berth/testing/fake_host.h>
+#include <berth/testing/instance.h>
+#include <berth/testing/node_spec.h>
+#include <berth/testing/object_spec.h>
+#include <berth/testing/placement.h>
+#include <berth/testing/pod_spec.h>
+#include <berth/testing/quantity.h>
+#include <berth/testing/queued.h>
+#include <berth/testing/report.h>
+#include <berth/testing/table.h>
+#include <berth/testing/views.h>
+
+namespace berth::testing {
+
+template <class T>
+T PluginUnderTest::Flushed(T value) {
+  reporter_.Flush();
+  return value;
+}
+
+template <class Call>
+Answer PluginUnderTest::Invoke(const char* point, Word word, Call call) {
+  Status status;
+  const CallScope scope(&reporter_, point, word);
+  const berth_code code = call(status.abi());
+  return status.With(code);
+}
+
+PluginUnderTest::PluginUnderTest(const berth_entry& entry, Scenario scenario)
+    : PluginUnderTest(Library(entry), std::move(scenario)) {}
+
+PluginUnderTest PluginUnderTest::FromLibrary(const std::string& path, Scenario scenario) {
+  return PluginUnderTest(Library::Open(path), std::move(scenario));
+}
+
+Answer PluginUnderTest::CreateFromLibrary(const std::string& path, Scenario scenario) {
+  return Create(Library::Open(path), std::move(scenario));
+}
+
+Answer PluginUnderTest::Create(const berth_entry& entry, Scenario scenario) {
+  return Create(Library(entry), std::move(scenario));
+}
+
+PluginUnderTest::~PluginUnderTest() {
+  instance_.reset();
+  reporter_.Flush();
+}
+
+Answer PluginUnderTest::PreEnqueue(const PodSpec& pod) {
+  Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
+  const PodHandle view(pod, *world_.ids);
+  const Answer answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
+    return instance_->pre_enqueue->pre_enqueue(instance_->self(), view.get(), status);
+  });
+  return Flushed(answer);
+}
+
+SortKey PluginUnderTest::Key(const QueuedSpec& queued) {
+  Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
+  SortKey keys[2] = {};
+  for (SortKey& key : keys) {
+    WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      instance_->queue_sort->key(instance_->self(), &view, key.data());
+    });
+  }
+  if (keys[0] != keys[1]) reporter_.Fail(Check::kRepeat, "QueueSort returns two keys for one pod");
+  return Flushed(keys[0]);
+}
+
+bool PluginUnderTest::Less(const QueuedSpec& a, const QueuedSpec& b) {
+  Need(instance_->queue_sort.has_value(), "QueueSort");
+  if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
+  const bool less = AskLess(a, b);
+  if (less && AskLess(b, a))
+    reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
+  if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
+  return Flushed(less);
+}
+
+uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {
+  Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
+  HintCaller hint_caller(instance_.get(), world_.ids.get());
+  const EventSpec seen = HintCaller::SeenFrom(pod, event);
+  uint32_t hint = BERTH_HINT_SKIP;
+  for (uint32_t i = 0; i < hint_caller.count(); ++i) {
+    if (!hint_caller.IsFor(seen, i)) continue;
+    uint32_t answer = BERTH_HINT_QUEUE;
+    if (hint_caller.interest(i).has_hint != 0) {
+      answer = hint_caller.Invoke(pod, seen, i);
+      if (reporter_.Wants(Check::kHints))
+        HintChecker(hint_caller, known_).Run(pod, seen, i, answer);
+    }
+    hint = std::max(hint, answer);
+  }
+  Remember(pod);
+  return Flushed(hint);
+}
+
+FilterResult PluginUnderTest::Filter(const PodSpec& pod) {
+  Need(instance_->filter || instance_->pre_filter, "PreFilter or Filter");
+  const PodHandle view(pod, *world_.ids);
+  Cycle cycle(instance_.get(), &table_, view);
+  FilterResult result;
+  result.pre_filter = cycle.PreFilter();
+  result.only_nodes = cycle.only_nodes();
+  if (instance_->filter) {
+    if (result.pre_filter.ok()) AddVerdicts(cycle, &result);
+    RunChecks(view, Step::kFilter);
+  } else if (result.pre_filter.ok()) {
+    for (const Row& row : table_.rows) result.nodes[row.node.name()] = LeftOut(cycle, row);
+  }
+  Remember(pod);
+  return Flushed(result);
+}
+
+ScoreResult PluginUnderTest::Score(const PodSpec& pod) {
+  Need(instance_->score.has_value(), "Score");
+  const PodHandle view(pod, *world_.ids);
+  Cycle cycle(instance_.get(), &table_, view);
+  ScoreResult result;
+  result.pre_filter = cycle.PreFilter();
+  if (result.pre_filter.ok() || result.pre_filter.code == BERTH_SKIP) {
+    result.pre_score = cycle.PreScore();
+    result.skipped = result.pre_score.code == BERTH_SKIP;
+    if (result.pre_score.ok()) AddScores(cycle, &result);
+    RunChecks(view, Step::kScore);
+  }
+  Remember(pod);
+  return Flushed(result);
+}
+
+Placement PluginUnderTest::Place(const PodSpec& pod) {
+  return Placement(instance_.get(), &table_, PodHandle(pod, *world_.ids));
+}
+
+PermitResult PluginUnderTest::Permit(const PodSpec& pod, const std::string& node) {
+  return Place(pod).Permit(node);
+}
+
+void PluginUnderTest::AddNode(const NodeSpec& node) {
+  table_.Add(node);
+  Row& row = table_.rows.back();
+  instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
+  for (const PodHandle& pod : row.pods)
+    instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::ChangeNode(const NodeSpec& node) {
+  Row& row = NeedRow(node.name);
+  const NodeHandle old = std::exchange(row.node, NodeHandle(node, *world_.ids));
+  instance_->Change(BERTH_CHANGE_NODE_CHANGED, 0, row, nullptr, old.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::RemoveNode(const std::string& name) {
+  Row& row = NeedRow(name);
+  for (const PodHandle& pod : row.pods)
+    instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, row, pod.get());
+  instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, row, nullptr);
+  std::erase_if(table_.rows, [&](const Row& r) { return r.node.name() == name; });
+  reporter_.Flush();
+}
+
+void PluginUnderTest::AddPod(PodSpec pod, const std::string& node, uint32_t flags) {
+  Row& row = NeedRow(node);
+  row.pods.emplace_back(std::move(pod.NodeName(node)), *world_.ids);
+  instance_->Change(BERTH_CHANGE_POD_ADDED, flags, row, row.pods.back().get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::RemovePod(const std::string& name, const std::string& node, uint32_t flags) {
+  Row& row = NeedRow(node);
+  const auto found = std::find_if(row.pods.begin(), row.pods.end(),
+                                  [&](const PodHandle& pod) { return pod.name() == name; });
+  if (found == row.pods.end()) Misuse("node \"" + node + "\" has no pod \"" + name + "\"");
+  const PodHandle gone = *found;
+  row.pods.erase(found);
+  instance_->Change(BERTH_CHANGE_POD_REMOVED, flags, row, gone.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::PutObject(const ObjectSpec& object) {
+  const ObjectHandle now(object, *world_.ids);
+  const auto old = FindObject(object);
+  std::erase_if(objects_, [&](const ObjectHandle& o) { return old && o.get() == old->get(); });
+  objects_.push_back(now);
+  instance_->services().ChangeObject(old ? &*old : nullptr, &now);
+  reporter_.Flush();
+}
+
+void PluginUnderTest::RemoveObject(const ObjectSpec& object) {
+  const auto old = FindObject(object);
+  if (!old) Misuse("there is no object \"" + object.name + "\"");
+  std::erase_if(objects_, [&](const ObjectHandle& o) { return o.get() == old->get(); });
+  instance_->services().ChangeObject(&*old, nullptr);
+  reporter_.Flush();
+}
+
+void PluginUnderTest::Advance(int64_t ns) {
+  now_ns_ += ns;
+  instance_->services().Advance(ns);
+  reporter_.Flush();
+}
+
+PluginUnderTest::PluginUnderTest(Library library, Scenario scenario)
+    : reporter_(""), world_(library) {
+  SetUp(scenario);
+  instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
+  if (!instance_->ok())
+    Misuse(std::string(world_.info->name) + ": create returns " + ToString(instance_->created()));
+  ShapeChecker(world_, *instance_).Run();
+  instance_->Replay(table_);
+  reporter_.Flush();
+}
+
+Answer PluginUnderTest::Create(Library library, Scenario scenario) {
+  Reporter reporter("");
+  World world(library);
+  Fill(library, scenario, &reporter, &world);
+  const Instance instance(world, {}, 0);
+  return instance.created();
+}
+
+void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter* reporter,
+                           World* world) {
+  world->info = &library.Find(scenario.plugin);
+  world->profile = scenario.profile;
+  world->args = std::move(scenario.args);
+  world->scripted = std::move(scenario.services);
+  world->reporter = reporter;
+  reporter->set_plugin(world->info->name);
+  reporter->set_handler(std::move(scenario.on_failure));
+  reporter->set_observer(scenario.observer);
+  for (const Check check : scenario.without) reporter->Without(check);
+}
+
+void PluginUnderTest::SetUp(Scenario& scenario) {
+  Fill(world_.library, scenario, &reporter_, &world_);
+  table_.ids = world_.ids.get();
+  for (const NodeSpec& node : scenario.nodes) table_.Add(node);
+  for (const ObjectSpec& object : scenario.objects) objects_.emplace_back(object, *world_.ids);
+}
+
+void PluginUnderTest::Need(bool has, const char* what) const {
+  if (!has) Misuse(std::string(world_.info->name) + " has no " + what);
+}
+
+Row& PluginUnderTest::NeedRow(const std::string& node) {
+  Row* row = table_.Find(node);
+  if (row == nullptr) Misuse("the test has no node \"" + node + "\"");
+  return *row;
+}
+
+std::optional<ObjectHandle> PluginUnderTest::FindObject(const ObjectSpec& object) const {
+  const auto* found = instance_->services().FindObject(object.kind, object.ns, object.name);
+  return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
+}
+
+bool PluginUnderTest::AskLess(const QueuedSpec& a, const QueuedSpec& b) {
+  bool less = false;
+  WithQueued(a, *world_.ids, [&](const berth_queued& first) {
+    WithQueued(b, *world_.ids, [&](const berth_queued& second) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      less = instance_->queue_sort->less(instance_->self(), &first, &second) != 0;
+    });
+  });
+  return less;
+}
+
+Answer PluginUnderTest::LeftOut(const Cycle& cycle, const Row& row) {
+  const auto& only = cycle.only_nodes();
+  const bool in = !only || std::binary_search(only->begin(), only->end(), row.node.name());
+  return in ? Success() : Unresolvable(kLeftOutByPreFilter);
+}
+
+void PluginUnderTest::AddVerdicts(Cycle& cycle, FilterResult* result) {
+  const BlockAnswer all = EvaluateTable(cycle, Step::kFilter);
+  result->filter = all.call;
+  if (!all.call.ok()) return;
+  for (size_t i = 0; i < table_.rows.size(); ++i) {
+    const Answer left_out = LeftOut(cycle, table_.rows[i]);
+    result->nodes[table_.rows[i].node.name()] = left_out.ok() ? all.rows[i].answer : left_out;
+  }
+  BlockChecker(&cycle, Step::kFilter, all).Run();
+}
+
+void PluginUnderTest::AddScores(Cycle& cycle, ScoreResult* result) {
+  const BlockAnswer all = EvaluateTable(cycle, Step::kScore);
+  result->score = all.call;
+  if (!all.call.ok()) return;
+  const std::vector<uint32_t> allowed = cycle.AllowedRows();
+  std::vector<int64_t> scores;
+  for (const uint32_t i : allowed) {
+    scores.push_back(all.rows[i].score);
+    result->raw[table_.rows[i].node.name()] = all.rows[i].score;
+  }
+  BlockChecker(&cycle, Step::kScore, all).Run();
+  result->score = Normalize(cycle, allowed, &scores);
+  for (size_t i = 0; i < allowed.size(); ++i) {
+    result->normalized[table_.rows[allowed[i]].node.name()] = scores[i];
+  }
+}
+
+void PluginUnderTest::RunChecks(const PodHandle& pod, Step step) {
+  const Prober prober(world_, objects_, now_ns_, step);
+  if (reporter_.Wants(Check::kRepeat)) CheckRepeat(prober, table_, pod);
+  if (step == Step::kFilter && reporter_.Wants(Check::kWhatIf)) {
+    WhatIfChecker(prober, table_, pod, known_).Run();
+  }
+  if (reporter_.Wants(Check::kDependence)) DependenceChecker(prober, table_, pod, known_).Run();
+  if (reporter_.Wants(Check::kLeaks) && !leaks_checked_) {
+    LeakChecker(prober, table_, pod).Run();
+    leaks_checked_ = true;
+  }
+}
+
+void PluginUnderTest::Remember(const PodSpec& pod) {
+  constexpr size_t kMost = 6;
+  if (known_.size() < kMost) known_.push_back(pod);
+}
+
+}  // namespace berth::testing

@@ -1,0 +1,178 @@
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/call.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/instance.h>
+#include <berth/testing/quantity.h>
+#include <berth/testing/report.h>
+#include <berth/testing/table.h>
+#include <berth/testing/values.h>
+#include <berth/testing/views.h>
+
+namespace berth::testing {
+
+Status::Status() {
+  abi_.struct_size = sizeof abi_;
+  abi_.impl = this;
+  abi_.add_reason = [](berth_status* self, berth_str text) noexcept {
+    static_cast<Status*>(self->impl)->reasons_.emplace_back(FromAbi(text));
+  };
+  abi_.add_argument_error = [](berth_status* self, berth_str path, berth_str text) noexcept {
+    static_cast<Status*>(self->impl)
+        ->reasons_.push_back(std::string(FromAbi(path)) + ": " + std::string(FromAbi(text)));
+  };
+}
+
+Library Library::Open(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) Misuse(std::string("dlopen: ") + dlerror());
+  const void* symbol = dlsym(handle, "berth_entry_v1");
+  if (symbol == nullptr) Misuse(path + " does not export berth_entry_v1");
+  return Library(*static_cast<const berth_entry*>(symbol));
+}
+
+const berth_plugin_info& Library::Find(const std::string& name) const {
+  std::string names;
+  for (uint64_t i = 0; i < entry_->n_plugins; ++i) {
+    const berth_plugin_info& info = *entry_->plugins[i];
+    if (name == info.name || (name.empty() && entry_->n_plugins == 1)) return info;
+    names += std::string(" ") + info.name;
+  }
+  Misuse("the library has no plugin \"" + name + "\"; it has:" + names);
+}
+
+LibraryUse::LibraryUse(const Library& library, const berth_host* host, Reporter* reporter)
+    : entry_(library.entry()), reporter_(*reporter) {
+  const std::lock_guard lock(Registry().mutex);
+  if (Registry().users[&entry_]++ != 0 || entry_.init == nullptr) return;
+  Status status;
+  const CallScope scope(&reporter_, "init", kLoad);
+  answer_ = status.With(entry_.init(host, status.abi()));
+}
+
+LibraryUse::~LibraryUse() {
+  const std::lock_guard lock(Registry().mutex);
+  if (--Registry().users[&entry_] != 0 || entry_.deinit == nullptr) return;
+  const CallScope scope(&reporter_, "deinit", kLoad);
+  entry_.deinit();
+}
+
+LibraryUse::Users& LibraryUse::Registry() {
+  static Users& users = *new Users;
+  return users;
+}
+
+Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns)
+    : reporter_(*world.reporter),
+      services_(world.reporter, world.ids.get()),
+      blocks_in_bind_((world.info->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0) {
+  services_.set_objects(std::move(objects));
+  services_.set_kinds(world.info->kinds);
+  services_.set_scripted(&world.scripted);
+  services_.set_now_ns(now_ns);
+  use_.emplace(world.library, services_.host(), world.reporter);
+  created_ = use_->answer();
+  if (created_.ok()) Create(world);
+  if (plugin_ != nullptr) CopyPoints();
+}
+
+Instance::~Instance() {
+  if (plugin_ == nullptr) return;
+  if (plugin_->quiesce != nullptr) {
+    const CallScope scope(&reporter_, "quiesce", kLoad);
+    plugin_->quiesce(plugin_);
+  }
+  const CallScope scope(&reporter_, "destroy", kLoad);
+  plugin_->destroy(plugin_);
+}
+
+void Instance::Replay(const Table& table) {
+  services_.ReplayObjects();
+  if (!changes) return;
+  for (const Row& row : table.rows) {
+    Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_REPLAY, row, nullptr);
+    for (const PodHandle& pod : row.pods)
+      Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
+  }
+  berth_change synced{};
+  synced.kind = BERTH_CHANGE_SYNCED;
+  Deliver(synced);
+}
+
+void Instance::Change(uint32_t kind, uint32_t flags, const Row& row, const berth_pod* pod,
+                      const berth_node* old_node) {
+  berth_change change{};
+  change.kind = kind;
+  change.flags = flags;
+  change.row = row.number;
+  change.pod = pod;
+  change.node = row.node.get();
+  change.old_node = old_node;
+  Deliver(change);
+}
+
+void Instance::Create(const World& world) {
+  // Arguments live until create() returns, and so does this copy. A sanitizer detects later
+  // reads.
+  const auto args =
+      world.args.value() != nullptr ? std::make_unique<ValueSpec>(*world.args.value()) : nullptr;
+  Status status;
+  const CallScope scope(&reporter_, "create", kLoad);
+  const berth_code code =
+      world.library.entry().create(services_.host(), ToAbi(world.info->name), ToAbi(world.profile),
+                                   args.get(), &plugin_, status.abi());
+  created_ = status.With(code);
+  if (created_.ok() && plugin_ == nullptr) {
+    reporter_.Fail(Check::kShape, "create returns Success but sets no plugin");
+    created_ = Error("create set no plugin");
+  }
+  if (!created_.ok()) plugin_ = nullptr;
+}
+
+void Instance::CopyPoints() {
+  const CallScope scope(&reporter_, "get_point", kLoad);
+  pre_enqueue = CopyPoint<berth_pre_enqueue>(*plugin_, BERTH_POINT_PRE_ENQUEUE);
+  enqueue_extensions =
+      CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
+  queue_sort = CopyPoint<berth_queue_sort>(*plugin_, BERTH_POINT_QUEUE_SORT);
+  pre_filter = CopyPoint<berth_pre_filter>(*plugin_, BERTH_POINT_PRE_FILTER);
+  filter = CopyPoint<berth_filter>(*plugin_, BERTH_POINT_FILTER);
+  post_filter = CopyPoint<berth_post_filter>(*plugin_, BERTH_POINT_POST_FILTER);
+  pre_score = CopyPoint<berth_pre_score>(*plugin_, BERTH_POINT_PRE_SCORE);
+  score = CopyPoint<berth_score>(*plugin_, BERTH_POINT_SCORE);
+  reserve = CopyPoint<berth_reserve>(*plugin_, BERTH_POINT_RESERVE);
+  permit = CopyPoint<berth_permit>(*plugin_, BERTH_POINT_PERMIT);
+  pre_bind = CopyPoint<berth_pre_bind>(*plugin_, BERTH_POINT_PRE_BIND);
+  bind = CopyPoint<berth_bind>(*plugin_, BERTH_POINT_BIND);
+  post_bind = CopyPoint<berth_post_bind>(*plugin_, BERTH_POINT_POST_BIND);
+  changes = CopyPoint<berth_changes>(*plugin_, BERTH_POINT_CHANGES);
+  for (uint32_t i = 0; i < plugin_->columns.count; ++i) {
+    const auto* request = BERTH_AT(berth_column_request, plugin_->columns, i);
+    columns_.push_back({request->name, (request->flags & BERTH_COLUMN_OPTIONAL) != 0});
+  }
+  for (uint32_t i = 0; i < plugin_->reasons.count; ++i) {
+    reasons_.emplace_back(FromAbi(*BERTH_AT(berth_str, plugin_->reasons, i)));
+  }
+}
+
+void Instance::Deliver(berth_change change) {
+  if (!changes) return;
+  change.struct_size = sizeof change;
+  const bool is_change =
+      (change.flags & BERTH_CHANGE_REPLAY) == 0 && change.kind != BERTH_CHANGE_SYNCED;
+  if (is_change) ++sequence_;
+  change.sequence = sequence_;
+  const CallScope scope(&reporter_, "change", kEvent);
+  changes->change(self(), &change);
+}
+
+}  // namespace berth::testing

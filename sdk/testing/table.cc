@@ -1,0 +1,218 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/node_spec.h>
+#include <berth/testing/pod_spec.h>
+#include <berth/testing/quantity.h>
+#include <berth/testing/table.h>
+#include <berth/testing/views.h>
+
+namespace berth::testing {
+namespace {
+
+template <class Get>
+int64_t SumOverPods(const Row& row, Get get) {
+  int64_t sum = 0;
+  for (const PodHandle& pod : row.pods) sum = internal::AddAmounts(sum, get(*pod));
+  return sum;
+}
+
+std::string CanonicalColumn(std::string_view name) {
+  for (const char* prefix : {"alloc", "req"}) {
+    for (const char* resource : {"cpu", "memory", "ephemeral-storage", "pods"}) {
+      if (name == std::string(prefix) + ":" + resource) return std::string(prefix) + "." + resource;
+    }
+  }
+  return std::string(name);
+}
+
+bool HasPrefix(std::string_view text, std::string_view prefix) {
+  return text.size() > prefix.size() && text.substr(0, prefix.size()) == prefix;
+}
+
+int64_t AmountOf(const berth_resources& resources, std::string_view name, const Ids& ids) {
+  if (name == "cpu") return resources.milli_cpu;
+  if (name == "memory") return resources.memory;
+  if (name == "ephemeral-storage") return resources.ephemeral_storage;
+  if (name == "pods") return resources.pods;
+  const berth_id id = ids.Find(name);
+  for (uint32_t i = 0; i < resources.scalars.count; ++i) {
+    const auto* quantity = BERTH_AT(berth_quantity, resources.scalars, i);
+    if (quantity->name == id) return quantity->value;
+  }
+  return 0;
+}
+
+// Returns the number of uses of a port: "TCP/80", or "TCP/80/10.0.0.1".
+int64_t PortUses(const berth_pod& pod, std::string_view port, const Ids& ids) {
+  constexpr const char* kProtocols[] = {"", "TCP/", "UDP/", "SCTP/"};
+  int64_t uses = 0;
+  for (uint32_t i = 0; i < pod.host_ports.count; ++i) {
+    const auto* used = BERTH_AT(berth_port, pod.host_ports, i);
+    if (used->protocol >= std::size(kProtocols)) continue;
+    const std::string number = kProtocols[used->protocol] + std::to_string(used->host_port);
+    const std::string_view ip = ids.Text(used->host_ip);
+    const bool at_all = ip.empty() || ip == "0.0.0.0";
+    if (number == port || (at_all && HasPrefix(port, number + "/")) ||
+        number + "/" + std::string(ip) == port) {
+      ++uses;
+    }
+  }
+  return uses;
+}
+
+int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids) {
+  if (HasPrefix(name, "alloc.") || HasPrefix(name, "alloc:")) {
+    return AmountOf(*row.node->allocatable, name.substr(6), ids);
+  }
+  if (HasPrefix(name, "req.") || HasPrefix(name, "req:")) {
+    return SumOverPods(
+        row, [&](const berth_pod& p) { return AmountOf(*p.accounted, name.substr(4), ids); });
+  }
+  if (HasPrefix(name, "hostport:")) {
+    return SumOverPods(row, [&](const berth_pod& p) { return PortUses(p, name.substr(9), ids); });
+  }
+  if (name == "nonzero.cpu") {
+    return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_milli_cpu; });
+  }
+  if (name == "nonzero.memory") {
+    return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_memory; });
+  }
+  return static_cast<int64_t>(row.pods.size());
+}
+
+uint32_t CountTaints(const berth_node& node, bool soft) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < node.taints.count; ++i) {
+    const bool is_soft =
+        BERTH_AT(berth_taint, node.taints, i)->effect == BERTH_EFFECT_PREFER_NO_SCHEDULE;
+    if (is_soft == soft) ++count;
+  }
+  return count;
+}
+
+berth_id LabelCell(std::string_view key, const berth_node& node, const Ids& ids) {
+  const berth_id id = ids.Find(key);
+  for (uint32_t i = 0; i < node.meta->labels.count; ++i) {
+    const auto* label = BERTH_AT(berth_id_pair, node.meta->labels, i);
+    if (label->key == id) return label->value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void Table::Add(const NodeSpec& node) {
+  Row row{rows.empty() ? 0 : rows.back().number + 1, NodeHandle(node, *ids), {}};
+  for (const PodSpec& pod : node.pods) row.pods.emplace_back(pod, *ids);
+  rows.push_back(std::move(row));
+}
+
+Row* Table::Find(std::string_view node) {
+  for (Row& row : rows) {
+    if (row.node.name() == node) return &row;
+  }
+  return nullptr;
+}
+
+uint32_t ColumnType(std::string_view given) {
+  const std::string name = CanonicalColumn(given);
+  for (const char* known :
+       {"alloc.cpu", "alloc.memory", "alloc.ephemeral-storage", "alloc.pods", "req.cpu",
+        "req.memory", "req.ephemeral-storage", "nonzero.cpu", "nonzero.memory", "pods.count"}) {
+    if (name == known) return BERTH_TYPE_I64;
+  }
+  if (name == "name" || HasPrefix(name, "label:")) return BERTH_TYPE_ID;
+  if (name == "unschedulable") return BERTH_TYPE_U8;
+  if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
+  if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
+  for (const char* prefix :
+       {"alloc:", "req:", "hostport:TCP/", "hostport:UDP/", "hostport:SCTP/"}) {
+    if (HasPrefix(name, prefix)) return BERTH_TYPE_I64;
+  }
+  return 0;
+}
+
+uint32_t ColumnSize(uint32_t type) {
+  switch (type) {
+    case BERTH_TYPE_I64: return sizeof(int64_t);
+    case BERTH_TYPE_U32: return sizeof(uint32_t);
+    case BERTH_TYPE_ID: return sizeof(berth_id);
+    case BERTH_TYPE_U8: return sizeof(uint8_t);
+    case BERTH_TYPE_ARRAY: return sizeof(berth_array);
+    default: return 0;
+  }
+}
+
+void WriteCell(std::string_view given, const Row& row, const Ids& ids, void* to) {
+  const std::string name = CanonicalColumn(given);
+  const auto put = [to](auto value) { std::memcpy(to, &value, sizeof value); };
+  switch (ColumnType(name)) {
+    case BERTH_TYPE_I64: put(NumberCell(name, row, ids)); return;
+    case BERTH_TYPE_U8: put(static_cast<uint8_t>(row.node->unschedulable)); return;
+    case BERTH_TYPE_U32: put(CountTaints(*row.node, name == "taints.soft")); return;
+    case BERTH_TYPE_ID:
+      put(name == "name" ? row.node->name : LabelCell(name.substr(6), *row.node, ids));
+      return;
+    case BERTH_TYPE_ARRAY:
+      put(name == "taints"   ? row.node->taints
+          : name == "images" ? row.node->images
+                             : row.node->declared_features);
+      return;
+    default: Misuse("no column " + name);
+  }
+}
+
+Block::Block(const Table& table, const std::vector<ColumnName>& columns, std::vector<uint32_t> rows,
+             const std::vector<uint32_t>* selected, Layout layout)
+    : table_(table), indices_(std::move(rows)), layout_(layout) {
+  if (selected != nullptr) selected_ = *selected;
+  is_selected_.assign(indices_.size(), selected == nullptr);
+  for (const uint32_t i : selected_) is_selected_[i] = true;
+  for (uint32_t i = 0; i < indices_.size(); ++i) AddNode(i);
+  for (const ColumnName& column : columns) columns_.push_back(MakeColumn(column));
+  view_.struct_size = sizeof view_;
+  view_.count = static_cast<uint32_t>(indices_.size());
+  view_.n_selected = selected != nullptr ? static_cast<uint32_t>(selected_.size()) : view_.count;
+  view_.n_columns = static_cast<uint32_t>(columns_.size());
+  view_.selected = selected != nullptr ? memory_.Copy(selected_.data(), selected_.size()) : nullptr;
+  view_.rows = memory_.Copy(numbers_.data(), numbers_.size());
+  view_.columns = memory_.Copy(columns_.data(), columns_.size());
+  view_.nodes = memory_.Copy(nodes_.data(), nodes_.size());
+  view_.pods = memory_.Copy(pods_.data(), pods_.size());
+}
+
+void Block::AddNode(uint32_t i) {
+  const Row& row = table_.rows[indices_[i]];
+  numbers_.push_back(row.number);
+  nodes_.push_back(is_hollow(i) ? nullptr : row.node.get());
+  std::vector<const berth_pod*> pods;
+  for (const PodHandle& pod : row.pods) pods.push_back(pod.get());
+  if (is_hollow(i)) pods.clear();
+  pods_.push_back({memory_.Copy(pods.data(), pods.size()), pods.size()});
+}
+
+berth_column Block::MakeColumn(const ColumnName& column) {
+  const uint32_t type = ColumnType(column.name);
+  const uint32_t size = ColumnSize(type);
+  if (type == 0 || (column.optional && layout_.no_optional)) return {nullptr, type, 0};
+  const uint32_t stride = size * (1 + layout_.padding);
+  const size_t start = size_t{size} * layout_.shift;
+  std::vector<std::byte> bytes(start + size_t{stride} * indices_.size(), std::byte{0xa5});
+  for (uint32_t i = 0; i < indices_.size(); ++i) {
+    if (is_hollow(i)) continue;
+    WriteCell(column.name, table_.rows[indices_[i]], *table_.ids,
+              bytes.data() + start + size_t{i} * stride);
+  }
+  return {memory_.Copy(bytes.data(), bytes.size()) + start, type, stride};
+}
+
+}  // namespace berth::testing

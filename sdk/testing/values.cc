@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/quantity.h>
+#include <berth/testing/values.h>
+
+namespace berth::testing {
+namespace {
+
+// See internal::ReadJson.
+class JsonReader {
+ public:
+  static ValueSpec Read(std::string_view text);
+
+ private:
+  explicit JsonReader(std::string_view text) : text_(text) {}
+
+  [[noreturn]] void Refuse(const char* why) const;
+  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void SkipSpace();
+  bool Take(std::string_view word);
+  void Expect(std::string_view word, const char* why);
+
+  ValueSpec ReadValue(int depth);
+
+  ValueSpec ReadObject(int depth);
+
+  ValueSpec ReadArray(int depth);
+
+  std::string ReadString();
+
+  char ReadEscape();
+
+  ValueSpec ReadNumber();
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+// The functions of the service berth.values/1. Threading: [any].
+struct ValueReader {
+  static const ValueSpec& Of(const berth_value* value);
+  static uint32_t Kind(const berth_value* value) noexcept;
+  static uint64_t Size(const berth_value* value) noexcept;
+  static const berth_value* Get(const berth_value* object, berth_str key) noexcept;
+  static const berth_value* At(const berth_value* value, uint64_t index,
+                               berth_str* key_or_null) noexcept;
+  static int64_t AsInt(const berth_value* value) noexcept;
+  static double AsFloat(const berth_value* value) noexcept;
+  static berth_str AsString(const berth_value* value) noexcept;
+  static berth_str Where(const berth_value* argument) noexcept;
+  // Exponents are not supported; see ParseQuantity.
+  static berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) noexcept;
+};
+
+ValueSpec JsonReader::Read(std::string_view text) {
+  JsonReader reader(text);
+  ValueSpec value = reader.ReadValue(0);
+  reader.SkipSpace();
+  if (reader.at_ != text.size()) reader.Refuse("expected the end of the text");
+  return value;
+}
+
+void JsonReader::Refuse(const char* why) const {
+  Misuse("bad JSON at byte " + std::to_string(at_) + ": " + why + ": " + std::string(text_));
+}
+
+void JsonReader::SkipSpace() {
+  while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
+}
+
+bool JsonReader::Take(std::string_view word) {
+  if (text_.substr(at_, word.size()) != word) return false;
+  at_ += word.size();
+  return true;
+}
+
+void JsonReader::Expect(std::string_view word, const char* why) {
+  SkipSpace();
+  if (!Take(word)) Refuse(why);
+}
+
+ValueSpec JsonReader::ReadValue(int depth) {
+  if (depth > 64) Refuse("nested too deeply");
+  SkipSpace();
+  switch (Peek()) {
+    case '{': return ReadObject(depth);
+    case '[': return ReadArray(depth);
+    case '"': return ReadString();
+    default: break;
+  }
+  if (Take("true")) return true;
+  if (Take("false")) return false;
+  if (Take("null")) return {};
+  return ReadNumber();
+}
+
+ValueSpec JsonReader::ReadObject(int depth) {
+  ValueSpec object = ValueSpec::Object();
+  Expect("{", "expected {");
+  SkipSpace();
+  if (Take("}")) return object;
+  do {
+    SkipSpace();
+    if (Peek() != '"') Refuse("expected a key");
+    std::string key = ReadString();
+    Expect(":", "expected :");
+    ValueSpec value = ReadValue(depth + 1);
+    // As in the host, null means absent, and the last of several equal keys counts.
+    object.Drop(key);
+    if (value.kind != BERTH_VALUE_NULL) object.Set(std::move(key), std::move(value));
+    SkipSpace();
+  } while (Take(","));
+  Expect("}", "expected , or }");
+  return object;
+}
+
+ValueSpec JsonReader::ReadArray(int depth) {
+  std::vector<ValueSpec> items;
+  Expect("[", "expected [");
+  SkipSpace();
+  if (Take("]")) return ValueSpec::List({});
+  do {
+    items.push_back(ReadValue(depth + 1));
+    SkipSpace();
+  } while (Take(","));
+  Expect("]", "expected , or ]");
+  return ValueSpec::List(std::move(items));
+}
+
+std::string JsonReader::ReadString() {
+  std::string out;
+  Expect("\"", "expected a string");
+  while (Peek() != '"') {
+    if (static_cast<unsigned char>(Peek()) < 0x20) Refuse("expected \" before the line ends");
+    if (!Take("\\")) {
+      out.push_back(text_[at_++]);
+      continue;
+    }
+    out.push_back(ReadEscape());
+  }
+  ++at_;
+  return out;
+}
+
+char JsonReader::ReadEscape() {
+  constexpr std::string_view kNames = "\"\\/bfnrt";
+  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+  const size_t name = kNames.find(Peek());
+  if (at_ < text_.size() && name != kNames.npos) return ++at_, kMeanings[name];
+  if (!Take("u00")) Refuse("expected an escape of ASCII");
+  const std::string digits(text_.substr(at_, 2));
+  char* end = nullptr;
+  const int64_t code = std::strtol(digits.c_str(), &end, 16);
+  if (digits.size() != 2 || end != digits.c_str() + 2 || code > 0x7f) Refuse("expected ASCII");
+  at_ += 2;
+  return static_cast<char>(code);
+}
+
+ValueSpec JsonReader::ReadNumber() {
+  size_t end = at_;
+  while (end < text_.size() && std::string_view("+-.eE0123456789").find(text_[end]) != text_.npos) {
+    ++end;
+  }
+  const std::string digits(text_.substr(at_, end - at_));
+  if (digits.empty()) Refuse("expected a value");
+  char* stop = nullptr;
+  const bool whole = digits.find_first_of(".eE") == std::string::npos;
+  const ValueSpec value =
+      whole ? ValueSpec(static_cast<int64_t>(std::strtoll(digits.c_str(), &stop, 10)))
+            : ValueSpec(std::strtod(digits.c_str(), &stop));
+  if (*stop != '\0') Refuse("expected a number");
+  at_ = end;
+  return value;
+}
+
+const ValueSpec& ValueReader::Of(const berth_value* value) {
+  return *static_cast<const ValueSpec*>(value);
+}
+
+uint32_t ValueReader::Kind(const berth_value* value) noexcept {
+  return value == nullptr ? uint32_t{BERTH_VALUE_NULL} : Of(value).kind;
+}
+
+uint64_t ValueReader::Size(const berth_value* value) noexcept {
+  return value == nullptr ? 0 : Of(value).items.size();
+}
+
+const berth_value* ValueReader::Get(const berth_value* object, berth_str key) noexcept {
+  return Kind(object) == BERTH_VALUE_OBJECT ? Of(object).Find(FromAbi(key)) : nullptr;
+}
+
+const berth_value* ValueReader::At(const berth_value* value, uint64_t index,
+                                   berth_str* key_or_null) noexcept {
+  if (index >= Size(value)) return nullptr;
+  if (key_or_null != nullptr && Kind(value) == BERTH_VALUE_OBJECT) {
+    *key_or_null = ToAbi(Of(value).keys[index]);
+  }
+  return &Of(value).items[index];
+}
+
+int64_t ValueReader::AsInt(const berth_value* value) noexcept {
+  return value == nullptr ? 0 : Of(value).number;
+}
+
+double ValueReader::AsFloat(const berth_value* value) noexcept {
+  return value == nullptr ? 0 : Of(value).real;
+}
+
+berth_str ValueReader::AsString(const berth_value* value) noexcept {
+  return value == nullptr ? berth_str{nullptr, 0} : ToAbi(Of(value).text);
+}
+
+berth_str ValueReader::Where(const berth_value* argument) noexcept {
+  return argument == nullptr ? berth_str{nullptr, 0} : ToAbi(Of(argument).where);
+}
+
+berth_code ValueReader::AsQuantity(const berth_value* value, int64_t* units,
+                                   int64_t* milli) noexcept {
+  const uint32_t kind = Kind(value);
+  std::string text;
+  if (kind == BERTH_VALUE_STRING) text = Of(value).text;
+  if (kind == BERTH_VALUE_INT) text = std::to_string(Of(value).number);
+  if (kind == BERTH_VALUE_FLOAT) text = std::to_string(Of(value).real);
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = std::string_view(text).substr(negative ? 1 : 0);
+  const internal::ReadAmount whole = internal::ReadQuantity(digits, 1);
+  const internal::ReadAmount fine = internal::ReadQuantity(digits, 1000);
+  if ((whole.wrong != nullptr && !whole.too_large) || (fine.wrong != nullptr && !fine.too_large))
+    return BERTH_BAD_ARGUMENT;
+  const auto put = [negative](const internal::ReadAmount& amount) {
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    const int64_t size = amount.too_large ? most : amount.value;
+    return negative ? -size : size;
+  };
+  *units = put(whole);
+  *milli = put(fine);
+  return BERTH_SUCCESS;
+}
+
+}  // namespace
+
+namespace internal {
+
+ValueSpec ReadJson(std::string_view text) { return JsonReader::Read(text); }
+
+const berth_values kValues{sizeof(berth_values),    0,
+                           &ValueReader::Kind,      &ValueReader::Size,
+                           &ValueReader::Get,       &ValueReader::At,
+                           &ValueReader::AsInt,     &ValueReader::AsFloat,
+                           &ValueReader::AsString,  &ValueReader::Where,
+                           &ValueReader::AsQuantity};
+
+}  // namespace internal
+
+const berth_values* ValueSpec::Reader() { return &internal::kValues; }
+
+ValueSpec::ValueSpec(bool value) : ValueSpec() {
+  kind = BERTH_VALUE_BOOL;
+  number = value ? 1 : 0;
+}
+
+ValueSpec::ValueSpec(double value) : ValueSpec() {
+  kind = BERTH_VALUE_FLOAT;
+  real = value;
+}
+
+ValueSpec::ValueSpec(std::string value) : ValueSpec() {
+  kind = BERTH_VALUE_STRING;
+  text = std::move(value);
+}
+
+ValueSpec ValueSpec::List(std::vector<ValueSpec> values) {
+  ValueSpec value;
+  value.kind = BERTH_VALUE_ARRAY;
+  value.items = std::move(values);
+  return value;
+}
+
+ValueSpec ValueSpec::Object() {
+  ValueSpec value;
+  value.kind = BERTH_VALUE_OBJECT;
+  return value;
+}
+
+const ValueSpec* ValueSpec::Find(std::string_view key) const {
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &items[static_cast<size_t>(found - keys.begin())];
+}
+
+void ValueSpec::Set(std::string key, ValueSpec value) {
+  keys.push_back(std::move(key));
+  items.push_back(std::move(value));
+}
+
+void ValueSpec::Drop(std::string_view key) {
+  const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
+  if (at == static_cast<std::ptrdiff_t>(keys.size())) return;
+  keys.erase(keys.begin() + at);
+  items.erase(items.begin() + at);
+}
+
+void ValueSpec::Locate(const std::string& at) {
+  where = at;
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i].Locate(at + "/" + (kind == BERTH_VALUE_OBJECT ? keys[i] : std::to_string(i)));
+  }
+}
+
+}  // namespace berth::testing
