@@ -7,16 +7,21 @@ berth_gtest(sdk_layer_test
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Each snippet contains one mistake, for which the compiler must print a helpful message.
-file(GLOB snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile/*.cc)
-foreach(snippet IN LISTS snippets)
-  cmake_path(GET snippet STEM stem)
-  add_test(NAME sdk_must_not_compile_${stem}
-           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile.py
-                   ${snippet} ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}/sdk/include
-                   -I${PROJECT_SOURCE_DIR})
-  set_tests_properties(sdk_must_not_compile_${stem} PROPERTIES LABELS sdk TIMEOUT 120)
-endforeach()
+# Each snippet contains one mistake, for which the compiler, or the linker, must print a helpful
+# message.
+function(sdk_must_fail kind)
+  file(GLOB snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${kind}/*.cc)
+  foreach(snippet IN LISTS snippets)
+    cmake_path(GET snippet STEM stem)
+    add_test(NAME sdk_${kind}_${stem}
+             COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile.py ${ARGN}
+                     ${snippet} ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}/sdk/include
+                     -I${PROJECT_SOURCE_DIR})
+    set_tests_properties(sdk_${kind}_${stem} PROPERTIES LABELS sdk TIMEOUT 120)
+  endforeach()
+endfunction()
+sdk_must_fail(must_not_compile)
+sdk_must_fail(must_not_link --link)
 
 # Tests the exported data of a library that is built as plugin authors build it.
 function(sdk_entry_test name)

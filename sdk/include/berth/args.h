@@ -30,6 +30,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <berth/abi.h>
 #include <berth/internal/detect.h>
@@ -132,6 +133,56 @@ struct ArgRow {
   std::string_view help;
 };
 
+template <class T>
+inline constexpr bool kIsRange = false;
+template <class T>
+inline constexpr bool kIsRange<Range<T>> = true;
+template <class T>
+inline constexpr bool kIsNames = false;
+template <class E, std::size_t N>
+inline constexpr bool kIsNames<Names<E, N>> = true;
+template <class A, class E>
+inline constexpr bool kAreNamesOf = false;
+template <class E, std::size_t N>
+inline constexpr bool kAreNamesOf<Names<E, N>, E> = true;
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T, class A>
+inline constexpr bool kIsVector<std::vector<T, A>> = true;
+
+// The type that Range and Names apply to: of a vector, its elements.
+template <class M>
+struct ElementOf {
+  using Type = M;
+};
+template <class T, class A>
+struct ElementOf<std::vector<T, A>> {
+  using Type = T;
+};
+
+// Fails to compile with a message if option A does not apply to a member of type M.
+template <class M, class A>
+constexpr void CheckOption() {
+  using Element = typename ElementOf<M>::Type;
+  if constexpr (kIsRange<A>) {
+    static_assert(std::is_arithmetic_v<Element> && !std::same_as<Element, bool>,
+                  "berth::Range limits numbers: the member of this berth::Arg is no number and no "
+                  "vector of numbers");
+  } else if constexpr (std::same_as<A, Items>) {
+    static_assert(kIsVector<M>,
+                  "berth::Items limits vectors: the member of this berth::Arg is no "
+                  "std::vector");
+  } else if constexpr (kIsNames<A>) {
+    static_assert(kAreNamesOf<A, Element>,
+                  "berth::Names names the values of another type than the member of this "
+                  "berth::Arg");
+  } else {
+    static_assert(std::same_as<A, Required>,
+                  "the options of berth::Arg are berth::Range, berth::Items, berth::Names and "
+                  "berth::kRequired");
+  }
+}
+
 template <class T, class... Row>
 struct ArgList {
   using Struct = T;
@@ -143,11 +194,6 @@ struct ArgList {
     std::apply([&](const Row&... row) { (each(row), ...); }, rows);
   }
 };
-
-template <class T>
-inline constexpr bool kIsNames = false;
-template <class E, std::size_t N>
-inline constexpr bool kIsNames<Names<E, N>> = true;
 
 constexpr NoNames PickNames() { return {}; }
 template <class First, class... Rest>
@@ -182,6 +228,7 @@ constexpr auto Arg(std::string_view key, M T::*member, std::string_view help) {
 }
 template <class T, class M, class A>
 constexpr auto Arg(std::string_view key, M T::*member, A a, std::string_view help) {
+  internal::CheckOption<M, A>();
   internal::ArgLimits limits;
   limits.Set(a);
   const auto names = internal::PickNames(a);
@@ -190,6 +237,8 @@ constexpr auto Arg(std::string_view key, M T::*member, A a, std::string_view hel
 }
 template <class T, class M, class A, class B>
 constexpr auto Arg(std::string_view key, M T::*member, A a, B b, std::string_view help) {
+  internal::CheckOption<M, A>();
+  internal::CheckOption<M, B>();
   internal::ArgLimits limits;
   limits.Set(a);
   limits.Set(b);

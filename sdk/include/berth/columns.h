@@ -118,7 +118,8 @@ concept ColumnType = requires(const typename C::Stored& stored) {
 // The columns of one plugin, in the order of its blocks.
 template <class... C>
 struct Columns {
-  static_assert((ColumnType<C> && ...),
+  static constexpr bool kAreColumns = (ColumnType<C> && ...);
+  static_assert(kAreColumns,
                 "berth::Columns<...>: every argument must be a column such as berth::AllocCpu, "
                 "berth::Label<\"key\">, berth::Req<\"example.com/gpu\">, "
                 "berth::Column<int64_t, \"name\"> or berth::Optional<...> of one");

@@ -23,6 +23,26 @@ namespace internal {
 template <class T>
 inline constexpr char kTypeTag = 0;
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+// Cycle::State<T>() calls StateMustBeTheStateOfAPlugin(StateTag<T>()). BERTH_PLUGINS defines this
+// function only for the State of each of its plugins, so that a library that uses another type does
+// not link, and the linker's message states the rule.
+template <class T>
+struct StateTag {
+  friend void StateMustBeTheStateOfAPlugin(StateTag);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+template <class T>
+struct DefineState {
+  [[gnu::used]] friend void StateMustBeTheStateOfAPlugin(StateTag<T> /*tag*/) {}
+};
+
 // Returns the type of a column in the catalogue, or 0 for a name that is not in the catalogue.
 constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "name" || name.starts_with("label:")) return BERTH_TYPE_ID;
@@ -69,14 +89,17 @@ class Cycle {
   int64_t deadline_ns() const { return cycle_->deadline_ns; }
   const berth_cycle& abi() const { return *cycle_; }
 
-  // Returns the plugin's state in this cycle. REQUIRES: T is the plugin's State.
+  // Returns the plugin's state in this cycle. REQUIRES: T is the plugin's State. A type that is the
+  // State of no plugin in the library fails to link.
   template <class T>
   T& State() {
+    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
     assert(state_tag_ == &internal::kTypeTag<T>);
     return *static_cast<T*>(cycle_->slots[0]);
   }
   template <class T>
   const T& State() const {
+    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
     assert(state_tag_ == &internal::kTypeTag<T>);
     return *static_cast<const T*>(cycle_->slots[0]);
   }
@@ -149,6 +172,7 @@ class Binding {
   // REQUIRES: T is the plugin's State.
   template <class T>
   T& State() const {
+    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
     assert(state_tag_ == &internal::kTypeTag<T>);
     return *static_cast<T*>(binding_->slots[0]);
   }

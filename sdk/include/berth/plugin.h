@@ -29,6 +29,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <berth/abi.h>
 #include <berth/api.h>
@@ -119,15 +120,21 @@ inline constexpr const berth_entry& kEntryOf = internal::kEntry<BERTH_MIN_HOST_M
 
 }  // namespace berth
 
+// BERTH_PLUGINS declares this name again. In a namespace it declares another type.
+struct BerthPluginScope;
+
 // Exports the plugins of a library. Use it once per library, at file scope, outside any namespace.
-#define BERTH_PLUGINS(...)                                              \
-  extern "C" {                                                          \
-  constinit const berth_entry berth_entry_v1 =                          \
-      ::berth::internal::kEntry<BERTH_MIN_HOST_MINOR, __VA_ARGS__>;     \
-  }                                                                     \
-  __attribute__((section(BERTH_NOTE_SECTION), used,                     \
-                 aligned(4))) static constexpr auto berth_note_v1 =     \
-      ::berth::internal::MakeNote<BERTH_MIN_HOST_MINOR, __VA_ARGS__>(); \
+#define BERTH_PLUGINS(...)                                                           \
+  struct BerthPluginScope;                                                           \
+  static_assert(::std::is_same_v<BerthPluginScope, ::BerthPluginScope>,              \
+                "write BERTH_PLUGIN at the end of the file, outside any namespace"); \
+  extern "C" {                                                                       \
+  constinit const berth_entry berth_entry_v1 =                                       \
+      ::berth::internal::kEntry<BERTH_MIN_HOST_MINOR, __VA_ARGS__>;                  \
+  }                                                                                  \
+  __attribute__((section(BERTH_NOTE_SECTION), used,                                  \
+                 aligned(4))) static constexpr auto berth_note_v1 =                  \
+      ::berth::internal::MakeNote<BERTH_MIN_HOST_MINOR, __VA_ARGS__>();              \
   static_assert(true, "a semicolon may follow")
 #define BERTH_PLUGIN(Class) BERTH_PLUGINS(Class);
 

@@ -1,4 +1,4 @@
-// expected: the row of an enum argument needs berth::Names
+// expected: an enum whose row has berth::Names
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Filtering {

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include <berth/args.h>
 #include <berth/internal/json.h>
@@ -17,11 +16,6 @@
 #include <berth/value.h>
 
 namespace berth::internal {
-
-template <class T>
-inline constexpr bool kIsVector = false;
-template <class T, class A>
-inline constexpr bool kIsVector<std::vector<T, A>> = true;
 
 template <class T>
 constexpr bool IsStructArg() {
@@ -38,18 +32,6 @@ concept IntegerArg = std::same_as<T, int32_t> || std::same_as<T, int64_t>;
 template <class T>
 concept ScalarArg = std::same_as<T, bool> || IntegerArg<T> || std::same_as<T, double> ||
     std::same_as<T, std::string> || std::is_enum_v<T>;
-
-template <class T>
-constexpr void CheckArgType() {
-  if constexpr (kIsVector<T>) {
-    CheckArgType<typename T::value_type>();
-  } else {
-    static_assert(
-        ScalarArg<T> || StructArg<T> || std::same_as<T, Value>,
-        "an argument must be a bool, int32_t, int64_t, double, std::string, enum, berth::Value, "
-        "a struct with `static constexpr auto kArgs`, or a std::vector of one of these");
-  }
-}
 
 // The limits of an integer, narrowed to the range of its type.
 template <class T>
@@ -129,7 +111,6 @@ constexpr void WriteObjectSchema(JsonWriter& out, const Rows& rows, const T* ini
 template <class T, class N>
 constexpr void WriteTypeSchema(JsonWriter& out, const ArgLimits& limits, const N& names,
                                const T* initial) {
-  CheckArgType<T>();
   if constexpr (std::same_as<T, bool>) {
     out.Raw("\"type\":\"boolean\"");
   } else if constexpr (IntegerArg<T>) {
@@ -152,7 +133,6 @@ constexpr void WriteTypeSchema(JsonWriter& out, const ArgLimits& limits, const N
   } else if constexpr (std::same_as<T, std::string>) {
     out.Raw("\"type\":\"string\"");
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(kIsNames<N>, "the row of an enum argument needs berth::Names");
     out.Raw("\"enum\":[");
     for (std::size_t i = 0; i < names.names.size(); ++i) {
       if (i != 0) out.Raw(",");

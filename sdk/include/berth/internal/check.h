@@ -11,6 +11,7 @@
 #include <berth/args.h>
 #include <berth/cycle.h>
 #include <berth/host.h>
+#include <berth/internal/args_schema.h>
 #include <berth/internal/detect.h>
 #include <berth/internal/points.h>
 
@@ -39,38 +40,117 @@ constexpr bool IsWord(std::string_view text) {
 }
 
 template <class P>
-constexpr void CheckFacts() {
-  static_assert(
-      requires {
-        { P::kName } -> Text;
-      },
-      "the plugin has no name; expected\n"
-      "  static constexpr std::string_view kName = \"acme.RackPower\";");
-  static_assert(
-      requires {
-        { P::kVersion } -> Text;
-      },
-      "the plugin has no version; expected\n"
-      "  static constexpr std::string_view kVersion = \"1.0.0\";");
-  static_assert(
-      requires {
-        { P::kAbout } -> Text;
-      },
-      "the plugin has no description; expected\n"
-      "  static constexpr std::string_view kAbout = \"One sentence.\";");
-  if constexpr (requires {
-                  { P::kName } -> Text;
-                  { P::kVersion } -> Text;
-                  { P::kAbout } -> Text;
-                }) {
+concept HasName = requires {
+  { P::kName } -> Text;
+};
+template <class P>
+concept HasVersion = requires {
+  { P::kVersion } -> Text;
+};
+template <class P>
+concept HasAbout = requires {
+  { P::kAbout } -> Text;
+};
+
+// Returns whether P has a name, a version and a description. Fails to compile with a message if one
+// is missing, private or wrong.
+template <class P>
+constexpr bool CheckFacts() {
+  constexpr bool kPrivate = (kHaskName<P> && !HasName<P>) || (kHaskVersion<P> && !HasVersion<P>) ||
+                            (kHaskAbout<P> && !HasAbout<P>);
+  static_assert(!kPrivate,
+                "kName, kVersion and kAbout must be public and of the type std::string_view: is "
+                "`public:` missing at the beginning of the class?");
+  static_assert(kPrivate || HasName<P>,
+                "the plugin has no name; expected\n"
+                "  static constexpr std::string_view kName = \"acme.RackPower\";");
+  static_assert(kPrivate || HasVersion<P>,
+                "the plugin has no version; expected\n"
+                "  static constexpr std::string_view kVersion = \"1.0.0\";");
+  static_assert(kPrivate || HasAbout<P>,
+                "the plugin has no description; expected\n"
+                "  static constexpr std::string_view kAbout = \"One sentence.\";");
+  if constexpr (HasName<P> && HasVersion<P> && HasAbout<P>) {
     static_assert(IsWord(P::kName), "kName must have only letters, digits and the characters ._-+");
     static_assert(IsWord(P::kVersion),
                   "kVersion must have only letters, digits and the characters ._-+");
     static_assert(!P::kAbout.empty(), "kAbout must not be empty: write one sentence");
+    return true;
+  }
+  return false;
+}
+
+template <class Rows>
+inline constexpr bool kRowsFit = false;
+
+// Whether the SDK can read a member of type M from a profile. N: the row's Names, or NoNames.
+template <class M, class N>
+constexpr bool MemberFits() {
+  if constexpr (kIsVector<M>) {
+    return MemberFits<typename M::value_type, N>();
+  } else if constexpr (std::is_enum_v<M>) {
+    return kAreNamesOf<std::remove_cv_t<N>, M>;
+  } else if constexpr (StructArg<M>) {
+    return kRowsFit<std::remove_cvref_t<decltype(M::kArgs)>>;
+  } else {
+    return ScalarArg<M> || std::same_as<M, Value>;
   }
 }
 
-// Returns true, or fails to compile with a message that names the mistake.
+template <class T, class... Row>
+inline constexpr bool kRowsFit<ArgList<T, Row...>> =
+    (MemberFits<typename Row::Member, decltype(Row::names)>() && ...);
+
+// Returns whether the arguments can be read. Fails to compile with a message if not.
+template <class P>
+constexpr bool CheckArgs() {
+  using Args = typename P::Args;
+  static_assert(std::is_default_constructible_v<Args>,
+                "Args must be default-constructible: give its members initial values");
+  static_assert(std::same_as<Args, NoArgs> || kHaskArgs<P>,
+                "Args has no rows; expected\n"
+                "  static constexpr auto kArgs = berth::ArgRows<Args>(berth::Arg(\"key\", "
+                "&Args::member, \"Help.\"), ...);");
+  static_assert(!kHaskArgs<P> || std::is_constructible_v<P, const Host&, const Args&> ||
+                    std::is_constructible_v<P, const Args&>,
+                "kArgs is declared, but no constructor takes the arguments; expected "
+                "(const berth::Host&, const Args&) or (const Args&)");
+  if constexpr (kHasValidate<P>) {
+    static_assert(
+        requires(const Args& args, ArgErrors& errors) { P::Validate(args, errors); },
+        "Validate has the wrong signature; expected\n"
+        "  static void Validate(const Args& args, berth::ArgErrors& errors)");
+  }
+  if constexpr (kHaskArgs<P>) {
+    constexpr bool kFit = kRowsFit<std::remove_cvref_t<decltype(P::kArgs)>>;
+    static_assert(
+        kFit,
+        "an argument must be a bool, int32_t, int64_t, double, std::string, berth::Value, an enum "
+        "whose row has berth::Names, a struct with `static constexpr auto kArgs`, or a "
+        "std::vector of one of these");
+    return kFit;
+  }
+  return true;
+}
+
+template <class P>
+constexpr void CheckMethods() {
+  using Args = typename P::Args;
+  AllPoints::Check<P>();
+  CheckDependence<P>();
+  static_assert(PointsOf<P>::kCount > 0,
+                "the class has no extension point: add a method Filter, Score, Reserve, ... "
+                "(see berth/<point>.h)");
+  static_assert(std::is_constructible_v<P, const Host&, const Args&> ||
+                    std::is_constructible_v<P, const Args&> ||
+                    std::is_constructible_v<P, const Host&> || std::is_default_constructible_v<P>,
+                "the plugin has no matching constructor; expected one of (const berth::Host&, "
+                "const Args&), (const Args&), (const berth::Host&), ()");
+}
+
+// Fails to compile with a message that names the mistake. Returns whether the class is complete
+// enough to build the library's entry; if not, the entry stays empty, so that the message is the
+// only one.
 template <class P>
 constexpr bool CheckPlugin() {
   static_assert(std::is_class_v<P>, "the argument of BERTH_PLUGIN must be a class");
@@ -79,37 +159,14 @@ constexpr bool CheckPlugin() {
   static_assert(std::derived_from<P, Plugin>,
                 "a plugin class must derive publicly from berth::Plugin");
   if constexpr (std::is_class_v<P> && !std::is_final_v<P> && std::derived_from<P, Plugin>) {
-    CheckFacts<P>();
-    AllPoints::Check<P>();
-    CheckDependence<P>();
-    static_assert(PointsOf<P>::kCount > 0,
-                  "the class has no extension point: add a method Filter, Score, Reserve, ... "
-                  "(see berth/<point>.h)");
-    using Args = typename P::Args;
-    static_assert(std::is_default_constructible_v<Args>,
-                  "Args must be default-constructible: give its members initial values");
-    static_assert(std::same_as<Args, NoArgs> || kHaskArgs<P>,
-                  "Args has no rows; expected\n"
-                  "  static constexpr auto kArgs = berth::ArgRows<Args>(berth::Arg(\"key\", "
-                  "&Args::member, \"Help.\"), ...);");
-    static_assert(!kHaskArgs<P> || std::is_constructible_v<P, const Host&, const Args&> ||
-                      std::is_constructible_v<P, const Args&>,
-                  "kArgs is declared, but no constructor takes the arguments; expected "
-                  "(const berth::Host&, const Args&) or (const Args&)");
-    if constexpr (kHasValidate<P>) {
-      static_assert(
-          requires(const Args& args, ArgErrors& errors) { P::Validate(args, errors); },
-          "Validate has the wrong signature; expected\n"
-          "  static void Validate(const Args& args, berth::ArgErrors& errors)");
+    if constexpr (CheckFacts<P>()) {
+      if constexpr (CheckArgs<P>() && P::Columns::kAreColumns) {
+        CheckMethods<P>();
+        return true;
+      }
     }
-    static_assert(std::is_constructible_v<P, const Host&, const typename P::Args&> ||
-                      std::is_constructible_v<P, const typename P::Args&> ||
-                      std::is_constructible_v<P, const Host&> || std::is_default_constructible_v<P>,
-                  "the plugin has no matching constructor; expected one of (const berth::Host&, "
-                  "const Args&), "
-                  "(const Args&), (const berth::Host&), ()");
   }
-  return true;
+  return false;
 }
 
 }  // namespace berth::internal

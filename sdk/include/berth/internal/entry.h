@@ -77,9 +77,6 @@ berth_code CreateInstance(const berth_host* host, const berth_value* args, berth
 
 template <class... P>
 struct Library {
-  static_assert(sizeof...(P) > 0, "BERTH_PLUGINS requires at least one class");
-  static_assert((CheckPlugin<P>() && ...));
-
   static constexpr std::array<const berth_plugin_info*, sizeof...(P)> kPlugins = {&kInfo<P>...};
 
   static berth_code Create(const berth_host* host, berth_str name, berth_str /*profile*/,
@@ -114,18 +111,28 @@ constexpr uint64_t BuildFlags() {
 }
 
 template <uint16_t kMinHostMinor, class... P>
-inline constexpr berth_entry kEntry = {BERTH_MAGIC,
-                                       sizeof(berth_entry),
-                                       BERTH_ABI_MAJOR,
-                                       BERTH_ABI_MINOR,
-                                       kMinHostMinor,
-                                       64,
-                                       BuildFlags(),
-                                       sizeof...(P),
-                                       Library<P...>::kPlugins.data(),
-                                       nullptr,
-                                       nullptr,
-                                       &Library<P...>::Create};
+constexpr berth_entry MakeEntry() {
+  static_assert(sizeof...(P) > 0, "BERTH_PLUGINS requires at least one class");
+  if constexpr ((CheckPlugin<P>() && ...)) {
+    return {BERTH_MAGIC,
+            sizeof(berth_entry),
+            BERTH_ABI_MAJOR,
+            BERTH_ABI_MINOR,
+            kMinHostMinor,
+            64,
+            BuildFlags(),
+            sizeof...(P),
+            Library<P...>::kPlugins.data(),
+            nullptr,
+            nullptr,
+            &Library<P...>::Create};
+  } else {
+    return {};
+  }
+}
+
+template <uint16_t kMinHostMinor, class... P>
+inline constexpr berth_entry kEntry = MakeEntry<kMinHostMinor, P...>();
 
 }  // namespace berth::internal
 

@@ -98,7 +98,7 @@ P MakePlugin(const Host& host, const typename P::Args& args) {
 }
 
 template <class P>
-class Instance {
+class Instance : private DefineState<typename P::State> {
  public:
   using PluginType = P;
   template <class Point>

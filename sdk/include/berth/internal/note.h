@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <berth/abi.h>
+#include <berth/internal/check.h>
 #include <berth/internal/json.h>
 #include <berth/internal/points.h>
 
@@ -56,12 +57,16 @@ struct Note {
 
 template <uint16_t kMinHostMinor, class... P>
 constexpr auto MakeNote() {
-  constexpr NoteText<P...> kWrite{kMinHostMinor};
-  constexpr std::size_t kSize = JsonSize(kWrite);
-  Note<kSize> note;
-  JsonWriter out(note.text);
-  kWrite(out);
-  return note;
+  if constexpr ((CheckPlugin<P>() && ...)) {
+    constexpr NoteText<P...> kWrite{kMinHostMinor};
+    constexpr std::size_t kSize = JsonSize(kWrite);
+    Note<kSize> note;
+    JsonWriter out(note.text);
+    kWrite(out);
+    return note;
+  } else {
+    return uint32_t{0};  // the entry reports the mistake
+  }
 }
 
 }  // namespace berth::internal
