@@ -1,4 +1,4 @@
-"""Runs clang-tidy on host/ and plugins/, but not on tests/. Usage: tidy.py [--all] [<file>...]
+"""Runs clang-tidy on host/, plugins/ and sdk/, but not on tests/. Usage: tidy.py [--all] [<file>...]
 
 Checks batches of eight files, because most of the time goes into the headers that they share; named
 files are checked one by one. What has no findings is checked again only if a file of the batch, one
@@ -98,7 +98,7 @@ def main():
     os.makedirs(os.path.join(STATE, "clean"), exist_ok=True)
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True).stdout
     paths = [path for path in sorted(database)
-             if path.startswith(("host/", "plugins/")) and (not named or path in named)]
+             if path.startswith(("host/", "plugins/", "sdk/")) and (not named or path in named)]
     findings = tree.Findings("tidy")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         work = {pool.submit(tidy, build, database[path], version, options, everything): path

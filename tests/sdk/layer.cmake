@@ -8,15 +8,31 @@ berth_gtest(sdk_layer_test
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # Each snippet contains one mistake, for which the compiler, or the linker, must print a helpful
-# message.
+# message. The snippets share a precompiled header.
+set(snippet_flags -std=c++20 -I${PROJECT_SOURCE_DIR}/sdk/include -I${PROJECT_SOURCE_DIR})
+set(sample_header tests/sdk/must_not_compile/sample.h)
+set(sample_pch ${CMAKE_CURRENT_BINARY_DIR}/snippets/${sample_header}.gch)
+cmake_path(GET sample_pch PARENT_PATH sample_pch_folder)
+add_custom_command(
+  OUTPUT ${sample_pch}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${sample_pch_folder}
+  COMMAND ${CMAKE_CXX_COMPILER} ${snippet_flags} -fPIC -x c++-header
+          ${PROJECT_SOURCE_DIR}/${sample_header} -MD -MF ${sample_pch}.d -MT ${sample_pch}
+          -o ${sample_pch}
+  DEPENDS ${PROJECT_SOURCE_DIR}/${sample_header}
+  DEPFILE ${sample_pch}.d
+  COMMENT "Precompiling ${sample_header}"
+  VERBATIM)
+add_custom_target(sdk_snippet_header ALL DEPENDS ${sample_pch})
+
 function(sdk_must_fail kind)
   file(GLOB snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${kind}/*.cc)
   foreach(snippet IN LISTS snippets)
     cmake_path(GET snippet STEM stem)
     add_test(NAME sdk_${kind}_${stem}
              COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/must_not_compile.py ${ARGN}
-                     ${snippet} ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}/sdk/include
-                     -I${PROJECT_SOURCE_DIR})
+                     ${snippet} ${CMAKE_CXX_COMPILER} -I${CMAKE_CURRENT_BINARY_DIR}/snippets
+                     ${snippet_flags} -fPIC)
     set_tests_properties(sdk_${kind}_${stem} PROPERTIES LABELS sdk TIMEOUT 120)
   endforeach()
 endfunction()

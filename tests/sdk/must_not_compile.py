@@ -26,10 +26,10 @@ def main(*arguments):
     if not first.startswith(prefix):
         sys.exit(f"{snippet}:1: expected `{prefix}TEXT`, found {first!r}")
     expected = first.removeprefix(prefix)
-    action = ("-shared", "-fPIC", "-Wl,-z,defs", "-o", "/dev/null") if link else ("-fsyntax-only",)
+    action = ("-shared", "-Wl,-z,defs", "-o", "/dev/null") if link else ("-fsyntax-only",)
 
     def compile_it(*more):
-        return subprocess.run([compiler, "-std=c++20", *action, *flags, *more, snippet],
+        return subprocess.run([compiler, *action, *flags, *more, snippet],
                               capture_output=True, text=True, check=False)
 
     good = compile_it()
