@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Measures a cold build: what examples/quickstart.sh costs in a fresh copy of the tree.
+"""Measures a cold build: what examples/quickstart.sh costs in a fresh copy of the tree, and what
+examples/plugins/cpp with its unit test then costs.
 
-usage: build_time.py [--limit CPU_SECONDS] [--jobs N] [--keep]
+usage: build_time.py [--limit CPU_SECONDS] [--plugin-limit CPU_SECONDS] [--jobs N] [--keep]
 
 Copies the tree, with uncommitted changes, into a temporary folder and runs examples/quickstart.sh
-there without the compiler cache. Prints JSON: the CPU and wall time in seconds, the number of build
-steps and the slowest of them. Exits with 1 if the build takes more CPU time than --limit. The
-packages of .ci/packages.txt must be installed.
+there without the compiler cache. Then installs the result and builds the example plugin and its
+unit test against the installation. Prints JSON: for both the CPU and wall time in seconds, the
+number of build steps and the slowest of them. Exits with 1 if a build takes more CPU time than its
+limit. The packages of .ci/packages.txt must be installed.
 
-  --limit   the most CPU seconds, user and system, that the build may take
-  --jobs    how many steps run at the same time (default: the number of CPUs)
-  --keep    keeps the temporary folder and prints its path
+  --limit         the most CPU seconds, user and system, that the tree may take
+  --plugin-limit  the most CPU seconds that the example plugin and its unit test may take
+  --jobs          how many steps run at the same time (default: the number of CPUs)
+  --keep          keeps the temporary folder and prints its path
 
 CPU time is the figure to compare: unlike wall time, it depends little on what else the machine
 does. It still grows by some 20 % while other processes share the cores.
@@ -60,43 +63,69 @@ def build_steps(log):
     return sorted(steps, reverse=True)
 
 
-def measure(folder, jobs):
-    """Builds the tree in `folder`. Returns the report, without the limit."""
-    environment = dict(os.environ, CCACHE_DISABLE="1")
-    command = ["examples/quickstart.sh"]
-    if jobs:
-        # nproc, which decides how many steps run at the same time, obeys this variable.
-        environment["OMP_NUM_THREADS"] = str(jobs)
+def measure(command, folder, log, environment):
+    """Runs the command in `folder`. Returns the report of the build, without the limit."""
     cpu, wall = cpu_seconds(), time.monotonic()
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
     cpu, wall = cpu_seconds() - cpu, time.monotonic() - wall
-    steps = build_steps(os.path.join(folder, "build", "release", ".ninja_log"))
+    steps = build_steps(os.path.join(folder, log))
     return {"cpuSeconds": round(cpu, 1), "wallSeconds": round(wall, 1), "steps": len(steps),
             "slowest": [{"seconds": seconds, "output": output}
                         for seconds, output in steps[:SLOWEST]]}
+
+
+def measure_tree(folder, environment):
+    return measure(["examples/quickstart.sh"], folder, "build/release/.ninja_log", environment)
+
+
+def measure_plugin(folder, environment):
+    """Builds the example plugin against an installation of the tree that was built in `folder`."""
+    prefix = os.path.join(folder, "build", "prefix")
+    plugin = os.path.join(folder, "examples", "plugins", "cpp")
+    for command in (["cmake", "--install", "build/release", "--prefix", prefix],
+                    ["cmake", "-S", plugin, "-B", "build/plugin", "-G", "Ninja",
+                     f"-DCMAKE_PREFIX_PATH={prefix}"]):
+        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
+    return measure(["cmake", "--build", "build/plugin"], folder, "build/plugin/.ninja_log",
+                   environment)
+
+
+def exceeds(name, report, limit):
+    """Returns whether the build exceeds its limit, and says so."""
+    report["limit"] = limit
+    if limit is None or report["cpuSeconds"] <= limit:
+        return False
+    print(f"build_time: {name} took {report['cpuSeconds']} s of CPU time, expected at most "
+          f"{limit:g} s", file=sys.stderr)
+    return True
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float)
+    parser.add_argument("--plugin-limit", type=float)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
+    environment = dict(os.environ, CCACHE_DISABLE="1")
+    if options.jobs:
+        # nproc, which decides how many steps run at the same time, obeys this variable.
+        environment["OMP_NUM_THREADS"] = str(options.jobs)
     folder = tempfile.mkdtemp(prefix="berth-build-time-")
     try:
         copy_tree(folder)
-        report = measure(folder, options.jobs)
+        report = measure_tree(folder, environment)
+        report["plugin"] = measure_plugin(folder, environment)
     finally:
         if options.keep:
             print(f"kept: {folder}", file=sys.stderr)
         else:
             shutil.rmtree(folder)
-    report["limit"] = options.limit
+    late = [exceeds("the tree", report, options.limit),
+            exceeds("the plugin and its test", report["plugin"], options.plugin_limit)]
     print(json.dumps(report, indent=2))
-    if options.limit is not None and report["cpuSeconds"] > options.limit:
-        print(f"build_time: the build took {report['cpuSeconds']} s of CPU time, expected at most "
-              f"{options.limit:g} s", file=sys.stderr)
+    if any(late):
         sys.exit(1)
 
 
