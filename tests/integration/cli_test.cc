@@ -126,6 +126,28 @@ TEST_F(CliTest, SchedulesThePodFilesAfterTheCluster) {
   EXPECT_FALSE(placements[1].contains("node"));
 }
 
+TEST_F(CliTest, PrintsNoRateIfNothingWasDecided) {
+  const std::string gated = PodOf("gated", "1", "  schedulingGates: [{name: hold}]\n");
+  const struct {
+    const char* name;
+    std::string cluster;
+    bool has_rate;
+  } cases[] = {
+      {"no pod", kNodes, false},
+      {"a gated pod", kNodes + gated, false},
+      {"a pod that is placed", kNodes + PodOf("web", "1"), true},
+      {"a pod that is refused", kNodes + PodOf("huge", "16"), true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string cluster = File("c.yaml", c.cluster);
+    EXPECT_EQ(Run({"simulate", "--cluster", cluster}).out.find("decisions/s") != std::string::npos,
+              c.has_rate);
+    const Json json = Run({"simulate", "--cluster", cluster, "--output", "json"}).json();
+    EXPECT_EQ(json["summary"].contains("decisionsPerSecond"), c.has_rate);
+  }
+}
+
 TEST_F(CliTest, ReadsSeveralFiles) {
   const std::string nodes = File("n.yaml", kNodes);
   const std::string pods = File(
