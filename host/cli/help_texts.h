@@ -120,7 +120,7 @@ failed five times each since the cluster last changed (NoProgress in the summary
 inline constexpr std::string_view kExplainExamples = R"(Examples:
   berth explain --cluster dump.json --pod web/frontend-0
   kubectl get nodes,pods -A -o json | berth explain --cluster - --pod frontend-0
-  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq .nodes
+  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq '.chosen // .message'
 
 Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
 Reserve and Permit are tried too, and undone. PreBind and Bind are not called, so that a pod which
