@@ -167,7 +167,9 @@ A profile is a TOML file that sets which plugins decide for the pods of one spec
 )";
 
 inline constexpr std::string_view kProfileExitStatus =
-    "Exit status: 0 success, 2 there are errors, 3 a plugin called exit().";
+    "Exit status: 0 success, 1 check: the profiles are valid, but the attempt to place a pod "
+    "without\n"
+    "requests fails with an error, 2 there are errors, 3 a plugin called exit().";
 
 inline constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list
