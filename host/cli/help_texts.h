@@ -73,6 +73,11 @@ reload the configuration. The new configuration takes effect between two attempt
 being bound continue with the plugins that they began with. If the new configuration has errors,
 they are printed and the running configuration is kept.
 
+Log lines and the lines about reloads are printed on standard error. They begin with the time in
+UTC, also with --time virtual, and the line about a reload names the files that have changed:
+  2026-01-10T08:00:00.250Z berth: warning: acme.RackPower: no rack has the label
+  2026-01-10T08:00:03.125Z berth: reloaded: default-scheduler; changed: /etc/berth/acme.toml
+
 Decisions (.type in JSON):
   Bound    the pod has a node
   Refused  no node fits; the pod is tried again when a change in the cluster may help

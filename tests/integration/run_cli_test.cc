@@ -270,7 +270,7 @@ TEST_F(RunCliTest, SkipsAndReportsEventsThatAreRejected) {
     EXPECT_EQ(run.exit_status, 0) << c.line << run.err;
     EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n", "1 Bound late n")) << c.line;
     EXPECT_THAT(run.err,
-                AllOf(StartsWith("berth: error: " + folder_ + "/e.jsonl:3: " + c.message),
+                AllOf(StartsWith(kNow + "berth: error: " + folder_ + "/e.jsonl:3: " + c.message),
                       HasSubstr("; the event is skipped\n"),
                       HasSubstr("2 bound, 0 pending; 1 node; 3 events in 1s; 1 event rejected.\n")))
         << c.line;
@@ -306,9 +306,9 @@ TEST_F(RunCliTest, ReportsTheFirstTwentyRejectedEvents) {
   EXPECT_THAT(twenty, HasSubstr("20 events rejected.\n"));
   const std::string more = play(1204);
   EXPECT_EQ(more.find("/e.jsonl:21:"), std::string::npos);
-  EXPECT_THAT(more,
-              HasSubstr("berth: error: 20 events were rejected; further ones are counted, but "
-                        "not reported\n"));
+  EXPECT_THAT(
+      more, HasSubstr(kNow + "berth: error: 20 events were rejected; further ones are counted, but "
+                             "not reported\n"));
   EXPECT_THAT(more, HasSubstr("1,204 events rejected.\n"));
 }
 
@@ -378,8 +378,8 @@ TEST_F(RunCliTest, PrintsLogLinesOfPlugins) {
   const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "1")),
                            {"--plugin-dir", plugins});
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.err, StartsWith("berth: warning: NodeName: looked at a node\n"
-                                  "1 bound, 0 pending; 1 node; 2 events in 0s.\n"));
+  EXPECT_THAT(run.err, StartsWith(kNow + "berth: warning: NodeName: looked at a node\n"
+                                         "1 bound, 0 pending; 1 node; 2 events in 0s.\n"));
 }
 
 TEST_F(RunCliTest, StopsWhenTheOutputCannotBeWritten) {
