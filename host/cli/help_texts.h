@@ -54,7 +54,7 @@ JSON objects as kubectl prints them, on one line or on several:
 may repeat events, and it may come from a cluster whose own scheduler decides differently: an object
 in a resourceVersion that was seen before changes nothing, and a pod keeps the node that this
 scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
-DECISION events are skipped.
+DECISION events are skipped, and ATTEMPT events too in real time.
 
 An event that cannot be decoded or applied is reported on standard error with its line and its
 object, counted in the summary and skipped; the last good version of the object stays. Only the
@@ -65,8 +65,9 @@ error.
 With --time virtual the clock jumps to the next event, end of a backoff or time-out. Equal input and
 an equal seed then give equal decisions at equal times. --record writes the events with their times,
 and each decision as a DECISION event. Use the recording with --events, and the same --cluster and
---seed, to repeat the run. (A run that was recorded in real time is repeated as if decisions took no
-time.)
+--seed, to repeat the run. In real time, --record also writes an ATTEMPT event after each attempt to
+place a pod; with --time virtual, such a recording is repeated with each attempt in its place
+between the events.
 
 Save a profile, the file of --config or the library of a plugin while berth runs, or send SIGHUP, to
 reload the configuration. The new configuration takes effect between two attempts. Pods that are
