@@ -2,11 +2,15 @@
 
 namespace berth::host {
 
+std::string KeptReason(std::string_view reason) { return Truncate(reason, kMaxReasonBytes, "..."); }
+
 StatusSink::StatusSink()
     : raw_{sizeof(berth_status), 0, this, &StatusSink::AddReason, &StatusSink::AddArgumentError} {}
 
 void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
-  static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(Text(text));
+  auto& sink = *static_cast<StatusSink*>(self->impl);
+  sink.has_null_reason_ |= IsNull(text);
+  sink.reasons_.push_back(IsNull(text) ? std::string(kNullReason) : KeptReason(Text(text)));
 }
 
 void StatusSink::AddArgumentError(berth_status* self, berth_str path, berth_str text) noexcept {

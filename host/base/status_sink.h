@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_BASE_STATUS_SINK_H_
 #define BERTH_HOST_BASE_STATUS_SINK_H_
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,9 +23,18 @@ struct ArgumentError {
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
 };
 
+// A longer reason is cut, so that a plugin cannot fill conditions and output.
+inline constexpr size_t kMaxReasonBytes = 1024;
+// The reason in place of one that is NULL, after the name of the plugin.
+inline constexpr std::string_view kNullReason = "gave a reason that is NULL";
+
+// Returns the reason of a plugin as the host keeps it: cut to kMaxReasonBytes, with "..." at the
+// end.
+std::string KeptReason(std::string_view reason);
+
 // Collects the reasons and argument errors that a plugin adds through a berth_status. Pass raw() to
 // the call, and read the texts after it. The sink copies each text when it is added, as abi.h
-// promises.
+// promises. It keeps KeptReason() of a reason, and kNullReason for a reason that is NULL.
 // Threading: used by one thread, for one plugin call.
 // Must not: be moved or copied, because raw() points to this object.
 class StatusSink {
@@ -40,6 +50,8 @@ class StatusSink {
   // reasons() and argument_errors() return the texts in the order in which the plugin added them.
   std::span<const std::string> reasons() const { return reasons_; }
   std::span<const ArgumentError> argument_errors() const { return argument_errors_; }
+  // Returns true if a reason was NULL, which breaks the contract.
+  bool has_null_reason() const { return has_null_reason_; }
 
   // Returns the reasons as kube-scheduler's Status.Message() does, such as "first, second"; empty
   // if no reason was added.
@@ -52,6 +64,7 @@ class StatusSink {
   berth_status raw_;
   std::vector<std::string> reasons_;
   std::vector<ArgumentError> argument_errors_;
+  bool has_null_reason_ = false;
 };
 
 // Returns the name of a code, such as "Unschedulable". The names of codes 0 to 6 are those of

@@ -18,6 +18,37 @@ TEST(StatusSink, KeepsReasonsInOrderAndCopiesThem) {
   EXPECT_THAT(sink.reasons(), ElementsAre("node(s) had untolerated taint", ""));
 }
 
+TEST(StatusSink, CutsLongReasons) {
+  const std::string most(kMaxReasonBytes, 'x');
+  const struct {
+    const char* name;
+    std::string given;
+    std::string kept;
+  } cases[] = {
+      {"empty", "", ""},
+      {"of the greatest length", most, most},
+      {"one byte longer", most + "y", most.substr(3) + "..."},
+      // The text has 1021 bytes before the mark, which is within the character of two bytes.
+      {"cut within a character", most.substr(4) + "\u00e9" + most, most.substr(4) + "..."},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    StatusSink sink;
+    sink.raw()->add_reason(sink.raw(), AsStr(c.given));
+    EXPECT_THAT(sink.reasons(), ElementsAre(c.kept));
+    EXPECT_FALSE(sink.has_null_reason());
+  }
+}
+
+TEST(StatusSink, ReportsAReasonThatIsNull) {
+  StatusSink sink;
+  sink.raw()->add_reason(sink.raw(), {nullptr, 0});
+  EXPECT_FALSE(sink.has_null_reason()) << "NULL with length 0 is an empty text";
+  sink.raw()->add_reason(sink.raw(), {nullptr, 1});
+  EXPECT_TRUE(sink.has_null_reason());
+  EXPECT_THAT(sink.reasons(), ElementsAre("", kNullReason));
+}
+
 TEST(StatusSink, KeepsEveryArgumentError) {
   StatusSink sink;
   sink.raw()->add_argument_error(sink.raw(), AsStr("/a"), AsStr("expected 1, found 2"));

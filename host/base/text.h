@@ -14,8 +14,12 @@ namespace berth::host {
 // Text and AsStr return views without copying.
 // Lifetime: that of the argument's characters.
 constexpr std::string_view Text(berth_str text) {
-  return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
+  const bool is_empty = text.len == 0 || text.ptr == nullptr;
+  return is_empty ? std::string_view() : std::string_view(text.ptr, text.len);
 }
+
+// Returns true if a plugin passed NULL where it must pass characters. Text() returns "" for it.
+constexpr bool IsNull(berth_str text) { return text.ptr == nullptr && text.len != 0; }
 
 constexpr berth_str AsStr(std::string_view text) { return {text.data(), text.size()}; }
 

@@ -11,6 +11,10 @@ namespace {
 TEST(Text, ConvertsToAndFromTheAbi) {
   EXPECT_EQ(Text(AsStr("node-a")), "node-a");
   EXPECT_EQ(Text(berth_str{nullptr, 0}), "");
+  EXPECT_EQ(Text(berth_str{nullptr, 3}), "");
+  EXPECT_FALSE(IsNull(berth_str{nullptr, 0}));
+  EXPECT_TRUE(IsNull(berth_str{nullptr, 3}));
+  EXPECT_FALSE(IsNull(AsStr("")));
 }
 
 TEST(Characters, AreClassifiedAsAscii) {

@@ -37,8 +37,9 @@ struct CommandEnvironment {
   std::string temporary_directory;  // The directory for private copies of plugin libraries.
   // A monotonic clock with an arbitrary start. Threading: any.
   std::function<int64_t()> steady_ns;
-  std::function<int64_t()> wall_ns;  // The time since 1970-01-01T00:00:00Z.
-  TerminalWidth out_width;           // The width of `out`; nullopt if it is not a terminal.
+  // The time since 1970-01-01T00:00:00Z. Threading: any.
+  std::function<int64_t()> wall_ns;
+  TerminalWidth out_width;  // The width of `out`; nullopt if it is not a terminal.
   bool err_is_terminal = false;
   bool out_is_live = false;  // `out` is a terminal or a pipe: each line must be written at once.
   int in_descriptor = -1;    // The file that `in` reads from, or -1.

@@ -7,6 +7,8 @@
 
 #include <berth/abi.h>
 
+#include "host/base/time.h"
+#include "host/base/time_units.h"
 #include "host/cli/commands.h"
 #include "host/process/cluster_files.h"
 
@@ -47,9 +49,16 @@ std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags) {
   return kLevels[static_cast<size_t>(std::min(flags.verbosity, 3) - 1)];
 }
 
-void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,
-                  std::string_view message) {
-  std::string line = std::string("berth: ").append(LevelName(level)).append(": ");
+std::string LogTime(int64_t wall_ns) {
+  // One nanosecond more than the milliseconds keeps the digits that FormatTime() would leave out.
+  std::string text = FormatTime(wall_ns - wall_ns % kMillisecond + 1);
+  constexpr size_t kMilliseconds = std::string_view("2026-01-10T08:00:00.250").size();
+  return text.replace(kMilliseconds, std::string::npos, "Z ");
+}
+
+void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
+                  std::string_view plugin, std::string_view message) {
+  std::string line = std::string(time).append("berth: ").append(LevelName(level)).append(": ");
   if (!plugin.empty()) line.append(plugin).append(": ");
   progress.Print(line.append(Printable(message)).append(1, '\n'));
 }
@@ -66,7 +75,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
   options.loop.log_level = LogLevelOf(flags).value_or(BERTH_LOG_WARN);
   options.loop.log = [&progress](uint32_t level, std::string_view plugin,
                                  std::string_view message) {
-    PrintLogLine(progress, level, plugin, message);
+    PrintLogLine(progress, "", level, plugin, message);
   };
   auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);
   for (const std::string& file : flags.cluster_files) {

@@ -98,9 +98,12 @@ Status CheckStandardInput(std::string_view command, std::span<const std::string>
 
 // Returns the log level that --verbose selects; none if --verbose was not given.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
-// Prints a log line: "berth: warning: acme.RackPower: message".
-void PrintLogLine(Progress& progress, uint32_t level, std::string_view plugin,
-                  std::string_view message);
+// Prints a log line: "berth: warning: acme.RackPower: message". `time` is in front of it: empty, or
+// what LogTime() returns.
+void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
+                  std::string_view plugin, std::string_view message);
+// Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
+std::string LogTime(int64_t wall_ns);
 
 // The explanation of a run that ended although pods would be tried again.
 inline constexpr std::string_view kNoProgressText =

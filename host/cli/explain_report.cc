@@ -69,7 +69,7 @@ Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
     const RowVerdict& verdict = attempt.verdicts[row];
     nodes[NodeName(attempt, row)] =
         RejectionOf(PluginName(attempt, verdict.plugin), verdict.code,
-                    attempt.cycle(verdict.plugin).ReasonTexts(verdict.reasons));
+                    attempt.cycle(verdict.plugin).RejectionTexts(verdict.reasons));
   }
   if (attempt.subset.has_value() && !attempt.nominated_only) {
     const std::string reason = AbsentReason(attempt);

@@ -54,7 +54,7 @@ JSON objects as kubectl prints them, on one line or on several:
 may repeat events, and it may come from a cluster whose own scheduler decides differently: an object
 in a resourceVersion that was seen before changes nothing, and a pod keeps the node that this
 scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
-DECISION events are skipped.
+DECISION events are skipped, and ATTEMPT events too in real time.
 
 An event that cannot be decoded or applied is reported on standard error with its line and its
 object, counted in the summary and skipped; the last good version of the object stays. Only the
@@ -65,13 +65,19 @@ error.
 With --time virtual the clock jumps to the next event, end of a backoff or time-out. Equal input and
 an equal seed then give equal decisions at equal times. --record writes the events with their times,
 and each decision as a DECISION event. Use the recording with --events, and the same --cluster and
---seed, to repeat the run. (A run that was recorded in real time is repeated as if decisions took no
-time.)
+--seed, to repeat the run. In real time, --record also writes an ATTEMPT event after each attempt to
+place a pod; with --time virtual, such a recording is repeated with each attempt in its place
+between the events.
 
 Save a profile, the file of --config or the library of a plugin while berth runs, or send SIGHUP, to
 reload the configuration. The new configuration takes effect between two attempts. Pods that are
 being bound continue with the plugins that they began with. If the new configuration has errors,
 they are printed and the running configuration is kept.
+
+Log lines and the lines about reloads are printed on standard error. They begin with the time in
+UTC, also with --time virtual, and the line about a reload names the files that have changed:
+  2026-01-10T08:00:00.250Z berth: warning: acme.RackPower: no rack has the label
+  2026-01-10T08:00:03.125Z berth: reloaded: default-scheduler; changed: /etc/berth/acme.toml
 
 Decisions (.type in JSON):
   Bound    the pod has a node
@@ -120,7 +126,7 @@ failed five times each since the cluster last changed (NoProgress in the summary
 inline constexpr std::string_view kExplainExamples = R"(Examples:
   berth explain --cluster dump.json --pod web/frontend-0
   kubectl get nodes,pods -A -o json | berth explain --cluster - --pod frontend-0
-  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq .nodes
+  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq '.chosen // .message'
 
 Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
 Reserve and Permit are tried too, and undone. PreBind and Bind are not called, so that a pod which
@@ -167,7 +173,9 @@ A profile is a TOML file that sets which plugins decide for the pods of one spec
 )";
 
 inline constexpr std::string_view kProfileExitStatus =
-    "Exit status: 0 success, 2 there are errors, 3 a plugin called exit().";
+    "Exit status: 0 success, 1 check: the profiles are valid, but the attempt to place a pod "
+    "without\n"
+    "requests fails with an error, 2 there are errors, 3 a plugin called exit().";
 
 inline constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list

@@ -127,15 +127,23 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
   const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
-  if (Status status = TryCreatePlugins(set->plugins, set->specs, env.report_crashes); !status.ok())
-    return Fail(env, status);
+  const auto trials = TryProfiles(set->plugins, set->specs, env.report_crashes);
+  if (!trials.ok()) return Fail(env, trials.status());
   std::string out;
+  int exit_status = kExitDone;
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     const Profile& profile = set->profiles[i];
+    if (const std::string& error = (*trials)[i]; !error.empty()) {
+      Fail(env,
+           Status::InvalidArgument(
+               profile.file + ": the attempt to place a pod without requests fails: " + error));
+      exit_status = kExitNotAllScheduled;
+      continue;
+    }
     out += profile.file + ": valid: schedulerName " + profile.scheduler_name.value + ", " +
            CountOf(set->specs[i].plugins.size(), "plugin") + "\n";
   }
-  return Print(env, out, kExitDone);
+  return Print(env, out, exit_status);
 }
 
 int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {

@@ -98,12 +98,15 @@ class RunPrinter final : public RunObserver {
   }
   void OnReload(const ReloadResult& result) override {
     env_.out.flush();  // Keeps the order of decisions and reloads, if both streams are one file.
+    const std::string changed =
+        result.changed.empty() ? "" : "; changed: " + Printable(Join(result.changed, ", "));
+    std::string text = LogTime(env_.wall_ns()) + "berth: ";
     if (!result.status.ok()) {
-      progress_.Print("berth: reload failed; the running configuration is kept:\n" +
-                      std::string(result.status.message()) + '\n');
+      text += "reload failed; the running configuration is kept" + changed + ":\n";
+      progress_.Print(text.append(result.status.message()) + '\n');
       return;
     }
-    std::string text = "berth: reloaded: " + Join(result.profiles, ", ");
+    text += "reloaded: " + Join(result.profiles, ", ") + changed;
     if (!result.needs_restart.empty()) {
       text += "; restart berth to apply " + Join(result.needs_restart, ", ");
     }
@@ -111,7 +114,7 @@ class RunPrinter final : public RunObserver {
   }
   bool OnIdle() override { return Flush(); }
   void OnLog(uint32_t level, std::string_view plugin, std::string_view message) override {
-    PrintLogLine(progress_, level, plugin, message);
+    PrintLogLine(progress_, LogTime(env_.wall_ns()), level, plugin, message);
   }
 
   // Returns false if the output has failed, and keeps the errno of the first failure.

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "host/base/status_sink.h"
@@ -14,6 +15,7 @@ using Json = nlohmann::ordered_json;
 // The result for all pods that were pending.
 struct Outcome {
   std::vector<PodOutcome> pods;
+  size_t decisions = 0;  // Pods with a result: those that were not gated or left over at the end.
   size_t placed = 0;
   size_t refused = 0;
   size_t skipped = 0;
@@ -25,9 +27,10 @@ struct Outcome {
   Simulation::End end = Simulation::End::kAtRest;
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
-  // Returns 0 if no time has passed.
-  double decisions_per_second() const {
-    return took_ns == 0 ? 0 : static_cast<double>(pods.size()) / seconds();
+  // Returns nullopt if nothing was decided, or if no time has passed.
+  std::optional<double> decisions_per_second() const {
+    if (decisions == 0 || took_ns == 0) return std::nullopt;
+    return static_cast<double>(decisions) / seconds();
   }
 };
 
@@ -51,6 +54,7 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
   outcome.end = simulation.Run(
       [&] { progress.ShowCount("Scheduling", simulation.outcome_count(), total, "pods"); }, stop);
   outcome.took_ns = steady_ns() - start_ns;
+  outcome.decisions = simulation.outcome_count();
   outcome.pods = simulation.TakeOutcomes();
   Count(outcome);
   outcome.others = simulation.loop().router().other_schedulers_pending();
@@ -92,18 +96,15 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
   for (const PodOutcome& pod : outcome.pods) {
     if (!quiet || pod.node.empty()) placements.push_back(Placement(pod));
   }
-  return {{"placements", std::move(placements)},
-          {"summary",
-           {{"end", EndName(outcome.end)},
-            {"placed", outcome.placed},
-            {"refused", outcome.refused},
-            {"skipped", outcome.skipped},
-            {"undecided", outcome.undecided},
-            {"others", outcome.others},
-            {"nodes", outcome.nodes},
-            {"seconds", Rounded(outcome.seconds())},
-            {"decisionsPerSecond", Rounded(outcome.decisions_per_second())},
-            {"seed", outcome.seed}}}};
+  Json summary = {{"end", EndName(outcome.end)},    {"placed", outcome.placed},
+                  {"refused", outcome.refused},     {"skipped", outcome.skipped},
+                  {"undecided", outcome.undecided}, {"others", outcome.others},
+                  {"nodes", outcome.nodes},         {"seconds", Rounded(outcome.seconds())}};
+  if (const auto rate = outcome.decisions_per_second()) {
+    summary["decisionsPerSecond"] = Rounded(*rate);
+  }
+  summary["seed"] = outcome.seed;
+  return {{"placements", std::move(placements)}, {"summary", std::move(summary)}};
 }
 
 // ---- The table ----------------------------------------------------------------------------------
@@ -145,10 +146,12 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
   out += ".\n";
   if (outcome.pods.empty()) return;
   const bool short_run = outcome.seconds() < 1;
-  out += (short_run ? FormatFixed(outcome.seconds() * 1e3, 1) + " ms, "
-                    : FormatFixed(outcome.seconds(), 2) + " s, ") +
-         WithCommas(static_cast<uint64_t>(outcome.decisions_per_second())) + " decisions/s; seed " +
-         std::to_string(outcome.seed) + ".\n";
+  out += short_run ? FormatFixed(outcome.seconds() * 1e3, 1) + " ms"
+                   : FormatFixed(outcome.seconds(), 2) + " s";
+  if (const auto rate = outcome.decisions_per_second()) {
+    out += ", " + WithCommas(static_cast<uint64_t>(*rate)) + " decisions/s";
+  }
+  out += "; seed " + std::to_string(outcome.seed) + ".\n";
 }
 
 int ExitStatus(const Outcome& outcome, int signal) {

@@ -5,10 +5,18 @@
 #include <iterator>
 #include <map>
 
+#include "host/runtime/plugin_status.h"
+
 namespace berth::host {
 namespace {
 
 constexpr uint32_t kReasonBits = 64;
+
+// The number of nodes that a plugin rejected, by the bit of the reason, and without a reason.
+struct RejectedNodes {
+  std::array<uint32_t, kReasonBits> by_reason{};
+  uint32_t without_reason = 0;
+};
 
 // Calls each(row, verdict) for every row that a Filter plugin rejected.
 template <class Each>
@@ -36,20 +44,25 @@ std::string Sentence(const ReasonCounts& reasons) {
 }
 
 ReasonCounts CountReasons(const Attempt& attempt) {
-  std::vector<std::array<uint32_t, kReasonBits>> counts(attempt.plan().plugins().size());
+  std::vector<RejectedNodes> counts(attempt.plan().plugins().size());
   uint32_t rejected = 0;
   ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
     ++rejected;
+    RejectedNodes& nodes = counts[verdict.plugin];
+    nodes.without_reason += verdict.reasons == 0 ? 1 : 0;
     for (uint64_t mask = verdict.reasons; mask != 0; mask &= mask - 1) {
-      ++counts[verdict.plugin][static_cast<size_t>(__builtin_ctzll(mask))];
+      ++nodes.by_reason[static_cast<size_t>(__builtin_ctzll(mask))];
     }
   });
   ReasonCounts texts;
   for (uint32_t plugin = 0; plugin < counts.size(); ++plugin) {
+    const PluginCycle& cycle = attempt.cycle(plugin);
     for (uint32_t bit = 0; bit < kReasonBits; ++bit) {
-      if (counts[plugin][bit] == 0) continue;
-      texts[std::string(attempt.cycle(plugin).ReasonText(bit))] += counts[plugin][bit];
+      if (counts[plugin].by_reason[bit] == 0) continue;
+      texts[std::string(cycle.ReasonText(bit))] += counts[plugin].by_reason[bit];
     }
+    if (counts[plugin].without_reason == 0) continue;
+    texts[NoReason(cycle.plugin().name)] += counts[plugin].without_reason;
   }
   const uint32_t absent = attempt.live_rows().size() - rejected;
   if (absent > 0 && attempt.subset.has_value()) texts[AbsentReason(attempt)] += absent;

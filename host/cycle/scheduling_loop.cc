@@ -100,6 +100,7 @@ bool SchedulingLoop::Step() {
   settle_rounds_ = 0;
   const QueuedEntity* entity = queue_.Pop();
   if (entity == nullptr) return did_settle;
+  ++attempts_;
   Schedule(*entity);
   return true;
 }

@@ -133,6 +133,8 @@ class SchedulingLoop {
   void CancelBindings() { waiting_pods_.Cancel(); }
   // The number of pods that wait on Permit or are being bound.
   size_t binding_count() const { return waiting_pods_.all().size(); }
+  // The number of scheduling cycles, those of groups counted once, that Step() has run.
+  uint64_t attempts() const { return attempts_; }
 
   // ---- Parts ------------------------------------------------------------------------------------
 
@@ -186,6 +188,7 @@ class SchedulingLoop {
   GroupCycle group_cycle_;
   MemorySweeper sweeper_;
   uint32_t settle_rounds_ = 0;  // Calls of Step() since the last scheduling cycle.
+  uint64_t attempts_ = 0;
   bool stopping_ = false;
 };
 

@@ -214,7 +214,12 @@ std::optional<LoadError> PluginInstance::CopyReasons() {
     return Refusal(LoadErrorCode::kBadInstance, "a valid array of reasons", *fault);
   }
   for (uint32_t i = 0; i < raw_->reasons.count; ++i) {
-    reasons_.emplace_back(Text(*BERTH_AT(berth_str, raw_->reasons, i)));
+    const berth_str reason = *BERTH_AT(berth_str, raw_->reasons, i);
+    if (IsNull(reason)) {
+      return Refusal(LoadErrorCode::kBadInstance, "reason " + std::to_string(i) + " with a text",
+                     "NULL with length " + std::to_string(reason.len));
+    }
+    reasons_.push_back(KeptReason(Text(reason)));
   }
   return std::nullopt;
 }

@@ -41,14 +41,18 @@ void ConfigReloader::ReloadIfRequested(
 ReloadResult ConfigReloader::Reload(const Apply& apply) {
   // After an error, the files of this reading and of the previous reading are watched, because the
   // user may correct any of them.
-  for (auto& [path, stamp] : files_) stamp = StampOf(path);
+  ReloadResult result;
+  for (auto& [path, stamp] : files_) {
+    const FileStamp now = StampOf(path);
+    if (now != stamp) result.changed.push_back(path);
+    stamp = now;
+  }
   FileStamps files;
   const Result<RunConfig> config = read_(files);
   for (const auto& [path, stamp] : files) files_[path] = stamp;
-  if (!config.ok()) return {.status = config.status()};
-  if (Status status = apply(config->set); !status.ok()) return {.status = std::move(status)};
+  result.status = config.ok() ? apply(config->set) : config.status();
+  if (!result.status.ok()) return result;
   files_ = std::move(files);
-  ReloadResult result;
   for (const PlanSpec& spec : config->set.specs) result.profiles.push_back(spec.scheduler_name);
   result.needs_restart = ChangesThatNeedRestart(running_, config->host);
   return result;

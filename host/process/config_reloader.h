@@ -19,6 +19,9 @@ namespace berth::host {
 // The result of one reload.
 struct ReloadResult {
   Status status;  // An error: the running configuration is kept.
+  // The files and directories that have changed since they were read, by path. Empty if the reload
+  // was requested and no file has changed.
+  std::vector<std::string> changed = {};
   // On success: the schedulerNames of the profiles, and the keys of the host file whose new values
   // take effect only at a restart.
   std::vector<std::string> profiles = {};

@@ -58,6 +58,7 @@ TEST_F(ConfigReloaderTest, ReloadsOnceForSeveralRequests) {
   const std::vector<ReloadResult> results = Reload();
   ASSERT_EQ(results.size(), 1U);
   EXPECT_TRUE(results[0].status.ok());
+  EXPECT_THAT(results[0].changed, IsEmpty());
   EXPECT_THAT(results[0].profiles, ElementsAre("acme"));
   EXPECT_THAT(results[0].needs_restart, IsEmpty());
   EXPECT_THAT(Reload(), IsEmpty());
@@ -95,11 +96,11 @@ TEST_F(ConfigReloaderTest, AChangedFileRequestsAReload) {
   Write("22");  // The file changes after it was read and before the watch starts.
   reloader_.StartWatching();
   ASSERT_TRUE(waker_.Wait(kLongNs));
-  EXPECT_EQ(Reload().size(), 1U);
+  EXPECT_THAT(Reload().at(0).changed, ElementsAre(path_));
   read_error_ = Status::NotFound("no file");
   Write("333");
   ASSERT_TRUE(waker_.Wait(kLongNs));
-  EXPECT_EQ(Reload().size(), 1U);
+  EXPECT_THAT(Reload().at(0).changed, ElementsAre(path_)) << "an error names the file too";
   read_error_ = {};
   Write("4444");  // A failed reload keeps watching.
   ASSERT_TRUE(waker_.Wait(kLongNs));

@@ -45,10 +45,18 @@ Result<bool> EmbeddedScheduler::Apply(const StreamEvent& event) {
 }
 
 bool EmbeddedScheduler::Step() {
+  return StepWith([this] { return loop().Step(); });
+}
+
+bool EmbeddedScheduler::Settle() {
+  return StepWith([this] { return loop().Settle(); });
+}
+
+bool EmbeddedScheduler::StepWith(const std::function<bool()>& step_loop) {
   bool did = cluster_.FinishDeletions();
   if (did) stalls_.OnProgress();
   did |= cluster_.Deliver();
-  did |= loop().Step();
+  did |= step_loop();
   did |= cluster_.Deliver();
   return did;
 }

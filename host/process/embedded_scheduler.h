@@ -3,6 +3,7 @@
 #define BERTH_HOST_PROCESS_EMBEDDED_SCHEDULER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,6 +53,8 @@ class EmbeddedScheduler {
   // Finishes deletions that are due, delivers what waits in the cluster, then runs one step of the
   // scheduling loop. Returns false if there was nothing to do.
   bool Step();
+  // Does what Step() does, except that it tries no pod. Returns false if there was nothing to do.
+  bool Settle();
   // Returns the time at which Step() next has work if no event or answer arrives before. Returns
   // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
@@ -75,6 +78,8 @@ class EmbeddedScheduler {
  private:
   EmbeddedScheduler(Stream stream, SchedulerOptions options);
   SchedulerOptions WithStallDetector(SchedulerOptions options);
+  // Delivers what waits in the cluster before and after `step_loop`.
+  bool StepWith(const std::function<bool()>& step_loop);
 
   // Each member outlives those after it, which use it.
   Interner interner_;

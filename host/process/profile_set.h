@@ -68,6 +68,16 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
 Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
                         const std::function<void(const CallMonitor* monitor)>& report_crashes);
 
+// Creates the plugins like TryCreatePlugins(), and lets each profile decide about a pod without
+// requests and constraints, on two empty nodes, up to Permit. A plugin that returns an error there
+// returns it for other pods too, for example if the profile selects its Filter without the
+// PreFilter that Filter requires.
+// Returns: for each profile the error of its attempt; "" if the pod got a node or was rejected.
+// Errors:  those of TryCreatePlugins.
+Result<std::vector<std::string>> TryProfiles(
+    std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+    const std::function<void(const CallMonitor* monitor)>& report_crashes);
+
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_PROCESS_PROFILE_SET_H_

@@ -43,6 +43,8 @@ void Recording::AddEvent(StreamType type, int64_t after_ns, std::string_view obj
   file_ << R"(,"object":)" << Minify(object_json) << "}\n";
 }
 
+void Recording::AddAttempt(int64_t after_ns) { AddEvent(StreamType::kAttempt, after_ns, "{}"); }
+
 void Recording::AddDecision(const DecisionLine& line) {
   file_ << R"({"type":"DECISION","object":)" << DumpJson(ToJson(line)) << "}\n";
 }

@@ -14,18 +14,22 @@
 
 namespace berth::host {
 
-// Writes lines that ReadStreamEvent() reads: events, with the time since the event before, and
-// decisions as {"type":"DECISION","object":{...}}, which change nothing when they are read.
+// Writes lines that ReadStreamEvent() reads: events and attempts, with the time since the event or
+// attempt before, and decisions as {"type":"DECISION","object":{...}}, which change nothing when
+// they are read.
 class Recording {
  public:
   // Creates the file, or empties the one that exists.
   // Errors: NotFound, PermissionDenied, InvalidArgument. Each message begins with the path.
   static Result<std::unique_ptr<Recording>> Create(const std::string& path);
 
-  // `after_ns`: the time since the event before. `object_json` must be valid JSON; its white space
-  // is removed.
+  // `after_ns`: the time since the event or attempt before. `object_json` must be valid JSON; its
+  // white space is removed.
   void AddEvent(StreamType type, int64_t after_ns, std::string_view object_json);
   void AddDecision(const DecisionLine& line);
+  // Records that a pod or group was tried. `after_ns`: as for AddEvent(), to which the attempt is
+  // the event before.
+  void AddAttempt(int64_t after_ns);
   // Flushes the file. Errors: as status().
   Status Flush();
   // Returns an error if anything that was flushed could not be written. Errors: Unavailable, with

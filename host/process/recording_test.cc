@@ -24,11 +24,13 @@ TEST(RecordingTest, WritesEventsAndDecisionsAsLines) {
   (*recording)->AddEvent(StreamType::kAdded, 0, "{\n  \"kind\": \"a b\"\n}");
   (*recording)->AddEvent(StreamType::kDeleted, 1'500'000'000, "{}");
   (*recording)->AddDecision(kBound);
+  (*recording)->AddAttempt(2'000'000);
   ASSERT_TRUE((*recording)->Flush().ok());
   EXPECT_EQ(ReadAll(path),
             R"({"type":"ADDED","object":{"kind":"a b"}}
 {"type":"DELETED","after":"1.5s","object":{}}
 {"type":"DECISION","object":{"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}}
+{"type":"ATTEMPT","after":"2ms","object":{}}
 )");
   std::remove(path.c_str());
 }

@@ -39,7 +39,8 @@ Result<bool> StreamCluster::Apply(const StreamEvent& event) {
     case StreamType::kModified: return Put(event.type, event.object);
     case StreamType::kDeleted: return Delete(event.object);
     case StreamType::kBookmark:
-    case StreamType::kDecision: break;
+    case StreamType::kDecision:
+    case StreamType::kAttempt: break;
   }
   return false;
 }

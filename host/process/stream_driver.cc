@@ -11,6 +11,8 @@ namespace {
 
 // In real time, at most this many events are applied before the scheduler runs.
 constexpr size_t kMaxEventsAtOnce = 1000;
+// While a recording is followed, the scheduler may do this much work before the time passes.
+constexpr uint32_t kMaxSettleRounds = 32;
 // About 95 years. Later times do not fit into a timestamp.
 constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
 
@@ -23,8 +25,8 @@ Status StreamDriver::Run() {
     if (StopRequested()) Stop();
     if (!stopping_) StopOnError(ApplyDueEvents());
     if (parts_.before_step && !stopping_) parts_.before_step();
-    if (SkipToNextEvent()) continue;
-    const bool did = parts_.scheduler->Step();
+    if (FollowRecording() || SkipToNextEvent()) continue;
+    const bool did = Step();
     parts_.reporter->ReportWaitingPods();
     // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
     const bool has_more = !stopping_ && (has_due_events_ || StopRequested());
@@ -54,7 +56,9 @@ Status StreamDriver::ApplyDueEvents() {
     if (!next_.has_value()) {
       if (Status status = FetchEvent(); !status.ok()) return status;
     }
+    has_attempts_ |= IsNextAnAttempt();
     if (!next_.has_value() || next_->due_ns > now_ns || StopRequested()) return {};
+    if (is_virtual() && IsNextAnAttempt()) return {};
     ApplyNext(now_ns);
   }
   has_due_events_ = true;
@@ -118,7 +122,7 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
   last_due_ns_ = next.event.after_ns > 0 ? next.due_ns : std::max(next.due_ns, now_ns);
   const StreamEvent& event = next.event;
   if (!event.rejection.ok()) return Reject(event.rejection);
-  if (event.type == StreamType::kBookmark || event.type == StreamType::kDecision) return;
+  if (!HasObject(event.type)) return;
   const Result<bool> changed = parts_.scheduler->Apply(event);
   if (!changed.ok()) return Reject(PlaceInEvent(next.text, changed.status()));
   ++events_;
@@ -134,6 +138,45 @@ bool StreamDriver::IsDone() {
   if (stopping_) return parts_.scheduler->loop().binding_count() == 0;
   if (!stream_ended_ || next_.has_value()) return false;
   return (parts_.scheduler->AtRest() && !HasRetries()) || parts_.scheduler->IsStalled();
+}
+
+bool StreamDriver::IsNextAnAttempt() const {
+  return next_.has_value() && next_->event.rejection.ok() &&
+         next_->event.type == StreamType::kAttempt;
+}
+
+bool StreamDriver::FollowRecording() {
+  if (!is_virtual() || !has_attempts_ || stopping_ || !next_.has_value()) return false;
+  const int64_t now_ns = parts_.clock->NowNs();
+  if (next_->due_ns <= now_ns) return !IsNextAnAttempt();
+  // A plugin that always requests something must not stop the time.
+  if (++settle_rounds_ < kMaxSettleRounds && parts_.scheduler->Settle()) return true;
+  settle_rounds_ = 0;
+  const std::optional<int64_t> step_ns = parts_.scheduler->NextStepNs();
+  const bool is_sooner = step_ns.has_value() && *step_ns > now_ns && *step_ns < next_->due_ns;
+  parts_.virtual_clock->AdvanceTo(is_sooner ? *step_ns : next_->due_ns);
+  return true;
+}
+
+bool StreamDriver::Step() {
+  const int64_t now_ns = parts_.clock->NowNs();
+  const uint64_t attempts = parts_.scheduler->loop().attempts();
+  bool did = parts_.scheduler->Step();
+  const bool did_try = parts_.scheduler->loop().attempts() > attempts;
+  const bool is_awaited = is_virtual() && IsNextAnAttempt();
+  if (did_try && parts_.recording != nullptr && (!is_virtual() || has_attempts_)) {
+    parts_.recording->AddAttempt(now_ns - recorded_ns_);
+    recorded_ns_ = now_ns;
+  }
+  if (!is_awaited || did_try) {
+    if (is_awaited) ApplyNext(now_ns);
+    return did;
+  }
+  // The recorded attempt has not been made yet.
+  did = did || parts_.scheduler->WaitForThreads(*parts_.waker);
+  // With other profiles or plugins than in the recorded run there may be no pod to try.
+  if (!did) ApplyNext(now_ns);
+  return true;
 }
 
 // Attempts take no virtual time, so that pods which are always requeued at once could keep the next

@@ -38,6 +38,11 @@ namespace berth::host {
 // it jumps to the next event. The result depends on the stream and the seed alone, however slowly
 // the stream comes; only plugins with threads of their own can make a difference.
 //
+// In real time an attempt takes time, so that events come between attempts. A recording of such a
+// run has an ATTEMPT event after each attempt. Where a stream has ATTEMPT events, virtual time
+// follows the recording: the driver tries one pod, or group, for each ATTEMPT event, and none
+// between other events. Real time ignores ATTEMPT events.
+//
 // Threading: the scheduling thread.
 class StreamDriver {
  public:
@@ -104,6 +109,14 @@ class StreamDriver {
   // Keeps the first error and stops.
   void StopOnError(Status status);
   bool IsDone();
+  // Follows a recording with ATTEMPT events: advances virtual time towards the next event, and
+  // meanwhile does what has to be done besides attempts. Returns false if an attempt is due now, or
+  // if there is no such recording.
+  bool FollowRecording();
+  bool IsNextAnAttempt() const;
+  // Makes one step of the scheduler and records it if it was an attempt. Returns false if there was
+  // nothing to do.
+  bool Step();
   // Advances virtual time to the next event if the scheduler is stalled at the present time.
   // Returns false otherwise.
   bool SkipToNextEvent();
@@ -116,7 +129,10 @@ class StreamDriver {
   const Parts parts_;
   std::optional<PendingEvent> next_;
   int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.
-  int64_t recorded_ns_ = 0;  // When the last recorded event was applied; at first, the start.
+  // When the last recorded event was applied, or attempt was made; at first, the start.
+  int64_t recorded_ns_ = 0;
+  bool has_attempts_ = false;   // The stream has ATTEMPT events.
+  uint32_t settle_rounds_ = 0;  // Calls of Settle() at the present time.
   size_t events_ = 0;
   size_t rejected_ = 0;
   bool has_event_ = false;  // An event was read, so that the file is a stream.

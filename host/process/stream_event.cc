@@ -19,11 +19,12 @@ struct TypeWord {
   std::string_view word;
   StreamType type;
 };
-constexpr std::array<TypeWord, 5> kTypes = {{{"ADDED", StreamType::kAdded},
+constexpr std::array<TypeWord, 6> kTypes = {{{"ADDED", StreamType::kAdded},
                                              {"MODIFIED", StreamType::kModified},
                                              {"DELETED", StreamType::kDeleted},
                                              {"BOOKMARK", StreamType::kBookmark},
-                                             {"DECISION", StreamType::kDecision}}};
+                                             {"DECISION", StreamType::kDecision},
+                                             {"ATTEMPT", StreamType::kAttempt}}};
 constexpr std::string_view kErrorType = "ERROR";
 
 // The event without its object.
@@ -77,7 +78,7 @@ Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
         "events, and pass existing objects with --cluster");
   }
   if (!known) {
-    return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK or DECISION",
+    return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT",
                     envelope.type.empty() ? "nothing" : Quoted(envelope.type));
   }
   if (!envelope.after.has_value()) return {};
@@ -106,7 +107,7 @@ Status EventReader::Read(StreamEvent& event) {
   if (const auto again = root_.reset().get(is_more)) return Syntax(again);
   if (envelope.type == kErrorType) return ReadServerError();
   if (Status status = ReadTimeAndType(envelope, event); !status.ok()) return status;
-  if (event.type == StreamType::kDecision || event.type == StreamType::kBookmark) return {};
+  if (!HasObject(event.type)) return {};
   if (envelope.other.has_value()) {
     return Expected("/", "the keys type, object and after", Quoted(*envelope.other));
   }

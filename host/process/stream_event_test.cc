@@ -64,6 +64,7 @@ TEST_F(StreamEventTest, ReadsEvents) {
       {"{'kind':'WatchEvent','type':'BOOKMARK','object':7,'more':{'after':'1s'}}", "BOOKMARK"},
       {"{'type':'DECISION','object':{'type':'Bound'},'seed':1}", "DECISION"},
       {"{'type':'DEC\\u0049SION'}", "DECISION"},
+      {"{'type':'ATTEMPT','after':'2ms','object':{}}", "ATTEMPT after 2000000"},
   };
   for (const Case& c : cases) EXPECT_EQ(Read(c.text), c.read) << c.text;
 }
@@ -76,7 +77,8 @@ TEST_F(StreamEventTest, RejectsAnEventWithLineObjectAndPath) {
   };
   const std::vector<Case> cases = {
       {"{'type':'Added'," + object + "}",
-       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT, "
+       "found "
        "'Added'"},
       {"{'type':7," + object + "}", "7: Pod default/a: /type: expected a string, found 7"},
       {"{'type':'ADDED','object':null}", "7: /object: expected an object, found null"},
@@ -119,16 +121,19 @@ TEST_F(StreamEventTest, ReportsATextThatIsNoWatchEvent) {
   };
   const std::vector<Case> cases = {
       {std::string("{'object':") + kPod + "}",
-       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "7: Pod default/a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT, "
+       "found "
        "nothing"},
       {kPod,
        "7: Pod default/a: /: expected a watch event, found an object; use kubectl with "
        "--output-watch-events to print events, and pass existing objects with --cluster"},
       {"{'apiVersion':'v1','kind':'Secret','metadata':{'name':'a'},'type':'Opaque'}",
-       "7: Secret a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found "
+       "7: Secret a: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT, "
+       "found "
        "'Opaque'"},
       {"{'type':'ADDED'}", "7: /object: expected the object, found nothing"},
-      {"{}", "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found nothing"},
+      {"{}",
+       "7: /type: expected ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT, found nothing"},
       {"{'a':\n01}", "8: expected ',' or '}', found '1'"},
   };
   for (const Case& c : cases) {

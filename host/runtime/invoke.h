@@ -34,12 +34,14 @@ struct PluginAnswer {
   std::string Message() const { return Join(reasons, ", "); }
 };
 
-// Calls `f(berth_status*)` and returns its answer. Allocates only for reasons.
+// Calls `f(berth_status*)` and returns its answer: BERTH_BUG if it is not Success and a reason is
+// NULL. Allocates only for reasons.
 template <std::invocable<berth_status*> F>
 PluginAnswer CallWithStatus(F&& f) {
   StatusSink sink;
   const berth_code code = f(sink.raw());
-  return {code, {sink.reasons().begin(), sink.reasons().end()}};
+  const bool is_bug = code != BERTH_SUCCESS && sink.has_null_reason();
+  return {is_bug ? BERTH_BUG : code, {sink.reasons().begin(), sink.reasons().end()}};
 }
 
 // Calls `f()` inside a PluginCall and returns what it returns: for functions that belong to no

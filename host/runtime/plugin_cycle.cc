@@ -6,6 +6,7 @@
 #include "host/api/objects.h"
 #include "host/base/assert.h"
 #include "host/runtime/plugin_call.h"
+#include "host/runtime/plugin_status.h"
 
 namespace berth::host {
 namespace {
@@ -102,6 +103,10 @@ std::vector<std::string> PluginCycle::ReasonTexts(uint64_t mask) const {
     if ((mask >> bit & 1) != 0) texts.emplace_back(ReasonText(bit));
   }
   return texts;
+}
+
+std::vector<std::string> PluginCycle::RejectionTexts(uint64_t mask) const {
+  return RejectionReasons(plugin_.name, ReasonTexts(mask));
 }
 
 berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,

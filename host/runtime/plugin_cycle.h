@@ -53,6 +53,8 @@ class PluginCycle {
   // Returns the texts of a mask, in the order of the bits.
   std::vector<std::string> ReasonTexts(uint64_t mask) const;
   std::string_view ReasonText(uint32_t bit) const;
+  // Returns the texts of a rejection; NoReason() if the mask is empty.
+  std::vector<std::string> RejectionTexts(uint64_t mask) const;
 
   // Returns the plugin's view of a block of rows. `columns`: memory of the caller, which must
   // outlive the block. `selected`: block indices; as many as `count` means all.

@@ -61,6 +61,9 @@ PluginStatus AnswerError(const PlannedPlugin& plugin, Point point, const PluginA
 }
 
 PluginStatus PointStatus(const PlannedPlugin& plugin, Point point, PluginAnswer answer) {
+  if (IsRejection(answer.code) && IsAnswer(point, answer.code)) {
+    return {answer.code, plugin.id, RejectionReasons(plugin.name, std::move(answer.reasons))};
+  }
   if (IsAnswer(point, answer.code)) return {answer.code, plugin.id, std::move(answer.reasons)};
   if (!IsAsync(point) || !IsObstacle(answer.code)) return AnswerError(plugin, point, answer);
   return PluginError(plugin, point, FailureText(answer.code, answer.Message()));

@@ -4,11 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 
+#include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/queue/queue_policy.h"
 
@@ -18,6 +20,21 @@ namespace berth::host {
 constexpr bool IsRejection(berth_code code) {
   return code == BERTH_UNSCHEDULABLE || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
          code == BERTH_PENDING;
+}
+
+// Return the reason in place of one that the plugin did not give.
+inline std::string NoReason(std::string_view plugin) {
+  return std::string(plugin) + " gave no reason";
+}
+inline std::string NullReason(std::string_view plugin) {
+  return std::string(plugin).append(" ").append(kNullReason);
+}
+
+// Returns the reasons of a rejection by the plugin, or NoReason() if there are none.
+inline std::vector<std::string> RejectionReasons(std::string_view plugin,
+                                                 std::vector<std::string> reasons) {
+  if (reasons.empty()) reasons.push_back(NoReason(plugin));
+  return reasons;
 }
 
 // A code, the plugin that gave it, and its reasons.

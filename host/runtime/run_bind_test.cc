@@ -141,7 +141,7 @@ TEST_F(BindRunTest, SeveralRunsAtATime) {
   stage_.Drain();
   const auto log = TakeLog();
   ASSERT_EQ(log.size(), 100U);
-  EXPECT_EQ(log[0], "99 Unschedulable");
+  EXPECT_EQ(log[0], "99 Unschedulable: puppet.A gave no reason");
   EXPECT_EQ(log[99], "0 Success");
 }
 

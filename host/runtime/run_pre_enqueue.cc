@@ -116,7 +116,9 @@ std::optional<Gate> PluginQueuePolicy::RunPlugin(PluginId id, const Pod& pod) co
              },
              {.pod = view});
   if (answer.ok()) return std::nullopt;
-  if (IsRejection(answer.code)) return Gate{id, answer.code, std::move(answer.reasons)};
+  if (IsRejection(answer.code)) {
+    return Gate{id, answer.code, RejectionReasons(plugin.name, std::move(answer.reasons))};
+  }
   PluginStatus error = AnswerError(plugin, Point::kPreEnqueue, answer);
   plugin.host->Log(BERTH_LOG_ERROR, error.reasons.front());
   return Gate{id, error.code, std::move(error.reasons)};

@@ -60,7 +60,8 @@ class PreFilterOut {
   }
 
   static int32_t AddReason(berth_pre_filter_out* self, berth_str text) noexcept {
-    return static_cast<PreFilterOut*>(self->impl)->cycle_.AddReason(Text(text));
+    PluginCycle& cycle = static_cast<PreFilterOut*>(self->impl)->cycle_;
+    return cycle.AddReason(IsNull(text) ? NullReason(cycle.plugin().name) : KeptReason(Text(text)));
   }
 
   PluginCycle& cycle_;
@@ -112,8 +113,8 @@ PluginStatus RunPreFilter(Attempt& attempt) {
       continue;
     }
     if (answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-      attempt.pre_filter_rejection =
-          PluginStatus{answer.code, plugin.id, std::move(answer.reasons)};
+      attempt.pre_filter_rejection = PluginStatus{
+          answer.code, plugin.id, RejectionReasons(plugin.name, std::move(answer.reasons))};
       if (answer.code == BERTH_UNSCHEDULABLE) continue;
       // The subsets of other plugins do not matter any more.
       attempt.subset_plugins.clear();

@@ -49,7 +49,7 @@ TEST_F(RunReserveTest, EveryAnswer) {
       {"success", {BERTH_SUCCESS}, "Success", ""},
       {"the reasons of a success are dropped", {BERTH_SUCCESS, {"fine"}}, "Success", ""},
       {"unschedulable", {BERTH_UNSCHEDULABLE, {"no", "never"}}, "Unschedulable: no, never", ""},
-      {"unschedulable without a reason", {BERTH_UNSCHEDULABLE}, "Unschedulable", ""},
+      {"without a reason", {BERTH_UNSCHEDULABLE}, "Unschedulable: puppet.A gave no reason", ""},
       {"unresolvable",
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
@@ -111,6 +111,24 @@ TEST_F(RunReserveTest, EveryAnswer) {
     EXPECT_EQ(stage.PluginName(status.plugin), status.ok() ? "" : "puppet.A");
     EXPECT_EQ(next_was_asked, status.ok());
     EXPECT_EQ(Join(stage.Faults(), ", "), row.fault);
+  }
+}
+
+TEST_F(RunReserveTest, AReasonThatIsNullIsABugOfThePlugin) {
+  for (const berth_code code : {BERTH_UNSCHEDULABLE, BERTH_ERROR, BERTH_SUCCESS}) {
+    SCOPED_TRACE(code);
+    Stage stage;
+    stage.Add("puppet.A", {Point::kReserve}).reserve =
+        [code](const berth_cycle&, const berth_target&, berth_status* status) {
+          status->add_reason(status, {nullptr, 7});
+          return code;
+        };
+    stage.Build();
+    const bool is_bug = code != BERTH_SUCCESS;
+    EXPECT_EQ(TextOf(RunReserve(stage.Begin(), 1)),
+              is_bug ? "Error: running Reserve plugin \"puppet.A\": gave a reason that is NULL"
+                     : "Success");
+    EXPECT_EQ(Join(stage.Faults(), ", "), is_bug ? "puppet.A Reserve exception" : "");
   }
 }
 

@@ -100,9 +100,10 @@ TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
   const std::string by_other =
       " by " + std::to_string(services_.plugin_ids.IdOf("binpack", "test.Plugin"));
   EXPECT_NE(by, by_other);
-  EXPECT_THAT(scheduler_.asked,
-              ElementsAre("allow uid-a" + by, "reject uid-b" + by_other + ": too late",
-                          "allow uid-c" + by, "reject uid-c" + by + ": "));
+  EXPECT_THAT(
+      scheduler_.asked,
+      ElementsAre("allow uid-a" + by, "reject uid-b" + by_other + ": too late", "allow uid-c" + by,
+                  "reject uid-c" + by + ": test.Plugin gave no reason"));
 }
 
 // Which services may be called at which point.

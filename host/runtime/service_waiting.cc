@@ -1,6 +1,10 @@
 // The service berth.waiting/1.
+#include <string>
+
+#include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
+#include "host/runtime/plugin_status.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -27,8 +31,10 @@ berth_code Allow(const berth_host* host, berth_str pod_uid) noexcept {
 berth_code Reject(const berth_host* host, berth_str pod_uid, berth_str reason) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
-  const bool waits =
-      instance.services().scheduler->Reject(Text(pod_uid), instance.id(), Text(reason));
+  std::string text = KeptReason(Text(reason));
+  if (IsNull(reason)) text = NullReason(instance.plugin());
+  if (text.empty()) text = NoReason(instance.plugin());
+  const bool waits = instance.services().scheduler->Reject(Text(pod_uid), instance.id(), text);
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/status_sink.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
 
@@ -137,6 +138,18 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
   completion.complete(done, BERTH_ERROR, AsStr("first"));
   completion.complete(done, BERTH_SUCCESS, AsStr("second"));
   EXPECT_THAT(answers, ElementsAre("1 first"));
+}
+
+TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
+  const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
+  std::vector<std::string> answers;
+  for (const berth_code code : {BERTH_ERROR, BERTH_SUCCESS}) {
+    berth_done* done = host_->promises().Open([&](berth_code answer, std::string_view reason) {
+      answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
+    });
+    completion.complete(done, code, {nullptr, 3});
+  }
+  EXPECT_THAT(answers, ElementsAre("Bug gave a reason that is NULL", "Success "));
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ PluginStatus WhatIf::RunFilters() {
   if (PluginStatus status = RunFilters(verdict); !status.ok()) return status;
   if (verdict.code == BERTH_SUCCESS) return {};
   const PluginCycle& cycle = attempt_.cycle(verdict.plugin);
-  return {verdict.code, cycle.plugin().id, cycle.ReasonTexts(verdict.reasons)};
+  return {verdict.code, cycle.plugin().id, cycle.RejectionTexts(verdict.reasons)};
 }
 
 PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator) {

@@ -1,4 +1,5 @@
 // The commands as a user calls them, with the plugins of this build. Only the clock is fake.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -124,6 +125,28 @@ TEST_F(CliTest, SchedulesThePodFilesAfterTheCluster) {
   EXPECT_EQ(placements[0]["node"], "b");
   EXPECT_EQ(placements[1]["name"], "a-second");
   EXPECT_FALSE(placements[1].contains("node"));
+}
+
+TEST_F(CliTest, PrintsNoRateIfNothingWasDecided) {
+  const std::string gated = PodOf("gated", "1", "  schedulingGates: [{name: hold}]\n");
+  const struct {
+    const char* name;
+    std::string cluster;
+    bool has_rate;
+  } cases[] = {
+      {"no pod", kNodes, false},
+      {"a gated pod", kNodes + gated, false},
+      {"a pod that is placed", kNodes + PodOf("web", "1"), true},
+      {"a pod that is refused", kNodes + PodOf("huge", "16"), true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string cluster = File("c.yaml", c.cluster);
+    EXPECT_EQ(Run({"simulate", "--cluster", cluster}).out.find("decisions/s") != std::string::npos,
+              c.has_rate);
+    const Json json = Run({"simulate", "--cluster", cluster, "--output", "json"}).json();
+    EXPECT_EQ(json["summary"].contains("decisionsPerSecond"), c.has_rate);
+  }
 }
 
 TEST_F(CliTest, ReadsSeveralFiles) {
@@ -308,6 +331,30 @@ TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
   EXPECT_THAT(table.out,
               AllOf(StartsWith("default/huge cannot be scheduled: 0/2 nodes are available"),
                     HasSubstr("Insufficient cpu\n     a, b\n")));
+}
+
+// jq prints the first of the paths that is not null.
+TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
+  const std::string help = Run({"explain", "--help"}).out;
+  constexpr std::string_view kBegin = "| jq '";
+  const size_t begin = help.find(kBegin) + kBegin.size();
+  std::istringstream paths(help.substr(begin, help.find('\'', begin) - begin));
+  std::vector<std::string> fields;
+  for (std::string path; paths >> path;) {
+    if (path != "//") fields.push_back(path.substr(1));
+  }
+  ASSERT_FALSE(fields.empty());
+  const std::string gated = PodOf("gated", "1", "  schedulingGates: [{name: hold}]\n");
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("fits", "1") + PodOf("huge", "16") + gated);
+  for (const char* pod : {"fits", "huge", "gated"}) {
+    const Json report =
+        Run({"explain", "--cluster", cluster, "--pod", pod, "--output", "json"}).json();
+    EXPECT_TRUE(std::ranges::any_of(fields, [&](const auto& field) {
+      return report.contains(field);
+    })) << pod;
+    EXPECT_FALSE(report.contains(fields.front()) && report.contains(fields.back())) << pod;
+  }
 }
 
 TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesNoOtherPod) {

@@ -108,8 +108,8 @@ TEST_F(HostFileTest, SetsTheLogLevelOfPlugins) {
     std::filesystem::create_symlink(library.path(), folder_ + "/plugins/" + name);
   }
   std::filesystem::create_symlink(BERTH_TEST_TALKER, folder_ + "/plugins/libtest_talker.so");
-  const std::string warning = "berth: warning: NodeName: looked at a node\n";
-  const std::string information = "berth: info: NodeName: took it\n";
+  const std::string warning = kNow + "berth: warning: NodeName: looked at a node\n";
+  const std::string information = kNow + "berth: info: NodeName: took it\n";
   const struct {
     std::string level;
     bool says_warning;

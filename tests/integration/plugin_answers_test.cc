@@ -108,7 +108,7 @@ TEST_F(PluginAnswersTest, AMissingScoreIsAFault) {
 }
 
 // A rejection without a reason does not get the reason of another plugin or pod.
-TEST_F(PluginAnswersTest, AMissingReasonIsEmpty) {
+TEST_F(PluginAnswersTest, AMissingReasonIsReportedWithThePlugin) {
   Harness harness;
   harness.AddNodes({"n1", "n2"});
   const char* names = R"({"reasons":["it is B"],"filter":{"verdict":2,"bits":1,"onlyAt":"n1"}})";
@@ -117,7 +117,7 @@ TEST_F(PluginAnswersTest, AMissingReasonIsEmpty) {
   EXPECT_EQ(harness.OutcomeOf(TestProfile()
                                   .Use("test.B", {Point::kFilter}, names)
                                   .Use("test.A", {Point::kFilter}, silent)),
-            "Unschedulable: 0/2 nodes are available: 1 it is B.");
+            "Unschedulable: 0/2 nodes are available: 1 it is B, 1 test.A gave no reason.");
 }
 
 }  // namespace

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <random>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "host/base/file_descriptor.h"
-#include "tests/integration/cli_fixture.h"
-#include "tests/integration/stream_lines.h"
+#include "tests/integration/run_cli_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -21,24 +18,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class RunCliTest : public CliTest {
- protected:
-  // Runs in virtual time, with a stream from a file and JSON output.
-  Outcome Play(const std::string& events, std::vector<std::string> more = {}) {
-    std::vector<std::string> args = {"run",    "--embedded", "--events", File("e.jsonl", events),
-                                     "--time", "virtual",    "--output", "json"};
-    args.insert(args.end(), more.begin(), more.end());
-    return Run(args);
-  }
-  std::vector<std::string> DecisionsOf(const std::string& events) {
-    const Outcome run = Play(events);
-    EXPECT_NE(run.exit_status, 2) << run.err;
-    return Decisions(run.out);
-  }
-};
-
-constexpr const char* kNoCpu = "0/1 nodes are available: 1 Insufficient cpu.";
 
 // ---- Decisions ---------------------------------------------------------------------------------
 
@@ -244,7 +223,7 @@ TEST_F(RunCliTest, SkipsAndReportsEventsThatAreRejected) {
   };
   const std::vector<Case> cases = {
       {Line("FOO", "{}"),
-       "/type: expected ADDED, MODIFIED, DELETED, BOOKMARK or DECISION, found \"FOO\""},
+       "/type: expected ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT, found \"FOO\""},
       {Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","namespace":"ns"},)"
                      R"("spec":{"priority":"high"}})"),
        "Pod ns/x: /object/spec/priority: expected an integer, found \"high\""},
@@ -270,7 +249,7 @@ TEST_F(RunCliTest, SkipsAndReportsEventsThatAreRejected) {
     EXPECT_EQ(run.exit_status, 0) << c.line << run.err;
     EXPECT_THAT(Decisions(run.out), ElementsAre("0 Bound web n", "1 Bound late n")) << c.line;
     EXPECT_THAT(run.err,
-                AllOf(StartsWith("berth: error: " + folder_ + "/e.jsonl:3: " + c.message),
+                AllOf(StartsWith(kNow + "berth: error: " + folder_ + "/e.jsonl:3: " + c.message),
                       HasSubstr("; the event is skipped\n"),
                       HasSubstr("2 bound, 0 pending; 1 node; 3 events in 1s; 1 event rejected.\n")))
         << c.line;
@@ -306,9 +285,9 @@ TEST_F(RunCliTest, ReportsTheFirstTwentyRejectedEvents) {
   EXPECT_THAT(twenty, HasSubstr("20 events rejected.\n"));
   const std::string more = play(1204);
   EXPECT_EQ(more.find("/e.jsonl:21:"), std::string::npos);
-  EXPECT_THAT(more,
-              HasSubstr("berth: error: 20 events were rejected; further ones are counted, but "
-                        "not reported\n"));
+  EXPECT_THAT(
+      more, HasSubstr(kNow + "berth: error: 20 events were rejected; further ones are counted, but "
+                             "not reported\n"));
   EXPECT_THAT(more, HasSubstr("1,204 events rejected.\n"));
 }
 
@@ -378,8 +357,8 @@ TEST_F(RunCliTest, PrintsLogLinesOfPlugins) {
   const Outcome run = Play(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "1")),
                            {"--plugin-dir", plugins});
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.err, StartsWith("berth: warning: NodeName: looked at a node\n"
-                                  "1 bound, 0 pending; 1 node; 2 events in 0s.\n"));
+  EXPECT_THAT(run.err, StartsWith(kNow + "berth: warning: NodeName: looked at a node\n"
+                                         "1 bound, 0 pending; 1 node; 2 events in 0s.\n"));
 }
 
 TEST_F(RunCliTest, StopsWhenTheOutputCannotBeWritten) {
@@ -388,108 +367,6 @@ TEST_F(RunCliTest, StopsWhenTheOutputCannotBeWritten) {
   const Outcome run = RunTo(full, {"run", "--embedded", "--cluster", kSmall}, in);
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("the output could not be written"));
-}
-
-// ---- Recordings --------------------------------------------------------------------------------
-
-// Pods and nodes that are added and deleted at irregular times, with room for most of the pods.
-std::string RandomEvents(uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto below = [&random](uint32_t n) { return random() % n; };
-  std::string events;
-  for (int i = 0; i < 400; ++i) {
-    const std::string after = below(3) == 0 ? "" : std::to_string(below(900)) + "ms";
-    const std::string name = std::to_string(below(60));
-    if (below(8) == 0) {
-      const std::string node =
-          NodeJson("n" + std::to_string(below(8)), std::to_string(2 + below(3)));
-      events += Line(below(4) == 0 ? "DELETED" : "ADDED", node, after);
-    } else {
-      const std::string pod = PodJson("p" + name, std::to_string(1 + below(2)), "",
-                                      R"(,"priority":)" + std::to_string(below(3)));
-      events += Line(below(3) == 0 ? "DELETED" : "ADDED", pod, after);
-    }
-  }
-  return events;
-}
-
-TEST_F(RunCliTest, ARecordingRepeatsTheRun) {
-  const std::string recording = folder_ + "/r.jsonl";
-  const std::string again = folder_ + "/again.jsonl";
-  const Outcome first = Play(RandomEvents(1), {"--record", recording});
-  const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
-                              "--output", "json", "--record", again});
-  EXPECT_NE(first.exit_status, 2) << first.err;
-  EXPECT_EQ(second.exit_status, first.exit_status) << second.err;
-  EXPECT_GT(Decisions(first.out).size(), 100u);
-  EXPECT_EQ(second.err, first.err);
-  // EXPECT_TRUE does not print the texts, which are long.
-  EXPECT_TRUE(second.out == first.out);
-  EXPECT_TRUE(ReadAll(again) == ReadAll(recording));
-  EXPECT_TRUE(Play(RandomEvents(1)).out == first.out);
-}
-
-TEST_F(RunCliTest, TheSeedSelectsAmongEqualNodes) {
-  std::string events;
-  for (int i = 0; i < 8; ++i) events += Line("ADDED", NodeJson("n" + std::to_string(i), "4"));
-  for (int i = 0; i < 8; ++i) events += Line("ADDED", PodJson("p" + std::to_string(i), "1"), "1s");
-  std::set<std::string> outs;
-  for (const char* seed : {"1", "2", "3"}) {
-    const Outcome run = Play(events, {"--seed", seed});
-    EXPECT_EQ(run.exit_status, 0) << run.err;
-    EXPECT_TRUE(Play(events, {"--seed", seed}).out == run.out) << seed;
-    outs.insert(run.out);
-  }
-  EXPECT_EQ(outs.size(), 3u);
-}
-
-TEST_F(RunCliTest, ARecordingRepeatsTheRunAtAnotherWallClockTime) {
-  const std::string node = R"(,"nodeName":"n")";
-  const auto gone_at = [](const char* time) {
-    return std::string(R"(,"uid":"u1","deletionTimestamp":")") + time + '"';
-  };
-  for (const char* time : {"2023-11-14T22:13:19Z", "2023-11-14T22:13:25Z"}) {
-    wall_ns_ = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
-    const std::string recording = folder_ + "/r.jsonl";
-    const Outcome first =
-        Play(Line("ADDED", NodeJson("n", "3")) +
-                 Line("ADDED", PodJson("old", "2", gone_at(time), node)) +
-                 Line("ADDED", PodJson("web", "2")) +
-                 Line("MODIFIED", PodJson("old", "1", gone_at(time), node), "20s") +
-                 Line("DELETED", PodJson("old", "1", gone_at(time), node), "40s") +
-                 Line("ADDED", PodJson("late", "1"), "1s"),
-             {"--record", recording});
-    EXPECT_THAT(Decisions(first.out), ElementsAre(std::string("0 Refused web ") + kNoCpu,
-                                                  "20 Bound web n", "61 Bound late n"))
-        << "the stream deletes the pod, not the clock";
-    for (const int64_t years : {-1, 1, 10}) {
-      wall_ns_ = 1'700'000'000'000'000'000 + years * 31'536'000'000'000'000;
-      const std::string again = folder_ + "/again.jsonl";
-      const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
-                                  "--output", "json", "--record", again});
-      EXPECT_EQ(second.out, first.out) << years;
-      EXPECT_EQ(second.err, first.err) << years;
-      EXPECT_EQ(ReadAll(again), ReadAll(recording)) << years;
-    }
-  }
-}
-
-TEST_F(RunCliTest, RecordsEventsAndDecisionsInOrder) {
-  const std::string recording = folder_ + "/r.jsonl";
-  Play("{\"type\": \"ADDED\",\n \"object\": " + NodeJson("n", "3") + "}" +
-           Line("BOOKMARK", "{}", "1s") + Line("ADDED", PodJson("web", "2"), "1s") +
-           Line("DELETED", PodJson("web", "2"), "1s"),
-       {"--record", recording});
-  std::ifstream file(recording);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  EXPECT_THAT(
-      lines,
-      ElementsAre(R"({"type":"ADDED","object":)" + NodeJson("n", "3") + "}",
-                  R"({"type":"ADDED","after":"2s","object":)" + PodJson("web", "2") + "}",
-                  R"({"type":"DECISION","object":{"time":2.0,"type":"Bound","pod":"default/web",)"
-                  R"("node":"n"}})",
-                  R"({"type":"DELETED","after":"1s","object":)" + PodJson("web", "2") + "}"));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST_F(ReloadRunTest, ASavedProfileTakesEffect) {
   CloseInput();
   const Outcome run = End();
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("berth: reloaded: default-scheduler\n"));
+  EXPECT_THAT(run.err,
+              HasSubstr(kNow + "berth: reloaded: default-scheduler; changed: " + profile() + "\n"));
   EXPECT_THAT(run.err, HasSubstr("1 reload succeeded, 0 failed.\n"));
 }
 
@@ -142,7 +143,10 @@ TEST_F(ReloadRunTest, AnInvalidProfileIsReportedAndNotApplied) {
   EXPECT_TRUE(first == "Bound web b" || first.starts_with("Refused huge ")) << first;
   Stop(SIGTERM);
   const Outcome run = End();
-  EXPECT_THAT(run.err, HasSubstr("berth: reload failed; the running configuration is kept:\n"));
+  EXPECT_THAT(run.err, HasSubstr(kNow +
+                                 "berth: reload failed; the running configuration is kept; "
+                                 "changed: " +
+                                 profile() + ":\n"));
   EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
 }
 

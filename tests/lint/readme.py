@@ -1,12 +1,16 @@
-"""Checks that the READMEs name the existing plugins, extension points, headers and numbers."""
+"""Checks that the READMEs name the existing plugins, extension points, headers and numbers, and that
+the samples of sdk/testing.md are compiled."""
 
 import os
 import re
+import textwrap
 
 import tree
 
 # The tables of extension points leave these out.
 EVERYWHERE = {"EnqueueExtensions", "Changes"}
+# The file with the samples of sdk/testing.md.
+GUIDE_TEST = "tests/sdk/testing_guide_test.cc"
 RUNNING = re.compile(r"constexpr size_t kRunning = (\d+);")
 RECORDED = re.compile(r"waiting \+ kRunning, (\d+)U\)")
 CASES = re.compile(r"(\d+) of the (\d+) recorded cases")
@@ -52,6 +56,28 @@ def missing_headers(text, names):
             if f"(include/berth/{name})" not in text and f"<berth/{name}>" not in text]
 
 
+def samples_of(text):
+    """Yields the line number and the lines of each C++ sample, without common indentation."""
+    lines, begin = text.split("\n"), None
+    for number, line in enumerate(lines, 1):
+        if line == "```cpp":
+            begin = number
+        elif line == "```" and begin is not None:
+            yield begin, textwrap.dedent("\n".join(lines[begin:number - 1])).split("\n")
+            begin = None
+
+
+def missing_samples(text, source):
+    """Returns the line numbers of the samples that are not consecutive lines of `source`."""
+    lines = source.split("\n")
+
+    def is_in_source(sample):
+        return any(textwrap.dedent("\n".join(lines[at:at + len(sample)])) == "\n".join(sample)
+                   for at, line in enumerate(lines) if line.strip() == sample[0].strip())
+
+    return [number for number, sample in samples_of(text) if not is_in_source(sample)]
+
+
 def read(path):
     with open(os.path.join(tree.ROOT, path), encoding="utf-8") as file:
         return file.read()
@@ -86,6 +112,12 @@ def main():
                if os.path.dirname(path) == "sdk/include/berth"]
     for name in missing_headers(sdk, headers):
         findings.add("sdk/README.md", 1, f"does not name the header {name}")
+
+    guide = read("sdk/testing.md")
+    for number in missing_samples(guide, read(GUIDE_TEST)):
+        findings.add("sdk/testing.md", number, f"the sample is not in {GUIDE_TEST}: copy it from there")
+    if not any(samples_of(guide)):
+        findings.add("sdk/testing.md", 1, "found no sample")
     findings.end(len(by_folder) and len(headers))
 
 

@@ -128,6 +128,15 @@ class Readme(unittest.TestCase):
         text = "[a.h](include/berth/a.h), `<berth/b.h>`, c.h"
         self.assertEqual(readme.missing_headers(text, ["a.h", "b.h", "c.h"]), ["c.h"])
 
+    def test_samples(self):
+        source = "  if (a) {\n    b();\n  }\n\nc();\n"
+        for sample, missing in [("if (a) {\n  b();\n}", []), ("c();", []), ("  c();", []),
+                                ("if (a) {\nb();\n}", [2]), ("if (a) {\n  b();\n}\nc();", [2]),
+                                ("d();", [2])]:
+            with self.subTest(sample=sample):
+                text = f"A sample:\n```cpp\n{sample}\n```\n```\nno.cc\n```\n"
+                self.assertEqual(readme.missing_samples(text, source), missing)
+
 
 class Words(unittest.TestCase):
     def test_unfinished(self):

@@ -228,7 +228,9 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"slot-align-128", LoadErrorCode::kBadSlot, "found 128", true},
         Broken{"slot-size-0", LoadErrorCode::kBadSlot, "slot 0 with a size from 1", true},
         Broken{"slot-size-huge", LoadErrorCode::kBadSlot, "found 4294967295", true},
-        Broken{"reasons-65", LoadErrorCode::kTooManyReasons, "at most 64 reasons, found 65", true}),
+        Broken{"reasons-65", LoadErrorCode::kTooManyReasons, "at most 64 reasons, found 65", true},
+        Broken{"reason-null", LoadErrorCode::kBadInstance,
+               "reason 0 with a text, found NULL with length 20", true}),
     [](const auto& param) {
       std::string name;
       bool upper = true;

@@ -187,6 +187,7 @@ static void FillTables(void) {
   if (Breaks("slot-size-huge")) slots[0].size = UINT32_MAX;
 
   for (int i = 0; i < 65; ++i) reasons[i] = Str(i == 0 ? "node(s) were unlucky" : "another reason");
+  if (Breaks("reason-null")) reasons[0].ptr = NULL;
 
   memset(&filter, 0, sizeof filter);
   filter.struct_size = Breaks("point-size") ? 8 : sizeof filter;

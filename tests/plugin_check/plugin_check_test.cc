@@ -20,6 +20,7 @@
 #include "host/cli/command.h"
 #include "host/contract/isolated_check.h"
 #include "host/process/plugin_set.h"
+#include "tests/harness/json_page.h"
 
 namespace berth::host {
 namespace {
@@ -161,6 +162,16 @@ TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
           HasSubstr(
               "The library was not loaded:\n  SIGABRT in a static constructor ends the process\n"),
           HasSubstr("test.Broken 1.0.0 was not checked (PreFilter, Filter, ")));
+}
+
+TEST(PluginCheckTest, TheReportHasTheFieldsOfThePage) {
+  auto page = testing::JsonPage::Open("berth plugin check");
+  for (const char* library : {"nothing", "codes", "survival", "exports", "loading"}) {
+    SCOPED_TRACE(library);
+    const Outcome outcome = RunBerth({"plugin", "check", Broken(library), "--output", "json"});
+    EXPECT_THAT(page.Compare(Json::parse(outcome.out)), IsEmpty());
+  }
+  EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
 TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {

@@ -6,6 +6,12 @@ berth_gtest(sdk_testing_test
   DEPENDS berth::testing
   LABELS unit threads)
 
+# The samples of sdk/testing.md.
+berth_gtest(sdk_testing_guide_test
+  SOURCES testing_guide_test.cc
+  DEPENDS berth::testing
+  LABELS unit)
+
 # These plugins are not installed, so berth_add_plugin() is not used; the link options are the same.
 set(test_plugins ${CMAKE_CURRENT_BINARY_DIR}/testing_plugins)
 set(test_plugin_script ${PROJECT_SOURCE_DIR}/sdk/cmake/berth_plugin.version)

@@ -12,6 +12,7 @@
 
 #include "tests/bench/workloads/bench_command.h"
 #include "tests/bench/workloads/compare.h"
+#include "tests/harness/json_page.h"
 
 namespace berth::bench {
 namespace {
@@ -145,6 +146,20 @@ TEST(ResultsTest, EveryMissingFieldIsReported) {
       EXPECT_THAT(ReadError(bad), HasSubstr("." + key + ": missing")) << place;
     }
   }
+}
+
+TEST(ResultsTest, TheJsonHasTheFieldsOfThePage) {
+  Results results = SampleResults({Sample("W1", 8000), Sample("W5", 4000)});
+  results.measurements[1].placed.allocations.reset();
+  auto page = berth::testing::JsonPage::Open("berth-bench");
+  EXPECT_THAT(page.Compare(ToJson(results)), IsEmpty());
+  EXPECT_THAT(page.Unseen(), IsEmpty());
+
+  const auto comparison = Compare(SampleResults({Sample("W1", 1)}), "a.json", results, "b.json");
+  ASSERT_TRUE(comparison.ok());
+  page = berth::testing::JsonPage::Open("berth-bench compare");
+  EXPECT_THAT(page.Compare(ToJson(*comparison)), IsEmpty());
+  EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
 TEST(ResultsTest, TableShowsFailedAttemptsInASeparateRow) {
