@@ -27,6 +27,10 @@ inline constexpr std::string_view kExamples = R"(Examples:
     berth plugin list
     berth plugin describe NodeResourcesFit
 
+Environment:
+  TMPDIR  the directory for private copies of plugin libraries while berth runs [/tmp]; if it cannot
+          be used, the copies are kept in memory
+
 )";
 
 inline constexpr std::string_view kRunExamples = R"(Examples:

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -45,6 +46,13 @@ std::string Executable(const char* argv0) {
   return error ? std::string(argv0) : path.string();
 }
 
+// Returns only the name. The directory may be missing: most commands do not use it, and those that
+// load plugins can do without it.
+std::string TemporaryDirectory() {
+  const char* const name = std::getenv("TMPDIR");
+  return name == nullptr || *name == '\0' ? "/tmp" : name;
+}
+
 // Returns true for a terminal, a pipe and other files whose reader needs each line at once.
 bool IsLive(int descriptor) {
   struct stat facts {};
@@ -65,7 +73,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
                          .out = output.stream(),
                          .err = std::cerr,
                          .executable = Executable(argv[0]),
-                         .temporary_directory = std::filesystem::temp_directory_path().string(),
+                         .temporary_directory = TemporaryDirectory(),
                          .steady_ns = NowNs<std::chrono::steady_clock>,
                          .wall_ns = NowNs<std::chrono::system_clock>,
                          .out_width = WidthOf(output.descriptor()),

@@ -29,7 +29,7 @@ endforeach()
 berth_gtest(cli_test
   SOURCES cli_test.cc host_file_cli_test.cc hostile_cli_test.cc permit_cli_test.cc
           profile_cli_test.cc profile_convert_test.cc run_cli_test.cc run_live_test.cc
-          run_process_test.cc run_reload_test.cc usage_cli_test.cc
+          run_process_test.cc run_reload_test.cc temporary_directory_test.cc usage_cli_test.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)
 target_compile_definitions(cli_test PRIVATE

@@ -2,9 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,7 +15,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/file_descriptor.h"
-#include "tests/integration/cli_fixture.h"
+#include "tests/integration/process_fixture.h"
 #include "tests/integration/stream_lines.h"
 
 namespace berth::host {
@@ -27,57 +25,6 @@ using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class RunProcessTest : public CliTest {
- protected:
-  // Starts `berth` with this standard output and default signal actions, and waits for its end. Its
-  // standard error is in Error().
-  int RunBerth(std::vector<std::string> args, int out) { return End(Start(std::move(args), out)); }
-  pid_t Start(std::vector<std::string> args, int out) const {
-    args.insert(args.begin(), executable_);
-    std::vector<char*> argv;
-    argv.reserve(args.size() + 1);
-    for (std::string& arg : args) argv.push_back(arg.data());
-    argv.push_back(nullptr);
-
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, error_.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGPIPE, SIGHUP, SIGTERM}) sigaddset(&signals, signal);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    pid_t process = -1;
-    const int error =
-        posix_spawn(&process, executable_.c_str(), &files, &attributes, argv.data(), environ);
-    BERTH_ASSERT_MSG(error == 0, "posix_spawn: %d", error);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return process;
-  }
-  static int End(pid_t process) {
-    int status = 0;
-    BERTH_ASSERT(waitpid(process, &status, 0) == process);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  std::string Error() const { return ReadAll(error_); }
-
-  // Returns the write end of a pipe whose read end is closed.
-  static FileDescriptor BrokenPipe() {
-    std::array<int, 2> ends{};
-    BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
-    close(ends[0]);
-    return FileDescriptor(ends[1]);
-  }
-
- private:
-  const std::string error_ = folder_ + "/stderr";
-};
 
 TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
   std::string events = Line("ADDED", NodeJson("n", "100"));
@@ -135,15 +82,6 @@ class QuitterTest : public RunProcessTest {
                 "library = \"" BERTH_TEST_QUITTER "\"\nargs = { how = \"" +
                     how + "\", status = " + std::to_string(status) + " }\n");
   }
-  // Runs `berth`. Its standard output is in Output().
-  int RunToFile(const std::vector<std::string>& args) {
-    const FileDescriptor out(open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    return RunBerth(args, out.get());
-  }
-  std::string Output() const { return ReadAll(output_); }
-
- private:
-  const std::string output_ = folder_ + "/stdout";
 };
 
 TEST_F(QuitterTest, ReportsAPluginThatExits) {
