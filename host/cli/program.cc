@@ -21,6 +21,7 @@
 #include "host/cli/standard_output.h"
 #include "host/guard/crash_report.h"
 #include "host/guard/exit_report.h"
+#include "host/loader/private_directory.h"
 #include "host/process/process_signals.h"
 
 namespace berth::host {
@@ -66,6 +67,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
   // A parent process may have set this signal to be ignored. Then the status of a child process
   // would be lost.
   std::signal(SIGCHLD, SIG_DFL);
+  InstallSignalCleanup(RemovePrivateDirectories);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
   StandardOutput output;
@@ -93,6 +95,9 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command) {
   if (argc < 1) return kExitBadInput;
   const ExitReport exit_report(kExitByPlugin);
+  // These handlers run before those of ExitReport, which end the process.
+  std::atexit(RemovePrivateDirectories);
+  std::at_quick_exit(RemovePrivateDirectories);
   try {
     return Run(argc, argv, command);
   } catch (const std::bad_alloc&) {

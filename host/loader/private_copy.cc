@@ -1,16 +1,15 @@
 #include "host/loader/private_copy.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <utility>
 
+#include "host/loader/private_directory.h"
 #include "host/loader/trusted_file.h"
 
 #ifndef MFD_EXEC
@@ -19,12 +18,6 @@
 
 namespace berth::host {
 namespace {
-
-// `problem` is a sentence about the directory or about the memory file.
-LoadError CopyError(std::string problem, int code) {
-  return MakeLoadError(LoadErrorCode::kCopyFailed, "",
-                       std::move(problem.append(": ").append(std::strerror(code))));
-}
 
 // Writes all bytes. Returns 0 or the errno.
 int WriteAll(int file, std::span<const std::byte> bytes) {
@@ -47,21 +40,16 @@ int TryToExecute(int file) {
 
 class DirectoryCopies final : public PrivateCopies {
  public:
-  DirectoryCopies(std::string path, FileDescriptor directory)
-      : path_(std::move(path)), directory_(std::move(directory)) {}
-
-  ~DirectoryCopies() override {
-    for (const auto& [path, name] : names_) ::unlinkat(directory_.get(), name.c_str(), 0);
-    ::rmdir(path_.c_str());
-  }
+  explicit DirectoryCopies(std::unique_ptr<PrivateDirectory> directory)
+      : directory_(std::move(directory)) {}
 
   LoadResult<std::string> Write(const std::string& digest,
                                 std::span<const std::byte> bytes) override {
-    const std::string name = digest + ".so";
-    const std::string path = path_ + "/" + name;
+    const std::string name = PrivateDirectory::CopyName(digest);
+    const std::string path = directory_->path() + "/" + name;
     // Remove an earlier copy of a library that was refused after it was loaded.
-    ::unlinkat(directory_.get(), name.c_str(), 0);
-    const FileDescriptor file(::openat(directory_.get(), name.c_str(),
+    ::unlinkat(directory_->descriptor(), name.c_str(), 0);
+    const FileDescriptor file(::openat(directory_->descriptor(), name.c_str(),
                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));
     if (!file.ok()) return CopyError("no file can be created in it", errno);
     names_.emplace(path, name);
@@ -79,13 +67,12 @@ class DirectoryCopies final : public PrivateCopies {
   void Discard(const std::string& path) override {
     const auto copy = names_.find(path);
     if (copy == names_.end()) return;
-    ::unlinkat(directory_.get(), copy->second.c_str(), 0);
+    ::unlinkat(directory_->descriptor(), copy->second.c_str(), 0);
     names_.erase(copy);
   }
 
  private:
-  std::string path_;
-  FileDescriptor directory_;
+  const std::unique_ptr<PrivateDirectory> directory_;
   std::map<std::string, std::string> names_;  // The names of the copies in the directory, by path.
 };
 
@@ -133,14 +120,10 @@ class MemoryCopies final : public PrivateCopies {
 LoadResult<std::unique_ptr<PrivateCopies>> CopyToDirectory(const std::string& runtime_directory) {
   LoadResult<std::string> parent = ResolveTrustedDirectory(runtime_directory, {});
   if (!parent.ok()) return std::move(parent).error();
-  std::string path = *parent + "/plugins-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) {
-    return CopyError("no directory can be created in it", errno);
-  }
-  FileDescriptor directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory.ok()) return CopyError("the new directory in it cannot be opened", errno);
+  auto directory = PrivateDirectory::Create(*parent);
+  if (!directory.ok()) return std::move(directory).error();
   return std::unique_ptr<PrivateCopies>(
-      std::make_unique<DirectoryCopies>(std::move(path), std::move(directory)));
+      std::make_unique<DirectoryCopies>(std::move(directory).value()));
 }
 
 std::unique_ptr<PrivateCopies> CopyToMemory() { return std::make_unique<MemoryCopies>(); }

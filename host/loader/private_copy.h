@@ -30,9 +30,9 @@ class PrivateCopies {
   virtual void Discard(const std::string& path) = 0;
 };
 
-// Stores copies in a new directory of mode 0700 under `runtime_directory` ("/run/berth"), where
-// debuggers and profilers find the symbols. A file is named <digest>.so and has mode 0500. The
-// directory is removed with the object; mapped libraries stay mapped.
+// Stores copies in a new PrivateDirectory under `runtime_directory` ("/run/berth"), where debuggers
+// and profilers find the symbols. A file is named <digest>.so and has mode 0500. The directory is
+// removed with the object; mapped libraries stay mapped.
 // Errors: those of ResolveTrustedDirectory for `runtime_directory`, kCopyFailed.
 LoadResult<std::unique_ptr<PrivateCopies>> CopyToDirectory(const std::string& runtime_directory);
 

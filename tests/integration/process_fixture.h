@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,6 +62,30 @@ class RunProcessTest : public CliTest {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   std::string Error() const { return ReadAll(error_); }
+  static bool IsRunning(pid_t process) {
+    siginfo_t ended{};
+    waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
+    return ended.si_pid == 0;
+  }
+
+  // Creates a pipe for an input of `berth`, and returns its path.
+  std::string Pipe(const std::string& name) const {
+    std::string path = folder_ + "/" + name;
+    BERTH_ASSERT(mkfifo(path.c_str(), 0600) == 0);
+    return path;
+  }
+  // Waits until the process reads the pipe, and opens it for writing. If the process does not read
+  // it, returns no descriptor and ends the process.
+  FileDescriptor OpenInputOf(pid_t process, const std::string& pipe) const {
+    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(process); waited_ms += 10) {
+      FileDescriptor file(open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      if (file.ok()) return file;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    kill(process, SIGKILL);
+    ADD_FAILURE() << "berth does not read " << pipe << ": " << Error();
+    return {};
+  }
 
   // Runs `berth`. Its standard output is in Output().
   int RunToFile(const std::vector<std::string>& args) {

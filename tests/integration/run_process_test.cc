@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/assert.h"
 #include "host/base/file_descriptor.h"
 #include "tests/integration/process_fixture.h"
 #include "tests/integration/stream_lines.h"
@@ -159,28 +157,19 @@ TEST_F(QuitterTest, AProcessThatAPluginLeavesBehindDoesNotHoldTheOutputOpen) {
 class StartingRunTest : public RunProcessTest {
  protected:
   void Begin() {
-    const std::string cluster = folder_ + "/cluster";
-    const std::string events = folder_ + "/events";
-    BERTH_ASSERT(mkfifo(cluster.c_str(), 0600) == 0);
-    BERTH_ASSERT(mkfifo(events.c_str(), 0600) == 0);
+    const std::string cluster = Pipe("cluster");
+    const std::string events = Pipe("events");
     events_ = FileDescriptor(open(events.c_str(), O_RDWR | O_CLOEXEC));
     process_ =
         Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
               output_.get());
-    // The pipe can be opened for writing only once it is open for reading.
-    for (int waited_ms = 0; !cluster_.ok() && waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
-      cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-      if (!cluster_.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (cluster_.ok()) return;
-    kill(process_, SIGKILL);
-    FAIL() << "berth does not read its cluster: " << Error();
+    cluster_ = OpenInputOf(process_, cluster);
   }
   // Writes the cluster, so that the run begins, and waits until `text` is in the standard error.
   void RunUntilItPrints(const std::string& cluster, const std::string& text) {
     static_cast<void>(write(cluster_.get(), cluster.data(), cluster.size()));
     cluster_ = FileDescriptor();
-    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
+    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(process_); waited_ms += 10) {
       if (Error().find(text) != std::string::npos) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -195,12 +184,6 @@ class StartingRunTest : public RunProcessTest {
   std::string Output() const { return ReadAll(folder_ + "/out"); }
 
  private:
-  bool IsRunning() const {
-    siginfo_t ended{};
-    waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT);
-    return ended.si_pid == 0;
-  }
-
   const FileDescriptor output_{
       open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   FileDescriptor cluster_;

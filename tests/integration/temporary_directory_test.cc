@@ -11,6 +11,8 @@ namespace berth::host {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -111,6 +113,109 @@ TEST_F(TemporaryDirectoryTest, TheErrorNamesItAndTheRemedy) {
                              HasSubstr("; set TMPDIR to a directory")));
     EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1) << error;
   }
+}
+
+// ---- Private copies that stay behind ------------------------------------------------------------
+
+class PrivateCopiesTest : public TemporaryDirectoryTest {
+ protected:
+  PrivateCopiesTest() {
+    std::filesystem::create_directory(tmpdir_);
+    UseTmpdir(tmpdir_);
+  }
+
+  // Starts a command, which waits for its cluster after it has loaded the plugins.
+  void Begin(const std::vector<std::string>& command) {
+    const std::string cluster = Pipe("cluster");
+    std::vector<std::string> args = command;
+    args.insert(args.end(), {"--cluster", cluster});
+    process_ = Start(args, output_.get());
+    cluster_ = OpenInputOf(process_, cluster);
+    std::filesystem::remove(cluster);
+  }
+  int Finish() {
+    cluster_ = FileDescriptor();
+    return End(process_);
+  }
+  void Signal(int signal) const { kill(process_, signal); }
+
+  // Returns the names of the files in the directories of private copies, without the directories.
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tmpdir_)) {
+      if (!entry.is_directory()) names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+  // Returns the names of the directories of private copies.
+  std::vector<std::string> Directories() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(tmpdir_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  const std::string tmpdir_ = folder_ + "/tmp";
+
+ private:
+  const FileDescriptor output_{open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  FileDescriptor cluster_;
+  pid_t process_ = -1;
+};
+
+const std::vector<std::vector<std::string>> kWaitingCommands = {
+    {"simulate"}, {"explain", "--pod", "web"}, {"run", "--embedded"}};
+
+TEST_F(PrivateCopiesTest, ExistWhileTheCommandRuns) {
+  for (const std::vector<std::string>& command : kWaitingCommands) {
+    SCOPED_TRACE(command.front());
+    Begin(command);
+    EXPECT_THAT(Directories(), ElementsAre(StartsWith("berth-plugins-")));
+    const std::vector<std::string> before = Files();
+    EXPECT_THAT(before, Contains("lock"));
+    EXPECT_GT(before.size(), 10u);
+    EXPECT_EQ(RunToFile({"plugin", "list"}), 0) << "another process, which removes its own copies";
+    EXPECT_EQ(Files(), before);
+    Finish();
+    EXPECT_THAT(Directories(), IsEmpty());
+  }
+}
+
+TEST_F(PrivateCopiesTest, ASignalRemovesThem) {
+  for (const std::vector<std::string>& command : kWaitingCommands) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      if (command.front() == "run" && signal == SIGHUP) continue;  // Requests a reload.
+      SCOPED_TRACE(command.front() + " " + std::to_string(signal));
+      Begin(command);
+      Signal(signal);
+      EXPECT_EQ(Finish(), 128 + signal);
+      EXPECT_THAT(Directories(), IsEmpty());
+    }
+  }
+}
+
+TEST_F(PrivateCopiesTest, APluginThatExitsLeavesNone) {
+  for (const char* how : {"create", "filter", "quick", "thread"}) {
+    const std::string profile = File("p.toml",
+                                     "extends = \"default\"\n[[plugins]]\nname = \"acme.Quitter\"\n"
+                                     "library = \"" BERTH_TEST_QUITTER "\"\nargs = { how = \"" +
+                                         std::string(how) + "\", status = 0 }\n");
+    EXPECT_EQ(RunToFile({"simulate", "--cluster", kSmall, "--profile", profile}), kExitByPlugin);
+    EXPECT_THAT(Directories(), IsEmpty()) << how;
+  }
+}
+
+TEST_F(PrivateCopiesTest, TheNextStartRemovesThoseOfAProcessThatWasKilled) {
+  Begin({"simulate"});
+  Signal(SIGKILL);
+  EXPECT_EQ(Finish(), 128 + SIGKILL);
+  EXPECT_THAT(Directories(), ElementsAre(StartsWith("berth-plugins-")));
+  EXPECT_GT(Files().size(), 10u);
+  EXPECT_EQ(RunToFile({"--version"}), 0);
+  EXPECT_GT(Files().size(), 10u) << "this command loads no plugins";
+  EXPECT_EQ(RunToFile({"plugin", "list"}), 0);
+  EXPECT_THAT(Directories(), IsEmpty());
 }
 
 }  // namespace
