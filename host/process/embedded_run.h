@@ -118,6 +118,7 @@ class EmbeddedRun {
   Status ReadConfig(SchedulerOptions& options);
   void OpenClock();
   void OnDecision(const DecisionLine& line);
+  void LogWarnings(const ProfileSet& set);
   void ReloadIfRequested();
 
   const RunOptions options_;

@@ -40,22 +40,14 @@ Status PluginSet::AddDirectory(const std::string& directory) {
   for (auto& library : *found) {
     if (library.ok()) continue;
     if (library.error().code == LoadErrorCode::kCopyFailed) return library.error().ToStatus();
-    broken_.push_back(std::move(library).error());
+    auto& list = library.error().code == LoadErrorCode::kNoNote ? ignored_ : broken_;
+    list.push_back(std::move(library).error());
   }
   return {};
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> PluginSet::AddLibrary(const std::string& path) {
   return catalog_.AddLibrary(path, {});
-}
-
-Status PluginSet::CheckAllLoaded() const {
-  std::string text;
-  for (const LoadError& error : broken_) {
-    if (!text.empty()) text += '\n';
-    text += error.ToString();
-  }
-  return text.empty() ? Status() : Status::InvalidArgument(std::move(text));
 }
 
 }  // namespace berth::host

@@ -43,7 +43,7 @@ class PluginSet {
   PluginSet& operator=(const PluginSet&) = delete;
 
   // Loads every lib*.so of the directory that is a plugin library. Adds the errors of those that
-  // cannot be loaded to broken().
+  // cannot be loaded to broken(), and those of other libraries to ignored().
   // Errors: the directory does not exist, or cannot be read; no private copy of a library can be
   // made, which is no fault of the library.
   Status AddDirectory(const std::string& directory);
@@ -51,14 +51,16 @@ class PluginSet {
 
   PluginCatalog& catalog() { return catalog_; }
   const PluginCatalog& catalog() const { return catalog_; }
+  // Returns why plugin libraries could not be loaded. Each error names the file.
   std::span<const LoadError> broken() const { return broken_; }
-  // Returns all errors in broken(), one per line, or success if there are none.
-  Status CheckAllLoaded() const;
+  // Returns an error kNoNote for each lib*.so that is no plugin library.
+  std::span<const LoadError> ignored() const { return ignored_; }
 
  private:
   std::shared_ptr<LibraryStore> libraries_;
   PluginCatalog catalog_;
   std::vector<LoadError> broken_;
+  std::vector<LoadError> ignored_;
 };
 
 }  // namespace berth::host
