@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,8 +1,6 @@
 // Directories that are created and removed at the same time. Each thread stands for a process: the
 // locks belong to open files, not to processes.
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
