@@ -78,7 +78,17 @@ void AddPluginDirectory(CLI::App& command, std::string& directory) {
       ->type_name("DIR");
 }
 
+// For commands without positional arguments.
 void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directories) {
+  command
+      .add_option("--plugin-dir", directories,
+                  "A directory of plugins, or several; replaces the built-in one [plugins beside "
+                  "the executable, or else the installed ones]")
+      ->type_name("DIR");
+}
+
+// For commands with positional arguments, which a --plugin-dir with several values would take.
+void AddEachPluginDirectory(CLI::App& command, std::vector<std::string>& directories) {
   command
       .add_option(
           "--plugin-dir", directories,
@@ -86,6 +96,7 @@ void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directori
           "else the installed ones]; may be given several times")
       ->type_name("DIR")
       ->take_all()
+      ->expected(1)  // The help shows one value.
       ->allow_extra_args(false);
 }
 
@@ -184,9 +195,10 @@ void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
       ->add_option(
           "--args", flags.args,
           "The arguments of the plugin as a JSON object [none]; for a library with several "
-          "plugins, give NAME=JSON once for each plugin")
+          "plugins, give --args NAME=JSON once for each plugin")
       ->type_name("[NAME=]JSON")
       ->take_all()
+      ->expected(1)  // The help shows one value.
       ->allow_extra_args(false);
   AddOutput(*command, flags.output);
   command->footer(std::string(kPluginCheckExamples));
@@ -246,7 +258,7 @@ void AddProfile(CLI::App& app, CommandLine& line) {
                      "with Berth")
         ->type_name("FILE|NAME")
         ->required();
-    AddPluginDirectories(*command, flags->plugin_directories);
+    AddEachPluginDirectory(*command, flags->plugin_directories);
     command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
   }
   AddShowOutput(*show, line.show);

@@ -33,8 +33,10 @@ struct CommandEnvironment {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  std::string executable;           // The running program: plugins are found beside it.
-  std::string temporary_directory;  // The directory for private copies of plugin libraries.
+  std::string executable;  // The running program: plugins are found beside it.
+  // The directory for private copies of plugin libraries. It may be missing: see
+  // MakeLibraryStore().
+  std::string temporary_directory;
   // A monotonic clock with an arbitrary start. Threading: any.
   std::function<int64_t()> steady_ns;
   // The time since 1970-01-01T00:00:00Z. Threading: any.

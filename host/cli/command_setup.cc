@@ -24,11 +24,20 @@ std::string_view LevelName(uint32_t level) {
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                const CommandEnvironment& env) {
-  return LoadProfiles({.profiles = profiles,
-                       .plugin_directories = plugin_directories,
-                       .executable = env.executable,
-                       .libraries = MakeLibraryStore(env.temporary_directory, env.steady_ns)});
+                                CommandEnvironment& env) {
+  auto set = LoadProfiles({.profiles = profiles,
+                           .plugin_directories = plugin_directories,
+                           .executable = env.executable,
+                           .libraries = MakeLibraryStore(env.temporary_directory, env.steady_ns)});
+  if (set.ok()) PrintWarnings(set->warnings, env);
+  return set;
+}
+
+void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env) {
+  for (const std::string& warning : warnings) {
+    env.err << "berth: warning: " << Printable(warning) << '\n';
+  }
+  env.err.flush();
 }
 
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {

@@ -87,10 +87,14 @@ int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 // Errors: those of FindPluginDirectory.
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
 
-// Loads the profiles, as LoadProfiles in host/process/, with a library store of their own.
+// Loads the profiles, as LoadProfiles in host/process/, with a library store of their own. Prints
+// the warnings.
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                const CommandEnvironment& env);
+                                CommandEnvironment& env);
+
+// Prints "berth: warning: <warning>" to env.err for each of them.
+void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env);
 
 // Returns an error if `files`, the inputs of `command`, contain standard input more than once,
 // because it can be read only once.

@@ -27,6 +27,10 @@ inline constexpr std::string_view kExamples = R"(Examples:
     berth plugin list
     berth plugin describe NodeResourcesFit
 
+Environment:
+  TMPDIR  the directory for private copies of plugin libraries while berth runs [/tmp]; if it cannot
+          be used, the copies are kept in memory
+
 )";
 
 inline constexpr std::string_view kRunExamples = R"(Examples:
@@ -185,7 +189,13 @@ inline constexpr std::string_view kPluginExamples = R"(Examples:
 Write a plugin, and check that it keeps the contract:
   berth plugin new acme.RackPower
   berth plugin check rack_power/build/librack_power.so
-)";
+
+`berth plugin list` also shows the plugin libraries that cannot be loaded, with the reason (.broken
+in JSON), and the shared objects that are no plugin libraries (.ignored). Other commands print a
+warning for each library that cannot be loaded, or fail if they need it.
+
+Exit status of list and describe: 0 success, 2 invalid input, or list shows a library that cannot be
+loaded, 3 a plugin called exit().)";
 
 inline constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -42,18 +43,25 @@ std::string JoinNames(const Json& names) {
 
 // ---- list ---------------------------------------------------------------------------------------
 
-// Returns the names of the shared objects in the directory that are not loaded because of their
-// names.
-std::vector<std::string> IgnoredLibraries(const std::string& directory) {
-  std::vector<std::string> names;
+// Returns the shared objects in the directory that are no plugin libraries, sorted by name.
+Json IgnoredLibraries(const PluginSet& plugins, const std::string& directory) {
+  std::map<std::string, std::string> reasons;
+  for (const LoadError& ignored : plugins.ignored()) {
+    reasons[std::filesystem::path(ignored.path).filename().string()] =
+        "it has no Berth plugin note (.note.berth)";
+  }
   std::error_code error;
   std::filesystem::directory_iterator entry(directory, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (name.ends_with(".so") && !IsLibraryName(name)) names.push_back(std::move(name));
+    const std::string name = entry->path().filename().string();
+    if (!name.ends_with(".so") || IsLibraryName(name)) continue;
+    reasons[name] = "the names of plugin libraries are lib*.so";
   }
-  std::ranges::sort(names);
-  return names;
+  Json list = Json::array();
+  for (const auto& [name, reason] : reasons) {
+    list.push_back({{"library", name}, {"reason", reason}});
+  }
+  return list;
 }
 
 Json ListOf(const PluginSet& plugins, const std::string& directory) {
@@ -75,7 +83,7 @@ Json ListOf(const PluginSet& plugins, const std::string& directory) {
   return {{"directory", directory},
           {"plugins", std::move(list)},
           {"broken", std::move(broken)},
-          {"ignored", IgnoredLibraries(directory)}};
+          {"ignored", IgnoredLibraries(plugins, directory)}};
 }
 
 void AppendList(const Json& list, TerminalWidth width, std::string& out) {
@@ -91,10 +99,11 @@ void AppendList(const Json& list, TerminalWidth width, std::string& out) {
     table.Append(width, out);
     out += "\nDirectory: " + Printable(list["directory"].get<std::string>()) + ".\n";
   }
-  if (!list["ignored"].empty()) {
-    out += "\nIgnored, because the names of plugin libraries are lib*.so:\n";
-    for (const Json& name : list["ignored"])
-      out += "  " + Printable(name.get<std::string>()) + '\n';
+  if (!list["ignored"].empty()) out += '\n';
+  for (const Json& ignored : list["ignored"]) {
+    AppendWrapped(Printable("ignored: " + ignored["library"].get<std::string>() + ": " +
+                            ignored["reason"].get<std::string>()),
+                  4, width, out);
   }
   if (list["broken"].empty()) return;
   out += "\nNot loaded:\n";
@@ -218,7 +227,7 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
   for (const auto& [known_name, plugin] : known) names.push_back(known_name);
   std::string text =
       "expected a plugin in " + directory + ", found no plugin " + name + DidYouMean(name, names);
-  for (const LoadError& error : plugins.broken()) text += "\nnot loaded: " + error.ToString();
+  for (const LoadError& error : plugins.broken()) text += '\n' + NotLoadedText(error);
   return Status::NotFound(std::move(text));
 }
 

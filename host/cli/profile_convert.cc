@@ -9,8 +9,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <sstream>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -80,7 +83,7 @@ Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) 
 }
 
 Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::vector<std::string>& given,
-                                                     const CommandEnvironment& env) {
+                                                     CommandEnvironment& env) {
   std::vector<std::string> directories = given;
   if (directories.empty()) {
     Result<std::string> directory = PluginDirectory("", env);
@@ -89,6 +92,9 @@ Result<std::shared_ptr<const PluginSet>> LoadPlugins(const std::vector<std::stri
   }
   auto plugins = std::make_shared<PluginSet>(env.temporary_directory, env.steady_ns);
   if (Status status = AddPluginDirectories(directories, {}, *plugins); !status.ok()) return status;
+  std::vector<std::string> warnings;
+  for (const LoadError& broken : plugins->broken()) warnings.push_back(NotLoadedText(broken));
+  PrintWarnings(warnings, env);
   return std::shared_ptr<const PluginSet>(std::move(plugins));
 }
 
@@ -175,15 +181,12 @@ Status WriteFiles(const std::vector<OutputFile>& files, const fs::path& folder, 
   return {};
 }
 
-void PrintWarnings(const ConfigErrors& warnings, CommandEnvironment& env) {
-  const Status all = warnings.ToStatus();
-  std::string_view rest = all.message();
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    env.err << "berth: warning: " << Printable(rest.substr(0, end)) << '\n';
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  env.err.flush();
+// Returns one line for each warning.
+std::vector<std::string> LinesOf(const ConfigErrors& warnings) {
+  std::istringstream text{std::string(warnings.ToStatus().message())};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
 }
 
 // Returns the plan of a written profile. The arguments keep their places in the
@@ -271,6 +274,7 @@ CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags) {
           "may be given several times")
       ->type_name("DIR")
       ->take_all()
+      ->expected(1)  // The help must not promise several values after one --plugin-dir.
       ->allow_extra_args(false);
   command->footer(std::string(kConvertExamples));
   return command;
@@ -294,7 +298,7 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   if (const Status status = CheckPlugins(*config, profiles, files, *plugins, env); !status.ok()) {
     return Fail(env, status);
   }
-  PrintWarnings(warnings, env);
+  PrintWarnings(LinesOf(warnings), env);
   if (flags.strict && !warnings.empty()) {
     return Fail(env, Status::InvalidArgument(
                          "--strict: nothing was written because of the warnings above"));

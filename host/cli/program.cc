@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "host/cli/standard_output.h"
 #include "host/guard/crash_report.h"
 #include "host/guard/exit_report.h"
+#include "host/loader/private_directory.h"
 #include "host/process/process_signals.h"
 
 namespace berth::host {
@@ -45,6 +47,13 @@ std::string Executable(const char* argv0) {
   return error ? std::string(argv0) : path.string();
 }
 
+// Returns only the name. The directory may be missing: most commands do not use it, and those that
+// load plugins can do without it.
+std::string TemporaryDirectory() {
+  const char* const name = std::getenv("TMPDIR");
+  return name == nullptr || *name == '\0' ? "/tmp" : name;
+}
+
 // Returns true for a terminal, a pipe and other files whose reader needs each line at once.
 bool IsLive(int descriptor) {
   struct stat facts {};
@@ -58,6 +67,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
   // A parent process may have set this signal to be ignored. Then the status of a child process
   // would be lost.
   std::signal(SIGCHLD, SIG_DFL);
+  InstallSignalCleanup(RemovePrivateDirectories);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);
   StandardOutput output;
@@ -65,7 +75,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
                          .out = output.stream(),
                          .err = std::cerr,
                          .executable = Executable(argv[0]),
-                         .temporary_directory = std::filesystem::temp_directory_path().string(),
+                         .temporary_directory = TemporaryDirectory(),
                          .steady_ns = NowNs<std::chrono::steady_clock>,
                          .wall_ns = NowNs<std::chrono::system_clock>,
                          .out_width = WidthOf(output.descriptor()),
@@ -85,6 +95,9 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command) {
   if (argc < 1) return kExitBadInput;
   const ExitReport exit_report(kExitByPlugin);
+  // These handlers run before those of ExitReport, which end the process.
+  std::atexit(RemovePrivateDirectories);
+  std::at_quick_exit(RemovePrivateDirectories);
   try {
     return Run(argc, argv, command);
   } catch (const std::bad_alloc&) {

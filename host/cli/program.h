@@ -19,6 +19,8 @@ using ProgramCommand =
 // the command alone: what plugins print there goes to standard error; see StandardOutput. An
 // exception that the command throws is reported on standard error under `name`, and the exit status
 // is kExitBadInput. If a plugin calls exit(), the process ends with kExitByPlugin; see ExitReport.
+// The private copies of libraries are removed before a signal that asks the process to end, or
+// exit(), ends it.
 // Called: once, by main().
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command);
 

@@ -56,9 +56,7 @@ LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
   std::vector<Found> loaded = store_.LoadAll(paths, options);
   std::vector<Found> found;
   for (size_t i = 0; i < paths.size(); ++i) {
-    Found library = AddPlugins(paths[i], std::move(loaded[i]));
-    if (!library.ok() && library.error().code == LoadErrorCode::kNoNote) continue;
-    found.push_back(std::move(library));
+    found.push_back(AddPlugins(paths[i], std::move(loaded[i])));
   }
   return found;
 }

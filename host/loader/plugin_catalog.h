@@ -35,9 +35,9 @@ class PluginCatalog {
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path,
                                                         const LoadOptions& options);
 
-  // Adds every lib*.so in `directory`, sorted by name. Files without the Berth note are not plugins
-  // and are skipped. A library that cannot be loaded is an error in the returned list and does not
-  // prevent the others from being added.
+  // Adds every lib*.so in `directory`, sorted by name. A library that cannot be loaded is an error
+  // in the returned list and does not prevent the others from being added. The error kNoNote stands
+  // for a library that is no plugin library.
   // Errors of the directory itself: kNotFound, kUnreadable.
   using Found = LoadResult<std::shared_ptr<PluginLibrary>>;
   LoadResult<std::vector<Found>> AddDirectory(const std::string& directory,

@@ -1,18 +1,15 @@
 #include "host/loader/private_copy.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <map>
-#include <set>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "host/loader/private_directory.h"
 #include "host/loader/trusted_file.h"
 
 #ifndef MFD_EXEC
@@ -21,15 +18,6 @@
 
 namespace berth::host {
 namespace {
-
-LoadError CopyError(const std::string& path, std::string_view what, int code) {
-  LoadError error;
-  error.code = LoadErrorCode::kCopyFailed;
-  error.path = path;
-  error.expected.append("to ").append(what);
-  error.found = std::generic_category().message(code);
-  return error;
-}
 
 // Writes all bytes. Returns 0 or the errno.
 int WriteAll(int file, std::span<const std::byte> bytes) {
@@ -42,42 +30,50 @@ int WriteAll(int file, std::span<const std::byte> bytes) {
   return 0;
 }
 
+// Maps a page of the file for execution, as the dynamic linker does. Returns 0 or the errno.
+int TryToExecute(int file) {
+  void* const page = ::mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+  if (page == MAP_FAILED) return errno;
+  ::munmap(page, 1);
+  return 0;
+}
+
 class DirectoryCopies final : public PrivateCopies {
  public:
-  DirectoryCopies(std::string path, FileDescriptor directory)
-      : path_(std::move(path)), directory_(std::move(directory)) {}
-
-  ~DirectoryCopies() override {
-    for (const std::string& name : names_) ::unlinkat(directory_.get(), name.c_str(), 0);
-    ::rmdir(path_.c_str());
-  }
+  explicit DirectoryCopies(std::unique_ptr<PrivateDirectory> directory)
+      : directory_(std::move(directory)) {}
 
   LoadResult<std::string> Write(const std::string& digest,
                                 std::span<const std::byte> bytes) override {
-    const std::string name = digest + ".so";
-    const std::string path = path_ + "/" + name;
+    const std::string name = PrivateDirectory::CopyName(digest);
+    const std::string path = directory_->path() + "/" + name;
     // Remove an earlier copy of a library that was refused after it was loaded.
-    ::unlinkat(directory_.get(), name.c_str(), 0);
-    const FileDescriptor file(::openat(directory_.get(), name.c_str(),
-                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));
-    if (!file.ok()) return CopyError(path, "create the private copy", errno);
-    names_.insert(name);
+    ::unlinkat(directory_->descriptor(), name.c_str(), 0);
+    const FileDescriptor file(::openat(directory_->descriptor(), name.c_str(),
+                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));
+    if (!file.ok()) return CopyError("no file can be created in it", errno);
+    names_.emplace(path, name);
     if (const int code = WriteAll(file.get(), bytes); code != 0) {
       Discard(path);
-      return CopyError(path, "write the private copy", code);
+      return CopyError("a file in it cannot be written", code);
+    }
+    if (const int code = TryToExecute(file.get()); code != 0) {
+      Discard(path);
+      return CopyError("it does not allow execution (it may be mounted noexec)", code);
     }
     return path;
   }
 
   void Discard(const std::string& path) override {
-    const std::string name = path.substr(path_.size() + 1);
-    if (names_.erase(name) != 0) ::unlinkat(directory_.get(), name.c_str(), 0);
+    const auto copy = names_.find(path);
+    if (copy == names_.end()) return;
+    ::unlinkat(directory_->descriptor(), copy->second.c_str(), 0);
+    names_.erase(copy);
   }
 
  private:
-  std::string path_;
-  FileDescriptor directory_;
-  std::set<std::string> names_;
+  const std::unique_ptr<PrivateDirectory> directory_;
+  std::map<std::string, std::string> names_;  // The names of the copies in the directory, by path.
 };
 
 class MemoryCopies final : public PrivateCopies {
@@ -94,15 +90,21 @@ class MemoryCopies final : public PrivateCopies {
     if (!file.ok() && errno == EINVAL) {  // The kernel is older than MFD_EXEC.
       file = FileDescriptor(::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     }
-    if (!file.ok()) return CopyError(label, "create a memory file that may be executed", errno);
+    if (!file.ok()) return CopyError("no memory file that allows execution can be created", errno);
     if (const int code = WriteAll(file.get(), bytes); code != 0) {
-      return CopyError(label, "write the memory file", code);
+      return CopyError("the memory file cannot be written", code);
     }
     constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
-      return CopyError(label, "seal the memory file", errno);
+      return CopyError("the memory file cannot be sealed", errno);
+    }
+    if (const int code = TryToExecute(file.get()); code != 0) {
+      return CopyError("the memory file does not allow execution", code);
     }
     std::string path = "/proc/self/fd/" + std::to_string(file.get());
+    if (::access(path.c_str(), R_OK) != 0) {
+      return CopyError("the memory file cannot be opened as " + path, errno);
+    }
     files_.emplace(path, std::move(file));
     return path;
   }
@@ -118,14 +120,10 @@ class MemoryCopies final : public PrivateCopies {
 LoadResult<std::unique_ptr<PrivateCopies>> CopyToDirectory(const std::string& runtime_directory) {
   LoadResult<std::string> parent = ResolveTrustedDirectory(runtime_directory, {});
   if (!parent.ok()) return std::move(parent).error();
-  std::string path = *parent + "/plugins-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) {
-    return CopyError(*parent, "create a private directory in it", errno);
-  }
-  FileDescriptor directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory.ok()) return CopyError(path, "open the private directory", errno);
+  auto directory = PrivateDirectory::Create(*parent);
+  if (!directory.ok()) return std::move(directory).error();
   return std::unique_ptr<PrivateCopies>(
-      std::make_unique<DirectoryCopies>(std::move(path), std::move(directory)));
+      std::make_unique<DirectoryCopies>(std::move(directory).value()));
 }
 
 std::unique_ptr<PrivateCopies> CopyToMemory() { return std::make_unique<MemoryCopies>(); }

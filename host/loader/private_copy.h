@@ -21,17 +21,18 @@ class PrivateCopies {
  public:
   virtual ~PrivateCopies() = default;
 
-  // Writes `bytes` to a file that dlopen can open, and returns its path.
-  // Errors: kCopyFailed.
+  // Writes `bytes` to a file that dlopen can open and map for execution, and returns its path.
+  // Errors: kCopyFailed, with the cause as a sentence in `found`; the caller sets `path`.
   virtual LoadResult<std::string> Write(const std::string& digest,
                                         std::span<const std::byte> bytes) = 0;
-  // Removes the copy at `path`. REQUIRES: it is not mapped: dlopen failed, or was not called.
+  // Removes the copy at `path`. Does nothing if this object has not written it. REQUIRES: it is not
+  // mapped: dlopen failed, or was not called.
   virtual void Discard(const std::string& path) = 0;
 };
 
-// Stores copies in a new directory of mode 0700 under `runtime_directory` ("/run/berth"), where
-// debuggers and profilers find the symbols. A file is named <digest>.so and has mode 0500. The
-// directory is removed with the object; mapped libraries stay mapped.
+// Stores copies in a new PrivateDirectory under `runtime_directory` ("/run/berth"), where debuggers
+// and profilers find the symbols. A file is named <digest>.so and has mode 0500. The directory is
+// removed with the object; mapped libraries stay mapped.
 // Errors: those of ResolveTrustedDirectory for `runtime_directory`, kCopyFailed.
 LoadResult<std::unique_ptr<PrivateCopies>> CopyToDirectory(const std::string& runtime_directory);
 

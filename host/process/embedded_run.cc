@@ -105,6 +105,7 @@ Status EmbeddedRun::OpenScheduler() {
 Status EmbeddedRun::ReadConfig(SchedulerOptions& options) {
   Result<RunConfig> config = reloader_.ReadFirst();
   if (!config.ok()) return std::move(config).status();
+  LogWarnings(config->set);
   options.plugins = std::move(config->set.plugins);
   options.profiles = std::move(config->set.specs);
   const HostConfig& host = reloader_.running();
@@ -179,9 +180,14 @@ void EmbeddedRun::OnDecision(const DecisionLine& line) {
   if (!written) stop_ = kOutputFailed;
 }
 
+void EmbeddedRun::LogWarnings(const ProfileSet& set) {
+  for (const std::string& warning : set.warnings) observer_.OnLog(BERTH_LOG_WARN, "", warning);
+}
+
 void EmbeddedRun::ReloadIfRequested() {
   reloader_.ReloadIfRequested(
       [this](const ProfileSet& set) {
+        LogWarnings(set);
         Status status = scheduler_->Reload(set.plugins, set.specs);
         if (status.ok()) reporter_->ReportGatedPods();
         return status;

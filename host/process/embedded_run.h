@@ -63,7 +63,7 @@ struct RunOptions {
 
   std::istream& in;
   int in_descriptor = -1;                // The file that `in` reads from, or -1.
-  std::string temporary_directory = {};  // The directory for private copies of plugin libraries.
+  std::string temporary_directory = {};  // See MakeLibraryStore().
   std::function<int64_t()> steady_ns;    // A monotonic clock. Threading: any.
   std::function<int64_t()> wall_ns;      // The time since 1970-01-01T00:00:00Z.
   SubscribeToRequests requests = {};     // If empty, a reload or a stop cannot be requested.
@@ -118,6 +118,7 @@ class EmbeddedRun {
   Status ReadConfig(SchedulerOptions& options);
   void OpenClock();
   void OnDecision(const DecisionLine& line);
+  void LogWarnings(const ProfileSet& set);
   void ReloadIfRequested();
 
   const RunOptions options_;

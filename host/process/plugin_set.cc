@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host/loader/fallback_copies.h"
 #include "host/loader/library_probe.h"
-#include "host/loader/private_copy.h"
 
 namespace berth::host {
 
@@ -27,8 +27,7 @@ Result<std::string> FindPluginDirectory(const std::string& executable) {
 
 std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
                                                std::function<int64_t()> steady_ns) {
-  auto copies = CopyToDirectory(temporary_directory);
-  return std::make_shared<LibraryStore>(copies.ok() ? std::move(copies).value() : CopyToMemory(),
+  return std::make_shared<LibraryStore>(CopyToDirectoryOrMemory(temporary_directory),
                                         LibraryProbe(std::move(steady_ns)));
 }
 
@@ -39,22 +38,16 @@ Status PluginSet::AddDirectory(const std::string& directory) {
   auto found = catalog_.AddDirectory(directory, {});
   if (!found.ok()) return found.error().ToStatus();
   for (auto& library : *found) {
-    if (!library.ok()) broken_.push_back(std::move(library).error());
+    if (library.ok()) continue;
+    if (library.error().code == LoadErrorCode::kCopyFailed) return library.error().ToStatus();
+    auto& list = library.error().code == LoadErrorCode::kNoNote ? ignored_ : broken_;
+    list.push_back(std::move(library).error());
   }
   return {};
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> PluginSet::AddLibrary(const std::string& path) {
   return catalog_.AddLibrary(path, {});
-}
-
-Status PluginSet::CheckAllLoaded() const {
-  std::string text;
-  for (const LoadError& error : broken_) {
-    if (!text.empty()) text += '\n';
-    text += error.ToString();
-  }
-  return text.empty() ? Status() : Status::InvalidArgument(std::move(text));
 }
 
 }  // namespace berth::host

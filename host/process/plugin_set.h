@@ -24,9 +24,10 @@ namespace berth::host {
 Result<std::string> FindPluginDirectory(const std::string& executable);
 
 // Creates the store of the libraries of a process. It copies each library before it is loaded, to a
-// private directory under `temporary_directory`, or to memory where that is impossible. It probes
-// each library in a child process, whose time limit `steady_ns` measures: a clock that only goes
-// forward.
+// private directory under `temporary_directory`, or to memory where that is impossible; see
+// FallbackCopies. `temporary_directory` is not accessed before the first library is copied. The
+// store probes each library in a child process, whose time limit `steady_ns` measures: a clock that
+// only goes forward.
 std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
                                                std::function<int64_t()> steady_ns);
 
@@ -42,21 +43,24 @@ class PluginSet {
   PluginSet& operator=(const PluginSet&) = delete;
 
   // Loads every lib*.so of the directory that is a plugin library. Adds the errors of those that
-  // cannot be loaded to broken().
-  // Errors: the directory does not exist, or cannot be read.
+  // cannot be loaded to broken(), and those of other libraries to ignored().
+  // Errors: the directory does not exist, or cannot be read; no private copy of a library can be
+  // made, which is no fault of the library.
   Status AddDirectory(const std::string& directory);
   LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path);
 
   PluginCatalog& catalog() { return catalog_; }
   const PluginCatalog& catalog() const { return catalog_; }
+  // Returns why plugin libraries could not be loaded. Each error names the file.
   std::span<const LoadError> broken() const { return broken_; }
-  // Returns all errors in broken(), one per line, or success if there are none.
-  Status CheckAllLoaded() const;
+  // Returns an error kNoNote for each lib*.so that is no plugin library.
+  std::span<const LoadError> ignored() const { return ignored_; }
 
  private:
   std::shared_ptr<LibraryStore> libraries_;
   PluginCatalog catalog_;
   std::vector<LoadError> broken_;
+  std::vector<LoadError> ignored_;
 };
 
 }  // namespace berth::host

@@ -30,8 +30,8 @@ using SubscribeToRequests =
 
 // The requests that users send with signals. Each SIGHUP calls `reload` until a request to stop
 // comes; several SIGHUPs that come together may be one call. After OnStop(), the first SIGINT or
-// SIGTERM calls `stop`; then both signals get their default action back, so that a second one ends
-// the process at once. A signal that the process ignores stays ignored.
+// SIGTERM calls `stop`; then both signals get the action back that they had before OnStop(), so
+// that a second one ends the process at once. A signal that the process ignores stays ignored.
 //
 // Unless `reload` is empty, SIGHUP is ignored after the destructor, because it must not end a
 // process that still prints its summary.
@@ -40,7 +40,7 @@ using SubscribeToRequests =
 // Called:    one object at a time per process.
 class ProcessSignals final : public ProcessRequests {
  public:
-  // An empty `reload` leaves SIGHUP with its default action.
+  // An empty `reload` leaves SIGHUP with its action.
   explicit ProcessSignals(std::function<void()> reload);
   ~ProcessSignals() override;
   ProcessSignals(const ProcessSignals&) = delete;
@@ -58,6 +58,12 @@ class ProcessSignals final : public ProcessRequests {
   std::function<void(int signal)> stop_;  // Guarded by mutex_.
   std::thread thread_;                    // Last: it uses the others.
 };
+
+// Lets SIGINT, SIGTERM and SIGHUP call `cleanup` on any thread before they end the process, unless
+// the process ignores them. `cleanup` must be async-signal-safe, and do nothing in a process that
+// was forked without exec.
+// Called: by main(), before a ProcessSignals is created, which replaces these actions for its life.
+void InstallSignalCleanup(void (*cleanup)());
 
 }  // namespace berth::host
 

@@ -1,6 +1,7 @@
 #include "host/process/process_signals.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -114,6 +115,64 @@ TEST(ProcessSignalsDeathTest, ASecondSignalEndsTheProcess) {
         },
         ::testing::KilledBySignal(second), "");
   }
+}
+
+// ---- InstallSignalCleanup() ---------------------------------------------------------------------
+
+void PrintCleanedUp() { static_cast<void>(write(STDERR_FILENO, "cleaned up", 10)); }
+
+TEST(SignalCleanupDeathTest, ASignalCleansUpAndEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EXIT(
+        {
+          InstallSignalCleanup(PrintCleanedUp);
+          raise(signal);
+        },
+        ::testing::KilledBySignal(signal), "^cleaned up$");
+  }
+}
+
+TEST(SignalCleanupDeathTest, ASecondSignalAfterOnStopCleansUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        InstallSignalCleanup(PrintCleanedUp);
+        ReceivedSignals received;
+        ProcessSignals signals(nullptr);
+        signals.OnStop([&received](int number) { received.Add(number); });
+        raise(SIGINT);
+        received.WaitForOne();
+        raise(SIGTERM);
+      },
+      ::testing::KilledBySignal(SIGTERM), "^cleaned up$");
+}
+
+TEST(SignalCleanupDeathTest, ASignalAfterProcessSignalsCleansUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        InstallSignalCleanup(PrintCleanedUp);
+        {
+          ReceivedSignals received;
+          ProcessSignals signals(nullptr);
+          signals.OnStop([&received](int number) { received.Add(number); });
+        }
+        raise(SIGINT);
+      },
+      ::testing::KilledBySignal(SIGINT), "^cleaned up$");
+}
+
+TEST(SignalCleanupDeathTest, IgnoredSignalsStayIgnored) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        signal(SIGHUP, SIG_IGN);
+        InstallSignalCleanup(PrintCleanedUp);
+        raise(SIGHUP);
+        raise(SIGTERM);
+      },
+      ::testing::KilledBySignal(SIGTERM), "^cleaned up$");
 }
 
 }  // namespace

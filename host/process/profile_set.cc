@@ -80,22 +80,59 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
   return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 
+// Returns true if an enabled plugin is in two libraries, so that it is unknown which one is meant.
+bool IsAmbiguous(const LoadError& broken, std::span<const Profile> profiles) {
+  if (broken.code != LoadErrorCode::kDuplicatePlugin) return false;
+  return std::ranges::any_of(profiles, [&broken](const Profile& profile) {
+    const ProfilePlugin* plugin = profile.Find(broken.plugin);
+    return plugin != nullptr && plugin->is_enabled();
+  });
+}
+
+// Returns true if a profile names a plugin that no library has and that a broken one may have.
+bool MissesAPlugin(std::span<const Profile> profiles, const PluginCatalog& catalog) {
+  const auto is_missing = [&catalog](const ProfilePlugin& plugin) {
+    return !plugin.library.has_value() && !catalog.plugins().contains(plugin.name.value);
+  };
+  return std::ranges::any_of(profiles, [&is_missing](const Profile& profile) {
+    return std::ranges::any_of(profile.plugins, is_missing);
+  });
+}
+
+// Sorts the broken libraries of the plugin directories into errors and warnings.
+// Errors: those of the profiles, and those of broken libraries that the profiles use or may use.
+Status CheckProfiles(const ConfigErrors& errors, const PluginSet& plugins, ProfileSet& set) {
+  const Status status = errors.ToStatus();
+  std::vector<std::string> lines;
+  if (!status.ok()) lines.emplace_back(status.message());
+  const bool misses_a_plugin = MissesAPlugin(set.profiles, plugins.catalog());
+  for (const LoadError& broken : plugins.broken()) {
+    const bool is_error = misses_a_plugin || IsAmbiguous(broken, set.profiles);
+    (is_error ? lines : set.warnings).push_back(NotLoadedText(broken));
+  }
+  return lines.empty() ? Status() : Status::InvalidArgument(Join(lines, "\n"));
+}
+
 }  // namespace
 
 Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
                             PluginSet& plugins) {
   for (const std::string& directory : directories) {
     if (before_read) NoteLibraries(directory, before_read);
-    const size_t before = plugins.catalog().plugins().size();
+    const size_t plugins_before = plugins.catalog().plugins().size();
+    const size_t broken_before = plugins.broken().size();
     Status status = plugins.AddDirectory(directory);
     if (!status.ok()) return status;
-    if (plugins.broken().empty() && plugins.catalog().plugins().size() == before) {
+    if (plugins.broken().size() == broken_before &&
+        plugins.catalog().plugins().size() == plugins_before) {
       return Status::NotFound(directory +
                               ": expected a plugin library in this directory, found none");
     }
   }
-  return plugins.CheckAllLoaded();
+  return {};
 }
+
+std::string NotLoadedText(const LoadError& error) { return "not loaded: " + error.ToString(); }
 
 Result<std::string> ReadConfigFile(const std::string& path) {
   std::error_code error;
@@ -166,7 +203,7 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
   }
   LoadLibraries(set.profiles, plugins->catalog(), errors);
   set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), directories, errors);
-  status = errors.ToStatus();
+  status = CheckProfiles(errors, *plugins, set);
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);
   return set;

@@ -47,18 +47,26 @@ struct ProfileSet {
   std::shared_ptr<const PluginSet> plugins;
   std::vector<Profile> profiles;
   std::vector<PlanSpec> specs;  // One for each profile, in the same order.
+  // The libraries of the plugin directories that could not be loaded and that no profile uses: one
+  // line for each, with the file and the reason.
+  std::vector<std::string> warnings;
 };
 
-// Loads every plugin of the directories into `plugins`. `before_read` may be empty.
-// Errors: a directory that cannot be read or has no plugin; a plugin that cannot be loaded.
+// Loads every plugin of the directories into `plugins`. `before_read` may be empty. Libraries that
+// cannot be loaded are in plugins.broken().
+// Errors: those of PluginSet::AddDirectory; a directory without a plugin library.
 Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
                             PluginSet& plugins);
 
+// Returns one line about a library that could not be loaded: "not loaded: <file>: <reason>".
+std::string NotLoadedText(const LoadError& error);
+
 // Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
 // expands the profiles into plan specifications. Creates no plugin.
-// Errors: those of FindPluginDirectory and AddPluginDirectories (without a plugin that cannot be
-//         loaded, decisions would silently differ); otherwise all errors in the profiles, one per
-//         line.
+// Errors: those of FindPluginDirectory and AddPluginDirectories; otherwise all errors in the
+//         profiles, one per line. If a profile names a plugin that was not found, every library
+//         that could not be loaded is listed. If an enabled plugin is in two libraries, the refused
+//         one is an error too, because the other may decide differently.
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
 
 // Creates the plugins of these profiles against an empty cluster and destroys them again, because

@@ -2,9 +2,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/assert.h"
 #include "host/base/file_descriptor.h"
-#include "tests/integration/cli_fixture.h"
+#include "tests/integration/process_fixture.h"
 #include "tests/integration/stream_lines.h"
 
 namespace berth::host {
@@ -27,57 +23,6 @@ using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class RunProcessTest : public CliTest {
- protected:
-  // Starts `berth` with this standard output and default signal actions, and waits for its end. Its
-  // standard error is in Error().
-  int RunBerth(std::vector<std::string> args, int out) { return End(Start(std::move(args), out)); }
-  pid_t Start(std::vector<std::string> args, int out) const {
-    args.insert(args.begin(), executable_);
-    std::vector<char*> argv;
-    argv.reserve(args.size() + 1);
-    for (std::string& arg : args) argv.push_back(arg.data());
-    argv.push_back(nullptr);
-
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, error_.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGPIPE, SIGHUP, SIGTERM}) sigaddset(&signals, signal);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    pid_t process = -1;
-    const int error =
-        posix_spawn(&process, executable_.c_str(), &files, &attributes, argv.data(), environ);
-    BERTH_ASSERT_MSG(error == 0, "posix_spawn: %d", error);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return process;
-  }
-  static int End(pid_t process) {
-    int status = 0;
-    BERTH_ASSERT(waitpid(process, &status, 0) == process);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  std::string Error() const { return ReadAll(error_); }
-
-  // Returns the write end of a pipe whose read end is closed.
-  static FileDescriptor BrokenPipe() {
-    std::array<int, 2> ends{};
-    BERTH_ASSERT(pipe2(ends.data(), O_CLOEXEC) == 0);
-    close(ends[0]);
-    return FileDescriptor(ends[1]);
-  }
-
- private:
-  const std::string error_ = folder_ + "/stderr";
-};
 
 TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
   std::string events = Line("ADDED", NodeJson("n", "100"));
@@ -135,15 +80,6 @@ class QuitterTest : public RunProcessTest {
                 "library = \"" BERTH_TEST_QUITTER "\"\nargs = { how = \"" +
                     how + "\", status = " + std::to_string(status) + " }\n");
   }
-  // Runs `berth`. Its standard output is in Output().
-  int RunToFile(const std::vector<std::string>& args) {
-    const FileDescriptor out(open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    return RunBerth(args, out.get());
-  }
-  std::string Output() const { return ReadAll(output_); }
-
- private:
-  const std::string output_ = folder_ + "/stdout";
 };
 
 TEST_F(QuitterTest, ReportsAPluginThatExits) {
@@ -221,28 +157,19 @@ TEST_F(QuitterTest, AProcessThatAPluginLeavesBehindDoesNotHoldTheOutputOpen) {
 class StartingRunTest : public RunProcessTest {
  protected:
   void Begin() {
-    const std::string cluster = folder_ + "/cluster";
-    const std::string events = folder_ + "/events";
-    BERTH_ASSERT(mkfifo(cluster.c_str(), 0600) == 0);
-    BERTH_ASSERT(mkfifo(events.c_str(), 0600) == 0);
+    const std::string cluster = Pipe("cluster");
+    const std::string events = Pipe("events");
     events_ = FileDescriptor(open(events.c_str(), O_RDWR | O_CLOEXEC));
     process_ =
         Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
               output_.get());
-    // The pipe can be opened for writing only once it is open for reading.
-    for (int waited_ms = 0; !cluster_.ok() && waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
-      cluster_ = FileDescriptor(open(cluster.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-      if (!cluster_.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (cluster_.ok()) return;
-    kill(process_, SIGKILL);
-    FAIL() << "berth does not read its cluster: " << Error();
+    cluster_ = OpenInputOf(process_, cluster);
   }
   // Writes the cluster, so that the run begins, and waits until `text` is in the standard error.
   void RunUntilItPrints(const std::string& cluster, const std::string& text) {
     static_cast<void>(write(cluster_.get(), cluster.data(), cluster.size()));
     cluster_ = FileDescriptor();
-    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(); waited_ms += 10) {
+    for (int waited_ms = 0; waited_ms < 20'000 && IsRunning(process_); waited_ms += 10) {
       if (Error().find(text) != std::string::npos) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -257,12 +184,6 @@ class StartingRunTest : public RunProcessTest {
   std::string Output() const { return ReadAll(folder_ + "/out"); }
 
  private:
-  bool IsRunning() const {
-    siginfo_t ended{};
-    waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT);
-    return ended.si_pid == 0;
-  }
-
   const FileDescriptor output_{
       open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   FileDescriptor cluster_;

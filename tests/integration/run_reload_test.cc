@@ -13,7 +13,9 @@
 namespace berth::host {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ReloadRunTest : public LiveRunTest {
@@ -148,6 +150,24 @@ TEST_F(ReloadRunTest, AnInvalidProfileIsReportedAndNotApplied) {
                                  "changed: " +
                                  profile() + ":\n"));
   EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
+}
+
+TEST_F(ReloadRunTest, ABrokenLibraryThatNoProfileUsesIsAWarning) {
+  std::filesystem::create_directory(folder_ + "/more");
+  std::filesystem::copy_file(BERTH_SHUT_DOOR, folder_ + "/more/libdoor.so");
+  Save("p.toml", "extends = \"default\"\n[[plugins]]\nname = \"acme.Door\"\nenabled = false\n");
+  Begin({"--profile", profile(), "--plugin-dir", BERTH_BINARY_DIR "/plugins", folder_ + "/more"});
+  Write(Line("ADDED", PodJson("web", "4")));
+  EXPECT_EQ(NextDecision(), "Bound web b");
+  Save("more/libtext.so", "INPUT(-lm)\n");
+  Save("p.toml", "extends = \"default\"\n[[plugins]]\nname = \"acme.Door\"\n");
+  Reload();
+  Write(Line("ADDED", PodJson("next", "1")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused next ")) << "the new profile has to take effect";
+  CloseInput();
+  EXPECT_THAT(End().err, AllOf(HasSubstr("berth: warning: not loaded: " + folder_ +
+                                         "/more/libtext.so: expected an ELF file"),
+                               HasSubstr("succeeded, 0 failed."), Not(HasSubstr("reload failed"))));
 }
 
 TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunContinues) {

@@ -149,14 +149,15 @@ TEST_F(UsageCliTest, ListsLibrariesThatAreIgnoredForTheirNames) {
   std::filesystem::copy_file(library, plugins + "/acme.so");
   File("plugins/README.md", "");
   const std::vector<std::string> list = {"plugin", "list", "--plugin-dir", plugins};
-  EXPECT_EQ(Run(list).out, "There are no plugins in " + plugins +
-                               ".\n\nIgnored, because the names of plugin libraries are lib*.so:\n"
-                               "  acme.so\n  node_name.so\n");
+  const std::string ignored =
+      "\nignored: acme.so: the names of plugin libraries are lib*.so\n"
+      "ignored: node_name.so: the names of plugin libraries are lib*.so\n";
+  EXPECT_EQ(Run(list).out, "There are no plugins in " + plugins + ".\n" + ignored);
   std::filesystem::copy_file(library, plugins + "/libnode_name.so");
-  EXPECT_THAT(Run(list).out, HasSubstr("\n  acme.so\n  node_name.so\n"));
+  EXPECT_THAT(Run(list).out, HasSubstr(ignored));
   std::filesystem::remove(plugins + "/acme.so");
   std::filesystem::remove(plugins + "/node_name.so");
-  EXPECT_THAT(Run(list).out, Not(HasSubstr("Ignored")));
+  EXPECT_THAT(Run(list).out, Not(HasSubstr("ignored")));
 }
 
 TEST_F(UsageCliTest, HelpTellsThatAPluginDirectoryReplacesTheBuiltInOne) {

@@ -223,11 +223,13 @@ TEST_F(PluginCatalogTest, ReportsBrokenLibrariesOfADirectoryAndKeepsTheOthers) {
   PluginCatalog catalog(store());
   const auto found = catalog.AddDirectory(At("plugins"), {});
   ASSERT_TRUE(found.ok());
-  ASSERT_EQ(found->size(), 4u);
+  ASSERT_EQ(found->size(), 5u);
   EXPECT_EQ((*found)[0].error().code, LoadErrorCode::kHostTooOld);
   EXPECT_EQ((*(*found)[1])->path(), At("plugins/libb.so"));
   EXPECT_EQ((*found)[2].error().code, LoadErrorCode::kDuplicatePlugin);
   EXPECT_EQ((*(*found)[3])->path(), At("plugins/libd.so"));
+  EXPECT_EQ((*found)[4].error().code, LoadErrorCode::kNoNote);
+  EXPECT_EQ((*found)[4].error().path, At("plugins/libunrelated.so"));
   EXPECT_EQ(catalog.plugins().size(), 2u);
 }
 

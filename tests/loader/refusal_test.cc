@@ -193,7 +193,7 @@ TEST_F(RefusalTest, NoExport) {
 
 TEST_F(RefusalTest, CopyFailed) {
   for (const auto& entry : std::filesystem::directory_iterator(directory())) {
-    if (entry.is_directory()) std::filesystem::remove(entry.path());
+    if (entry.is_directory()) std::filesystem::remove_all(entry.path());
   }
   ExpectRefused(Variant("good"), LoadErrorCode::kCopyFailed, "No such file or directory");
 }
