@@ -184,8 +184,9 @@ inline constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/libacme.so --args 'acme.RackPower={"wattsPerRack": 1000}'
   berth plugin check build/librack_power.so --output json | jq .plugins[].findings
 
-Loads the library as the scheduler does and calls each of its plugins at all its extension points,
-in a test cluster with the columns that the plugin reads. It varies the size of blocks and the
+Loads the library and creates its plugins as the scheduler does; a plugin that the scheduler refuses
+fails. Then it calls each plugin at all its extension points, in a test cluster with the columns
+that the plugin reads. It varies the size of blocks and the
 number of threads, fills outputs with garbage before each call, changes and adds pods and nodes that
 the plugin declares not to depend on, and creates and destroys the plugin a thousand times. A plugin
 whose calls take long is called less often; the report shows how often. The library is loaded in a

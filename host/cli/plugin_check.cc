@@ -98,6 +98,7 @@ Json IsKept(std::string_view promise, const ContractOutcome& outcome) {
   };
   if (std::ranges::any_of(outcome.findings, breaks)) return false;
   if (outcome.coverage.has_value() || promise == kLibraryPromise) return true;
+  if (promise == kHostPromise && outcome.is_accepted) return true;
   return nullptr;
 }
 

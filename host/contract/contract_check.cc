@@ -24,6 +24,7 @@ using testing::PodSpec;
 
 constexpr ContractPromise kPromises[] = {
     {kLibraryPromise, "The library exports only its entry, and its note contains the same data."},
+    {kHostPromise, "The host accepts the plugin when it creates it."},
     {"shape", "The data that create() returns is consistent."},
     {"threads", "The plugin calls services only where abi.h allows it."},
     {"outputs", "The plugin returns a result for every selected node, and for no other node."},
@@ -156,8 +157,30 @@ class ContractChecker {
             .observer = &observer_};
   }
 
-  // Returns true if the plugin can be created. Reports a finding otherwise.
+  // Returns true if the refusal states no more than that create() or init() failed. The test kit
+  // reports such a failure more precisely.
+  static bool IsByCreate(const LoadError& refusal) {
+    return refusal.code == LoadErrorCode::kInitFailed ||
+           refusal.code == LoadErrorCode::kBadArguments ||
+           refusal.code == LoadErrorCode::kCreateFailed;
+  }
+
+  // Returns true if the host accepts the plugin and the test kit can create it. Reports a finding
+  // otherwise.
   bool CanBeCreated() {
+    const std::optional<LoadError>& refusal = subject_.refusal;
+    if (refusal.has_value() && !IsByCreate(*refusal)) return Refuse(*refusal);
+    if (!IsCreatedByTheKit()) return false;
+    return !refusal.has_value() || Refuse(*refusal);
+  }
+
+  bool Refuse(const LoadError& refusal) {
+    const bool is_by_args = refusal.code == LoadErrorCode::kBadArguments;
+    sink_({std::string(is_by_args ? kWantsArguments : kHostPromise), refusal.ToString()});
+    return false;
+  }
+
+  bool IsCreatedByTheKit() {
     const Answer created = PluginUnderTest::Create(*subject_.entry, ScenarioWith({}));
     if (created.ok()) return true;
     const std::string answers = std::string(subject_.entry->init == nullptr ? "" : "init or ") +

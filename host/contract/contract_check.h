@@ -14,6 +14,7 @@
 #include <berth/abi.h>
 
 #include "host/base/time_units.h"
+#include "host/loader/load_error.h"
 
 namespace berth::testing {
 class CallObserver;
@@ -30,6 +31,8 @@ std::span<const ContractPromise> ContractPromises();
 // The promise of the library as a whole. The loader checks it; CheckContract() has no findings for
 // it.
 inline constexpr std::string_view kLibraryPromise = "library";
+// The host itself checks this promise, before any other call: see ValidateByHost().
+inline constexpr std::string_view kHostPromise = "host";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
 // These are not promises. A finding with one of these names means that the plugin could not be
@@ -62,6 +65,8 @@ struct ContractCheckRequest {
 
 struct ContractSubject {
   const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
+  // The result of ValidateByHost(): why the host refuses the plugin.
+  const std::optional<LoadError>& refusal;
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
 };
@@ -76,7 +81,7 @@ struct ContractCoverage {
 // Calls the plugin several thousand times, and calls `sink` on this thread for each violation.
 // `observer` is called before and after each call. The plugin may crash or end the process: use
 // CheckContractIsolated() to run this in a process of its own. Returns none if the plugin could not
-// be created.
+// be created, or if the host refuses it.
 std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
                                               testing::CallObserver& observer,
                                               const ContractSink& sink);

@@ -19,19 +19,22 @@
 #include "host/base/child_process.h"
 #include "host/base/time_units.h"
 #include "host/contract/deadline_observer.h"
+#include "host/contract/host_validation.h"
 
 namespace berth::host {
 namespace {
 
 // The child writes lines of "promise<tab>text", which are findings, except those with these words.
-constexpr std::string_view kLoaded = "loaded";    // The library is loaded; the check begins.
-constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
+constexpr std::string_view kLoaded = "loaded";      // The library is loaded; the check begins.
+constexpr std::string_view kAccepted = "accepted";  // The host accepts the plugin.
+constexpr std::string_view kRefused = "refused";    // The text is the name of the loader's error.
 // The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
 // The limit of the whole check, for plugins that evade the limits of single calls.
 constexpr int64_t kMaxCheckNs = kHour;
 constexpr const char* kLoading = "a static constructor";
+constexpr const char* kCreating = "create or destroy";
 
 // ---- In the child process -----------------------------------------------------------------------
 
@@ -86,6 +89,18 @@ LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& sou
   return PluginLibrary::Open(source);
 }
 
+// Lets the host create the plugin. Ends the use of the library, whose code stays loaded, so that
+// the test kit can initialise it again.
+std::optional<LoadError> Validate(std::shared_ptr<PluginLibrary> library,
+                                  const ContractCheckRequest& request, DeadlineObserver& observer) {
+  testing::Reporter reporter("");
+  reporter.set_observer(&observer);
+  const testing::CallScope call(&reporter, kCreating, testing::kLoad);
+  std::optional<LoadError> refusal = ValidateByHost(library, request.plugin, request.args);
+  library.reset();
+  return refusal;
+}
+
 void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& request,
               const std::function<int64_t()>& steady_ns, int pipe) {
   CatchCrashes(pipe);
@@ -99,18 +114,21 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
     write_line(kDeadlinesPromise, text);
     ::_exit(0);
   });
-  const auto library = Load(source, observer);
+  auto library = Load(source, observer);
   if (!library.ok()) {
     write_line(kLibraryPromise, library.error().ToString());
     write_line(kRefused, std::string(LoadErrorName(library.error().code)));
     ::_exit(0);
   }
   write_line(kLoaded, "");
+  const berth_entry& entry = (*library)->entry();
+  const std::optional<LoadError> refusal = Validate(*std::move(library), request, observer);
+  if (!refusal.has_value()) write_line(kAccepted, "");
   const auto sink = [&](const ContractFinding& finding) {
     write_line(finding.promise, finding.text);
   };
   const std::optional<ContractCoverage> coverage =
-      CheckContract({&(*library)->entry(), request, steady_ns}, observer, sink);
+      CheckContract({&entry, refusal, request, steady_ns}, observer, sink);
   write_line(kChecked, CoverageText(coverage));
   ::_exit(0);
 }
@@ -147,6 +165,8 @@ std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
 bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcome) {
   if (promise == kLoaded) {
     outcome.is_loaded = true;
+  } else if (promise == kAccepted) {
+    outcome.is_accepted = true;
   } else if (promise == kRefused) {
     outcome.refusal = std::move(text);
     return false;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -74,6 +75,11 @@ class Plan {
   // them, one per line.
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                              HostServices& services, NodeTable& table);
+  // Creates one instance as Build() does, and destroys it again. Returns why the host refuses the
+  // plugin, or nullopt if the host accepts it.
+  static std::optional<LoadError> TryPlugin(const PlanSpec::Plugin& spec,
+                                            const PluginCatalog& catalog, HostServices& services,
+                                            NodeTable& table);
   ~Plan();
   // Activates the plan; see InstanceHost::Begin(). Called: once.
   void Begin();
@@ -95,6 +101,10 @@ class Plan {
 
   Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
                    HostServices& services);
+  // Adds an instance, which is not yet bound to its columns.
+  std::optional<LoadError> CreateInstance(const PlanSpec::Plugin& spec,
+                                          const PluginCatalog::Plugin& from,
+                                          HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
   void CloseAllPromises(const std::vector<bool>& busy);
   static void DestroyInstance(PlannedPlugin& plugin, bool is_busy);

@@ -236,7 +236,7 @@ static void DestroyState(void* at) { (void)at; }
 #define DestroyState NULL
 #endif
 
-#ifdef BREAKS_SHAPE
+#ifdef BREAKS_HOST
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
 #else
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 8 };
@@ -256,14 +256,23 @@ static const berth_score kScore = {
 #endif
 static const berth_event_interest kInterests[] = {
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
+#ifdef BREAKS_HOST_BY_POINT
+#define HINT NULL
+#else
+#define HINT Hint
+#endif
 static const berth_enqueue_extensions kEnqueue = {
-    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
+    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, HINT};
 static const berth_column_request kColumns[] = {
     {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,
                                      "test.Broken/1", Construct, Clone, DestroyState}};
 static const char kReason[] = "Insufficient cpu";
+#ifdef BREAKS_SHAPE
+static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}, {NULL, 0}};
+#else
 static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}};
+#endif
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
@@ -351,7 +360,8 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->abi.self = plugin;
   plugin->abi.columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
   plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
-  plugin->abi.reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
+  plugin->abi.reasons =
+      (berth_array){kReasons, sizeof kReasons / sizeof kReasons[0], sizeof kReasons[0]};
   plugin->abi.get_point = GetPoint;
   plugin->abi.destroy = Destroy;
   *out = &plugin->abi;
@@ -360,11 +370,23 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
                                       BERTH_POINT_ENQUEUE_EXTENSIONS, NULL};
+#ifdef BREAKS_HOST_BY_SERVICE
+static const char* const kServices[] = {"test.absent/1", NULL};
+#else
+static const char* const kServices[] = {BERTH_SERVICE_TIMER, NULL};
+#endif
+#ifdef BREAKS_ARGS_BY_SCHEMA
+#define ARGS_SCHEMA "{\"type\":\"object\",\"properties\":{\"cpu\":{\"type\":\"integer\"}}}"
+#else
+#define ARGS_SCHEMA NULL
+#endif
 static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info),
                                         .name = "test.Broken",
                                         .version = "1.0.0",
                                         .about = "Keeps the contract, or violates it.",
-                                        .points = kPoints};
+                                        .points = kPoints,
+                                        .services = kServices,
+                                        .args_schema = ARGS_SCHEMA};
 #ifdef BREAKS_ARGS_OF_TWO
 static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),
                                          .name = "test.Other",
