@@ -122,10 +122,7 @@ class ContractChecker {
 
   std::optional<ContractCoverage> Run() {
     if (!CanBeCreated()) return std::nullopt;
-    {
-      PluginUnderTest probe(*subject_.entry, ScenarioWith({}));
-      world_ = MakeContractCluster(probe.instance().columns());
-    }
+    world_ = MakeWorld();
     {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
       plugin_ = &plugin;
@@ -155,6 +152,22 @@ class ContractChecker {
             .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
+  }
+
+  // Creates a cluster with the columns that the plugin reads, also those that it binds in a cycle,
+  // which may depend on the cluster.
+  ContractCluster MakeWorld() {
+    constexpr int kMaxRounds = 3;
+    std::vector<testing::ColumnName> columns;
+    ContractCluster world = MakeContractCluster(columns);
+    for (int round = 0; round < kMaxRounds; ++round) {
+      PluginUnderTest probe(*subject_.entry, ScenarioWith(world.nodes));
+      std::vector<testing::ColumnName> found = FindColumns(probe, world.pods);
+      if (round > 0 && found.size() <= columns.size()) break;
+      columns = std::move(found);
+      world = MakeContractCluster(columns);
+    }
+    return world;
   }
 
   // Returns true if the refusal states no more than that create() or init() failed. The test kit

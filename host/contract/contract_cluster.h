@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <berth/testing/builders.h>
+#include <berth/testing/fake_host.h>
 #include <berth/testing/table.h>
 
 namespace berth::host {
@@ -17,9 +18,14 @@ struct ContractCluster {
   std::vector<testing::PodSpec> pods;  // The pods that wait for a node.
 };
 
-// `columns`: the columns that the plugin reads. The nodes and pods have the labels and resources
-// among them.
+// `columns`: the columns that the plugin reads. The nodes and pods have the labels, resources and
+// host ports among them, with values that differ.
 ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns);
+
+// Returns the columns that the plugin requested when it was created, and those that PreFilter and
+// PreScore bind for these pods.
+std::vector<testing::ColumnName> FindColumns(testing::PluginUnderTest& plugin,
+                                             std::span<const testing::PodSpec> pods);
 
 }  // namespace berth::host
 

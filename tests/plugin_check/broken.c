@@ -38,9 +38,21 @@ BERTH_EXPORT extern const int berth_entry_v1_extra;
 const int berth_entry_v1_extra = 1;
 #endif
 
+/* These variants count the pods of each rack. The label of the rack is a column that PreFilter
+ * binds. */
+#if defined BREAKS_WHATIF_AT_RUN_TIME || defined BREAKS_DEPENDENCE_AT_RUN_TIME
+#define COUNTS_RACKS
+#endif
+
 typedef struct State {
   int64_t wanted;
   void* more;
+#ifdef COUNTS_RACKS
+  uint32_t column;
+  uint32_t n_racks;
+  berth_id racks[16];
+  int64_t counts[16];
+#endif
 } State;
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
@@ -63,6 +75,7 @@ typedef struct Instance {
   berth_plugin abi;
   const berth_host* host;
   const berth_timer* timer;
+  const berth_columns* columns;
   pthread_t thread;
 } Instance;
 
@@ -92,11 +105,44 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
   return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
 }
 
+#ifdef COUNTS_RACKS
+enum { kMaxPodsOfRack = 2 };
+
+/* Returns the number of pods in the rack of node i; NULL if the node is in no rack. */
+static int64_t* CountOf(State* state, const berth_block* block, uint32_t i) {
+  const berth_column* from = &block->columns[state->column];
+  const berth_id rack = *(const berth_id*)((const char*)from->data + (uint64_t)i * from->stride);
+  uint32_t k = 0;
+  if (rack == 0) return NULL;
+  while (k < state->n_racks && state->racks[k] != rack) ++k;
+  if (k == 16) return NULL;
+  if (k == state->n_racks) state->racks[state->n_racks++] = rack;
+  return &state->counts[k];
+}
+
+static void CountPods(const Instance* plugin, const berth_cycle* cycle, const berth_nodes* all) {
+  static const char kLabel[] = "label:test.example/rack";
+  State* state = cycle->slots[0];
+  plugin->columns->bind(plugin->host, cycle, (berth_str){kLabel, sizeof kLabel - 1},
+                        &state->column);
+  for (uint32_t b = 0; b < all->n_blocks; ++b) {
+    const berth_block* block = all->block(all, b);
+    for (uint32_t i = 0; i < block->count; ++i) {
+      int64_t* count = CountOf(state, block, i);
+      if (count != NULL) *count += (int64_t)block->pods[i].count;
+    }
+  }
+}
+#endif
+
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                             berth_pre_filter_out* out, berth_status* status) {
   State* state = cycle->slots[0];
   (void)self, (void)all, (void)out, (void)status;
   state->wanted = cycle->pod->request->milli_cpu;
+#ifdef COUNTS_RACKS
+  CountPods(self, cycle, all);
+#endif
 #ifdef BREAKS_SLOT_BOUNDS
   memset(state, 0, sizeof *state + 8);
 #endif
@@ -123,6 +169,31 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
   ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
   return BERTH_SUCCESS;
 }
+#elif defined BREAKS_WHATIF_AT_RUN_TIME
+/* Does nothing, although the number of pods in the rack changes. */
+static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                         const berth_block* block, uint32_t index, berth_status* status) {
+  (void)self, (void)cycle, (void)pod, (void)block, (void)index, (void)status;
+  return BERTH_SUCCESS;
+}
+#define RemovePod AddPod
+#elif defined BREAKS_DEPENDENCE_AT_RUN_TIME
+static berth_code Count(const berth_cycle* cycle, const berth_block* block, uint32_t index,
+                        int64_t more) {
+  int64_t* count = CountOf(cycle->slots[0], block, index);
+  if (count != NULL) *count += more;
+  return BERTH_SUCCESS;
+}
+static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                         const berth_block* block, uint32_t index, berth_status* status) {
+  (void)self, (void)pod, (void)status;
+  return Count(cycle, block, index, 1);
+}
+static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
+                            const berth_block* block, uint32_t index, berth_status* status) {
+  (void)self, (void)pod, (void)status;
+  return Count(cycle, block, index, -1);
+}
 #else
 #define AddPod NULL
 #define RemovePod NULL
@@ -131,6 +202,11 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
 /* Returns whether node i is rejected. Each variant uses something that it must not depend on. */
 static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
   const State* state = cycle->slots[0];
+#ifdef COUNTS_RACKS
+  State racks = *state;
+  const int64_t* count = CountOf(&racks, block, i);
+  if (count != NULL && *count > kMaxPodsOfRack) return 1;
+#endif
 #ifdef BREAKS_BLOCKS
   if (i % 3 == 2) return 1;
 #endif
@@ -242,7 +318,12 @@ enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 8 };
 #endif
 
-static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE,
+#ifdef BREAKS_WHATIF_AT_RUN_TIME
+enum { kDependsOn = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER };
+#else
+enum { kDependsOn = BERTH_DEPENDS_NODE };
+#endif
+static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsOn,
                                              BERTH_PART(REQUESTS), NULL, NULL};
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
@@ -325,12 +406,15 @@ static void PrintAndForkChild(void) {
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out, berth_status* status) {
   const void* timer = NULL;
+  const void* columns = NULL;
   Instance* plugin = calloc(1, sizeof *plugin);
   (void)name, (void)profile, (void)args, (void)status;
   if (plugin == NULL) return BERTH_ERROR;
   host->get_service(host, BERTH_SERVICE_TIMER, &timer);
   plugin->host = host;
   plugin->timer = timer;
+  host->get_service(host, BERTH_SERVICE_COLUMNS, &columns);
+  plugin->columns = columns;
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif

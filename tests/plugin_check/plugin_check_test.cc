@@ -99,6 +99,8 @@ constexpr struct {
     {"concurrency", "concurrency", "on 4 threads at the same time"},
     {"repeat", "repeat", "called again"},
     {"whatif", "whatif", "AddPod"},
+    {"whatif_at_run_time", "whatif", "after AddPod"},
+    {"dependence_at_run_time", "dependence", "depends on the pods on nodes"},
     {"dependence_on_pod", "dependence", "depends on the pod's PRIORITY"},
     {"dependence_on_pods", "dependence", "depends on the pods on nodes"},
     {"hints", "hints", "depends on the pod's PRIORITY"},
