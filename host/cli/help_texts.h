@@ -188,8 +188,10 @@ Loads the library and creates its plugins as the scheduler does; a plugin that t
 fails. Then it calls each plugin at all its extension points, in a test cluster with the columns
 that the plugin reads. It varies the size of blocks and the
 number of threads, fills outputs with garbage before each call, changes and adds pods and nodes that
-the plugin declares not to depend on, and creates and destroys the plugin a thousand times. A plugin
-whose calls take long is called less often; the report shows how often. The library is loaded in a
+the plugin declares not to depend on, calls each function thousands of times to find memory that
+calls keep, and creates and destroys the plugin a thousand times. A cache must have a bound that
+100,000 calls reach. A plugin whose calls take long is called less often; the report shows how
+often. The library is loaded in a
 process of its own, so that a crash, or a call that does not return, is a finding. If the behaviour
 of your plugin depends on annotations or objects that only your plugin uses, test this behaviour in
 your own unit tests.

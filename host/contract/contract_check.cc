@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,6 +14,8 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/contract/contract_cluster.h"
+#include "host/contract/contract_services.h"
+#include "host/contract/memory_check.h"
 
 namespace berth::host {
 namespace {
@@ -36,69 +38,12 @@ constexpr ContractPromise kPromises[] = {
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
-    {"leaks", "No memory is leaked by a cycle or by destroy()."},
+    {"leaks", "No memory is leaked by a call, by a cycle or by destroy()."},
     {"instances", "No instance leaves an open file or a thread after destroy()."},
     {"faults", "The plugin throws no exception."},
     {kDeadlinesPromise, "Every call returns before its deadline."},
     {kSurvivesPromise, "No call ends the process."},
 };
-
-// Services that the test kit does not have. They do nothing and return what a host may return.
-constexpr berth_api kApi = {
-    sizeof(berth_api),
-    0,
-    [](const berth_host*, const berth_binding*, berth_done*) noexcept -> berth_code {
-      return BERTH_PENDING;
-    },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str, berth_str,
-       berth_str) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; }};
-constexpr berth_whatif kWhatIf = {
-    sizeof(berth_whatif),
-    0,
-    [](const berth_host*, const berth_cycle*, uint32_t, berth_whatif_row**) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, berth_status*) noexcept -> berth_code { return BERTH_CONFLICT; },
-    [](berth_whatif_row*) noexcept {}};
-constexpr berth_nominator kNominator = {
-    sizeof(berth_nominator), 0,
-    [](const berth_host*, berth_str, int32_t (*)(void*, const berth_pod*),
-       void*) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-constexpr berth_activate kActivate = {
-    sizeof(berth_activate), 0,
-    [](const berth_host*, const berth_str*, uint64_t) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    }};
-constexpr berth_waiting kWaiting = {
-    sizeof(berth_waiting), 0,
-    [](const berth_host*, int32_t (*)(void*, const berth_pod*), void*) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; },
-    [](const berth_host*, berth_str, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-
-const std::map<std::string, const void*>& StubServices() {
-  static const std::map<std::string, const void*> services = {
-      {BERTH_SERVICE_API, &kApi},
-      {BERTH_SERVICE_WHATIF, &kWhatIf},
-      {BERTH_SERVICE_NOMINATOR, &kNominator},
-      {BERTH_SERVICE_ACTIVATE, &kActivate},
-      {BERTH_SERVICE_WAITING, &kWaiting}};
-  return services;
-}
 
 constexpr const char* kOpenFiles = "/proc/self/fd";
 constexpr const char* kThreads = "/proc/self/task";
@@ -132,6 +77,7 @@ class ContractChecker {
       CheckChanges();
       ReportFaults();
     }
+    CheckMemory();
     CheckInstances();
     if (!kit_checks_leaks_) CheckLeaks();
     return coverage_;
@@ -241,25 +187,7 @@ class ContractChecker {
   }
 
   void CheckHints(const PodSpec& pod) {
-    const testing::NodeSpec& node = world_.nodes.front();
-    const PodSpec gone = world_.nodes.front().pods.front();
-    for (const testing::EventSpec& event :
-         {testing::EventSpec{
-              .resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}},
-          testing::EventSpec{.resource = BERTH_RESOURCE_NODE,
-          .action = BERTH_ACTION_UPDATE_NODE_LABEL,
-          .old_node = {world_.nodes.back()},
-          .new_node = {node}},
-          testing::EventSpec{.resource = BERTH_RESOURCE_NODE,
-          .action = BERTH_ACTION_UPDATE_NODE_ALLOCATABLE,
-          .old_node = {world_.nodes.back()},
-          .new_node = {node}},
-          testing::EventSpec{
-              .resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {gone}},
-          testing::EventSpec{
-              .resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {gone}}}) {
-      plugin_->Hint(pod, event);
-    }
+    for (const testing::EventSpec& event : MakeContractEvents(world_)) plugin_->Hint(pod, event);
   }
 
   // Checks pods until the time budget is spent, but at least kMinPods. The test kit creates several
@@ -322,6 +250,25 @@ class ContractChecker {
     plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FORGOTTEN);
     plugin_->RemoveNode("late");
     plugin_->Advance(60 * kSecond);
+  }
+
+  void CheckMemory() {
+    const MemoryBudget budget{subject_.request.budget.memory_ns, subject_.steady_ns};
+    for (const MemoryLeak& leak : CheckMemoryOfCalls(
+             [this] { return std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario()); },
+             world_, budget)) {
+      sink_({"leaks", ToString(leak)});
+    }
+  }
+
+  // Returns the scenario of an instance that is only measured: the kit keeps nothing for each call.
+  testing::Scenario QuietScenario() {
+    testing::Scenario scenario = ScenarioWith(world_.nodes);
+    scenario.services = QuietServices();
+    for (uint32_t check = 0; check <= static_cast<uint32_t>(testing::Check::kLeaks); ++check) {
+      scenario.without.push_back(static_cast<testing::Check>(check));
+    }
+    return scenario;
   }
 
   // The leak of a single instance is too small to be detected; that of a thousand is not.

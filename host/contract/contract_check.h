@@ -52,6 +52,7 @@ using ContractSink = std::function<void(const ContractFinding&)>;
 struct ContractBudget {
   int64_t pods_ns = kMinute;
   int64_t instances_ns = 10 * kSecond;
+  int64_t memory_ns = 2 * kSecond;  // For each function.
 };
 inline constexpr int kMinPods = 2;
 inline constexpr int kMinInstances = 10;

@@ -148,6 +148,31 @@ ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns
   return world;
 }
 
+std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluster) {
+  const NodeSpec& node = cluster.nodes.front();
+  const NodeSpec& other = cluster.nodes.back();
+  std::vector<testing::EventSpec> events = {
+      {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}},
+      {.resource = BERTH_RESOURCE_NODE,
+       .action = BERTH_ACTION_UPDATE_NODE_LABEL,
+       .old_node = {other},
+       .new_node = {node}},
+      {.resource = BERTH_RESOURCE_NODE,
+       .action = BERTH_ACTION_UPDATE_NODE_ALLOCATABLE,
+       .old_node = {other},
+       .new_node = {node}}};
+  for (const NodeSpec& each : cluster.nodes) {
+    if (each.pods.empty()) continue;
+    const PodSpec& pod = each.pods.front();
+    events.push_back(
+        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {pod}});
+    events.push_back(
+        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {pod}});
+    break;
+  }
+  return events;
+}
+
 std::vector<testing::ColumnName> FindColumns(testing::PluginUnderTest& plugin,
                                              std::span<const PodSpec> pods) {
   std::vector<testing::ColumnName> columns = plugin.instance().columns();

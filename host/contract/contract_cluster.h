@@ -22,6 +22,9 @@ struct ContractCluster {
 // host ports among them, with values that differ.
 ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns);
 
+// Returns events about the nodes and pods of the cluster, for hints.
+std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluster);
+
 // Returns the columns that the plugin requested when it was created, and those that PreFilter and
 // PreScore bind for these pods.
 std::vector<testing::ColumnName> FindColumns(testing::PluginUnderTest& plugin,

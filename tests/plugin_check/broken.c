@@ -93,6 +93,7 @@ typedef struct Instance {
 
 static int64_t calls;
 static int64_t busy;
+static void* volatile kept; /* The last piece of memory that is leaked. */
 
 static void Sleep(long ms) {
   struct timespec left = {ms / 1000, ms % 1000 * 1000000};
@@ -106,33 +107,7 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 }
 
 #ifdef COUNTS_RACKS
-enum { kMaxPodsOfRack = 2 };
-
-/* Returns the number of pods in the rack of node i; NULL if the node is in no rack. */
-static int64_t* CountOf(State* state, const berth_block* block, uint32_t i) {
-  const berth_column* from = &block->columns[state->column];
-  const berth_id rack = *(const berth_id*)((const char*)from->data + (uint64_t)i * from->stride);
-  uint32_t k = 0;
-  if (rack == 0) return NULL;
-  while (k < state->n_racks && state->racks[k] != rack) ++k;
-  if (k == 16) return NULL;
-  if (k == state->n_racks) state->racks[state->n_racks++] = rack;
-  return &state->counts[k];
-}
-
-static void CountPods(const Instance* plugin, const berth_cycle* cycle, const berth_nodes* all) {
-  static const char kLabel[] = "label:test.example/rack";
-  State* state = cycle->slots[0];
-  plugin->columns->bind(plugin->host, cycle, (berth_str){kLabel, sizeof kLabel - 1},
-                        &state->column);
-  for (uint32_t b = 0; b < all->n_blocks; ++b) {
-    const berth_block* block = all->block(all, b);
-    for (uint32_t i = 0; i < block->count; ++i) {
-      int64_t* count = CountOf(state, block, i);
-      if (count != NULL) *count += (int64_t)block->pods[i].count;
-    }
-  }
-}
+#include "racks.h"
 #endif
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
@@ -169,32 +144,7 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
   ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
   return BERTH_SUCCESS;
 }
-#elif defined BREAKS_WHATIF_AT_RUN_TIME
-/* Does nothing, although the number of pods in the rack changes. */
-static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                         const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)cycle, (void)pod, (void)block, (void)index, (void)status;
-  return BERTH_SUCCESS;
-}
-#define RemovePod AddPod
-#elif defined BREAKS_DEPENDENCE_AT_RUN_TIME
-static berth_code Count(const berth_cycle* cycle, const berth_block* block, uint32_t index,
-                        int64_t more) {
-  int64_t* count = CountOf(cycle->slots[0], block, index);
-  if (count != NULL) *count += more;
-  return BERTH_SUCCESS;
-}
-static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                         const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)pod, (void)status;
-  return Count(cycle, block, index, 1);
-}
-static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                            const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)pod, (void)status;
-  return Count(cycle, block, index, -1);
-}
-#else
+#elif !defined COUNTS_RACKS
 #define AddPod NULL
 #define RemovePod NULL
 #endif
@@ -230,6 +180,16 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   uint32_t written = block->n_selected;
   int64_t concurrent = 0;
   (void)self, (void)status;
+#ifdef BREAKS_LEAKS_OF_FILTER
+  kept = calloc(1, 100 * 1000);
+#endif
+#ifdef BREAKS_NOTHING_WITH_A_CACHE
+  /* Keeps the memory of the last 3000 calls. */
+  static void* cache[3000];
+  static uint64_t next;
+  const uint64_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % 3000;
+  free(__atomic_exchange_n(&cache[at], malloc(200), __ATOMIC_RELAXED));
+#endif
 #ifdef BREAKS_CONCURRENCY
   concurrent = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
   Sleep(2);
@@ -277,6 +237,9 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
+#ifdef BREAKS_LEAKS_OF_SCORE
+  kept = malloc(16);
+#endif
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
     out[i] = I64(block, 0, i);
@@ -289,6 +252,9 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 
 static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* event) {
   (void)self, (void)event;
+#ifdef BREAKS_LEAKS_OF_HINT
+  kept = malloc(16);
+#endif
 #ifdef BREAKS_HINTS
   if (queued->pod->priority > 500) return BERTH_HINT_SKIP;
 #endif

@@ -107,6 +107,9 @@ constexpr struct {
     {"slots", "slots", "Filter changes it"},
     {"slot_bounds", "slots", "writes outside its 16 bytes"},
     {"leaks", "leaks", "create and destroy leaks about"},
+    {"leaks_of_filter", "leaks", "Filter leaks about 1000"},
+    {"leaks_of_score", "leaks", "Score leaks about "},
+    {"leaks_of_hint", "leaks", "a hint leaks about "},
     {"leaks_of_slots", "leaks", "construct, clone and destroy of slot \"test.Broken/1\""},
     {"instances", "instances",
      "after create and destroy, 1000 times, there are 100 more open files than before"},
@@ -263,7 +266,8 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
 }
 
 TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
-  std::vector<std::string> libraries = {Broken("nothing"), Broken("nothing_with_a_thread")};
+  std::vector<std::string> libraries = {Broken("nothing"), Broken("nothing_with_a_cache"),
+                                        Broken("nothing_with_a_thread")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }
