@@ -1,7 +1,9 @@
 // `berth plugin check`: checks that a plugin library keeps the contract.
 #include <algorithm>
+#include <istream>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +12,11 @@
 #include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
+#include "host/contract/cluster_reader.h"
 #include "host/contract/contract_check.h"
 #include "host/contract/isolated_check.h"
 #include "host/guard/point.h"
+#include "host/process/cluster_files.h"
 #include "host/process/plugin_set.h"
 
 namespace berth::host {
@@ -72,6 +76,22 @@ Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const Plug
     }
   }
   return all;
+}
+
+// Reads the files of --cluster, and reports errors in them before any plugin is checked.
+Result<std::vector<ClusterManifest>> ReadClusterFiles(const std::vector<std::string>& files,
+                                                      std::istream& in) {
+  if (Status status = CheckStandardInput("plugin check", files); !status.ok()) return status;
+  std::vector<ClusterManifest> manifests;
+  for (const std::string& file : files) {
+    Result<std::string> text = ReadInput(file, in);
+    if (!text.ok()) return std::move(text).status();
+    manifests.push_back({std::string(InputName(file)), std::move(text).value()});
+  }
+  if (manifests.empty()) return manifests;
+  const auto cluster = ReadContractCluster(manifests, {});
+  if (!cluster.ok()) return cluster.status();
+  return manifests;
 }
 
 // Returns true if the file could not be read or copied, so that nothing is known about the plugins.
@@ -135,7 +155,9 @@ Json ReportOf(const PluginInNote& plugin, const ContractOutcome& outcome) {
   if (outcome.coverage.has_value()) {
     asked = {{"pods", outcome.coverage->pods},
              {"podsOf", outcome.coverage->pods_of},
+             {"nodes", outcome.coverage->nodes},
              {"instances", outcome.coverage->instances}};
+    if (outcome.coverage->nodes_of > 0) asked["nodesOf"] = outcome.coverage->nodes_of;
   }
   Json report = Described(plugin);
   report.update({{"kept", outcome.findings.empty()},
@@ -156,8 +178,13 @@ std::string CoverageSentence(const Json& asked) {
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
   const bool is_less = pods < pods_of || instances < kMaxInstances;
-  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
-         std::to_string(instances) + " instances were created and destroyed one after the other." +
+  const std::string nodes = asked.contains("nodesOf")
+                                ? " and " + DumpJson(asked["nodes"]) + " of " +
+                                      DumpJson(asked["nodesOf"]) + " nodes of the cluster"
+                                : "";
+  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods" +
+         nodes + "; " + std::to_string(instances) +
+         " instances were created and destroyed one after the other." +
          (is_less ? " The plugin's calls take too long to check more." : "");
 }
 
@@ -241,8 +268,8 @@ std::string CreationError(const std::string& plugin, const std::vector<ContractF
 class LibraryCheck {
  public:
   LibraryCheck(const PluginLibrary::Source& source, const ArgsByPlugin& args,
-               const CommandEnvironment& env)
-      : source_(source), args_(args), env_(env) {}
+               std::span<const ClusterManifest> cluster, const CommandEnvironment& env)
+      : source_(source), args_(args), cluster_(cluster), env_(env) {}
 
   // Errors: a process could not be created.
   Status Run() {
@@ -274,10 +301,12 @@ class LibraryCheck {
 
   Status Check(const PluginInNote& plugin) {
     const auto args = args_.find(plugin.name);
-    const auto outcome = CheckContractIsolated(
-        source_,
-        {.plugin = plugin.name, .args = args == args_.end() ? std::string() : args->second},
-        env_.steady_ns);
+    const auto outcome =
+        CheckContractIsolated(source_,
+                              {.plugin = plugin.name,
+                               .args = args == args_.end() ? std::string() : args->second,
+                               .cluster = cluster_},
+                              env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
     const std::string why =
         CreationError(plugin.name, outcome->findings, note().plugins.size() == 1);
@@ -302,6 +331,7 @@ class LibraryCheck {
 
   const PluginLibrary::Source& source_;
   const ArgsByPlugin& args_;
+  const std::span<const ClusterManifest> cluster_;
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
   bool kept_ = true;
@@ -320,7 +350,9 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
   const auto args = ParseArgs(flags.args, source->checked.note);
   if (!args.ok()) return Fail(env, args.status());
-  LibraryCheck check(*source, *args, env);
+  const auto cluster = ReadClusterFiles(flags.cluster_files, env.in);
+  if (!cluster.ok()) return Fail(env, cluster.status());
+  LibraryCheck check(*source, *args, *cluster, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);

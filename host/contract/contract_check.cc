@@ -94,6 +94,7 @@ class ContractChecker {
   testing::Scenario ScenarioWith(std::vector<testing::NodeSpec> nodes) {
     return {.nodes = std::move(nodes),
             .args = Args(),
+            .objects = world_.objects,
             .plugin = subject_.request.plugin,
             .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
@@ -103,6 +104,7 @@ class ContractChecker {
   // Creates a cluster with the columns that the plugin reads, also those that it binds in a cycle,
   // which may depend on the cluster.
   ContractCluster MakeWorld() {
+    if (subject_.cluster != nullptr) return *subject_.cluster;
     constexpr int kMaxRounds = 3;
     std::vector<testing::ColumnName> columns;
     ContractCluster world = MakeContractCluster(columns);
@@ -194,6 +196,8 @@ class ContractChecker {
   // hundred instances for each pod.
   void CheckCycles() {
     const int64_t begin_ns = subject_.steady_ns();
+    coverage_.nodes = static_cast<int>(world_.nodes.size());
+    coverage_.nodes_of = world_.nodes_of;
     coverage_.pods_of = static_cast<int>(world_.pods.size());
     for (const PodSpec& pod : world_.pods) {
       if (coverage_.pods >= kMinPods && !IsWithin(subject_.request.budget.pods_ns, begin_ns)) {

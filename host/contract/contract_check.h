@@ -14,6 +14,8 @@
 #include <berth/abi.h>
 
 #include "host/base/time_units.h"
+#include "host/contract/cluster_reader.h"
+#include "host/contract/contract_cluster.h"
 #include "host/loader/load_error.h"
 
 namespace berth::testing {
@@ -61,6 +63,9 @@ inline constexpr int kMaxInstances = 1000;
 struct ContractCheckRequest {
   std::string plugin;  // The name of the plugin.
   std::string args;    // The plugin's arguments as a JSON object, or empty.
+  // The cluster in which the plugin is checked; empty: one that has all columns that it reads. See
+  // ReadContractCluster().
+  std::span<const ClusterManifest> cluster = {};
   ContractBudget budget = {};
 };
 
@@ -68,6 +73,7 @@ struct ContractSubject {
   const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
   // The result of ValidateByHost(): why the host refuses the plugin.
   const std::optional<LoadError>& refusal;
+  const ContractCluster* cluster = nullptr;  // As read; null: one is made for the plugin.
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
 };
@@ -76,6 +82,8 @@ struct ContractSubject {
 struct ContractCoverage {
   int pods = 0;       // The pods that went through complete cycles.
   int pods_of = 0;    // All pods of the cluster.
+  int nodes = 0;      // The nodes of the cluster.
+  int nodes_of = 0;   // All nodes of a cluster that was read; 0 if it was made for the plugin.
   int instances = 0;  // The instances that were created and destroyed in a row.
 };
 

@@ -15,7 +15,10 @@ namespace berth::host {
 // all their parts.
 struct ContractCluster {
   std::vector<testing::NodeSpec> nodes;
-  std::vector<testing::PodSpec> pods;  // The pods that wait for a node.
+  std::vector<testing::PodSpec> pods;             // The pods that wait for a node.
+  std::vector<testing::ObjectSpec> objects = {};  // The objects of other kinds.
+  // The number of nodes from which `nodes` were selected; 0 if the cluster was not read.
+  int nodes_of = 0;
 };
 
 // `columns`: the columns that the plugin reads. The nodes and pods have the labels, resources and

@@ -78,7 +78,8 @@ std::string LineOf(std::string_view promise, std::string text) {
 std::string CoverageText(const std::optional<ContractCoverage>& coverage) {
   if (!coverage.has_value()) return "";
   return std::to_string(coverage->pods) + " " + std::to_string(coverage->pods_of) + " " +
-         std::to_string(coverage->instances);
+         std::to_string(coverage->instances) + " " + std::to_string(coverage->nodes) + " " +
+         std::to_string(coverage->nodes_of);
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& source,
@@ -87,6 +88,19 @@ LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& sou
   reporter.set_observer(&observer);
   const testing::CallScope call(&reporter, kLoading, testing::kLoad);
   return PluginLibrary::Open(source);
+}
+
+// Returns the cluster that the request names, with the parts that the plugin reads; nullopt if the
+// request names none.
+Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
+                                                   const ContractCheckRequest& request) {
+  const PluginInfo* info = library.Find(request.plugin);
+  if (request.cluster.empty() || info == nullptr) return std::optional<ContractCluster>();
+  auto cluster =
+      ReadContractCluster(request.cluster, {.fields = {info->fields.begin(), info->fields.end()},
+                                            .kinds = {info->kinds.begin(), info->kinds.end()}});
+  if (!cluster.ok()) return std::move(cluster).status();
+  return std::optional(std::move(cluster).value());
 }
 
 // Lets the host create the plugin. Ends the use of the library, whose code stays loaded, so that
@@ -122,13 +136,24 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
   }
   write_line(kLoaded, "");
   const berth_entry& entry = (*library)->entry();
+  const auto cluster = ReadCluster(**library, request);
+  if (!cluster.ok()) {
+    write_line(kNotCreated, std::string(cluster.status().message()));
+    write_line(kChecked, "");
+    ::_exit(0);
+  }
   const std::optional<LoadError> refusal = Validate(*std::move(library), request, observer);
   if (!refusal.has_value()) write_line(kAccepted, "");
   const auto sink = [&](const ContractFinding& finding) {
     write_line(finding.promise, finding.text);
   };
   const std::optional<ContractCoverage> coverage =
-      CheckContract({&entry, refusal, request, steady_ns}, observer, sink);
+      CheckContract({.entry = &entry,
+                     .refusal = refusal,
+                     .cluster = cluster->has_value() ? &**cluster : nullptr,
+                     .request = request,
+                     .steady_ns = steady_ns},
+                    observer, sink);
   write_line(kChecked, CoverageText(coverage));
   ::_exit(0);
 }
@@ -156,9 +181,9 @@ ContractFinding EndOf(const ChildResult& end, bool is_loaded) {
 
 std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
   ContractCoverage coverage;
-  const int read =
-      std::sscanf(text.c_str(), "%d %d %d", &coverage.pods, &coverage.pods_of, &coverage.instances);
-  return read == 3 ? std::optional(coverage) : std::nullopt;
+  const int read = std::sscanf(text.c_str(), "%d %d %d %d %d", &coverage.pods, &coverage.pods_of,
+                               &coverage.instances, &coverage.nodes, &coverage.nodes_of);
+  return read == 5 ? std::optional(coverage) : std::nullopt;
 }
 
 // Adds a line of the child to the outcome. Returns false if no further line is expected.

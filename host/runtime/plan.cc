@@ -234,4 +234,18 @@ std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
   return fields;
 }
 
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
+  constexpr std::string_view kPodPrefix = "Pod:";
+  constexpr std::string_view kNodePrefix = "Node:";
+  DecodeOptions options;
+  for (const std::string& field : fields) {
+    if (field.starts_with(kPodPrefix)) {
+      options.pod_fields.push_back(field.substr(kPodPrefix.size()));
+    } else if (field.starts_with(kNodePrefix)) {
+      options.node_fields.push_back(field.substr(kNodePrefix.size()));
+    }
+  }
+  return options;
+}
+
 }  // namespace berth::host

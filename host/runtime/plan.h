@@ -17,6 +17,7 @@
 
 #include <berth/abi.h>
 
+#include "host/api/decode.h"
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/guard/point.h"
@@ -120,6 +121,9 @@ class Plan {
 
 // Returns the JSON pointers of the pod fields that plugins of the catalog handle.
 std::set<std::string> HandledPodFields(const PluginCatalog& catalog);
+
+// Returns how objects must be decoded so that they have these parts: see berth_plugin_info.fields.
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields);
 
 }  // namespace berth::host
 

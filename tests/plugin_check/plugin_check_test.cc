@@ -368,6 +368,26 @@ TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
   }
 }
 
+TEST(PluginCheckTest, ChecksWithTheClusterOfFiles) {
+  const std::string small = std::string(BERTH_EXAMPLES) + "/clusters/small.yaml";
+  const Outcome json =
+      RunBerth({"plugin", "check", Broken("nothing"), "--cluster", small, "--output", "json"});
+  EXPECT_EQ(json.exit_status, kExitDone) << json.out << json.err;
+  const Json plugin = Json::parse(json.out)["plugins"][0];
+  EXPECT_EQ(plugin["asked"]["nodes"], 5);
+  EXPECT_EQ(plugin["asked"]["nodesOf"], 5);
+  const Outcome table = RunBerth({"plugin", "check", Broken("nothing"), "--cluster", small});
+  EXPECT_THAT(table.out, HasSubstr(" pods and 5 of 5 nodes of the cluster; "));
+  const Outcome broken =
+      RunBerth({"plugin", "check", Broken("codes"), "--cluster", small, "--output", "json"});
+  EXPECT_EQ(broken.exit_status, kExitNotAllScheduled);
+  EXPECT_THAT(Findings(Json::parse(broken.out)),
+              Contains(AllOf(HasSubstr("default/database"), HasSubstr("has no reason"))));
+  const Json made = Json::parse(
+      RunBerth({"plugin", "check", Broken("nothing"), "--output", "json"}).out)["plugins"][0];
+  EXPECT_FALSE(made["asked"].contains("nodesOf"));
+}
+
 TEST(PluginCheckTest, RejectsBadInput) {
   const struct {
     const char* name;
@@ -387,6 +407,15 @@ TEST(PluginCheckTest, RejectsBadInput) {
       {"arguments that the schema of the plugin forbids",
        {Broken("args_by_schema"), "--args", R"({"cpu": "x"})"},
        "args.cpu: expected a whole number, found \"x\" [bad-arguments]\nberth: use --args to set"},
+      {"a cluster that does not exist",
+       {Broken("nothing"), "--cluster", "absent.yaml"},
+       "absent.yaml: No such file or directory"},
+      {"a cluster that is no cluster",
+       {Broken("nothing"), "--cluster", BERTH_EXAMPLES "/quickstart.sh"},
+       "quickstart.sh:"},
+      {"standard input twice",
+       {Broken("nothing"), "--cluster", "-", "--cluster", "-"},
+       "plugin check: expected - for one input"},
       {"a plugin whose create fails", {Broken("create_by_error")}, "create answers Error"},
   };
   for (const auto& c : cases) {
