@@ -199,7 +199,13 @@ form that `berth simulate` accepts. At most 12 nodes, 4 pods on each and 8 pods 
 used. If the behaviour of your plugin depends on annotations or objects that only your plugin uses,
 pass them in a cluster, or test this behaviour in your own unit tests.
 
-Exit status: 0 it keeps the contract, 1 it breaks the contract, 2 it could not be checked.)";
+A check that had nothing to observe, for example because Filter returned the same for every node, is
+"not seen", with a sentence that says what would be needed. It neither passes nor fails. With
+--output json, each check has an `answer`: "yes", "no", "not seen" or "not checked" (the check ended
+before), and `needed` if it was not seen.
+
+Exit status: 0 no check fails (checks that were not seen do not fail), 1 a check fails, or the
+scheduler refuses the library, 2 it could not be checked.)";
 
 inline constexpr std::string_view kPluginNewExamples = R"(Examples:
   berth plugin new acme.RackPower

@@ -110,23 +110,39 @@ Json FindingsOf(const std::vector<ContractFinding>& findings) {
   return list;
 }
 
-// Returns null if it is not known, because the check ended early.
+// Returns the sentence about what would be needed to observe the promise; null if it was observed.
+const std::string* Needed(std::string_view promise, const ContractOutcome& outcome) {
+  if (!outcome.coverage.has_value()) return nullptr;
+  const auto& gaps = outcome.coverage->gaps;
+  const auto gap = std::ranges::find(gaps, promise, &ContractGap::promise);
+  return gap == gaps.end() ? nullptr : &gap->text;
+}
+
+// The answers of checks. A check that ended early has the answer kNotChecked for most promises.
+constexpr std::string_view kYes = "yes";
+constexpr std::string_view kNo = "no";
+constexpr std::string_view kNotSeen = "not seen";
+constexpr std::string_view kNotChecked = "not checked";
+
 // REQUIRES: the library was loaded.
-Json IsKept(std::string_view promise, const ContractOutcome& outcome) {
+std::string_view AnswerOf(std::string_view promise, const ContractOutcome& outcome) {
   const auto breaks = [promise](const ContractFinding& finding) {
     return finding.promise == promise;
   };
-  if (std::ranges::any_of(outcome.findings, breaks)) return false;
-  if (outcome.coverage.has_value() || promise == kLibraryPromise) return true;
-  if (promise == kHostPromise && outcome.is_accepted) return true;
-  return nullptr;
+  if (std::ranges::any_of(outcome.findings, breaks)) return kNo;
+  if (Needed(promise, outcome) != nullptr) return kNotSeen;
+  if (outcome.coverage.has_value() || promise == kLibraryPromise) return kYes;
+  return promise == kHostPromise && outcome.is_accepted ? kYes : kNotChecked;
 }
 
 Json PromisesOf(const ContractOutcome& outcome) {
   Json list = Json::array();
   for (const ContractPromise& promise : ContractPromises()) {
-    list.push_back(
-        {{"name", promise.name}, {"text", promise.text}, {"kept", IsKept(promise.name, outcome)}});
+    const std::string_view answer = AnswerOf(promise.name, outcome);
+    Json entry = {{"name", promise.name}, {"text", promise.text}, {"answer", answer}};
+    entry["kept"] = answer == kYes ? Json(true) : answer == kNo ? Json(false) : Json(nullptr);
+    if (answer == kNotSeen) entry["needed"] = *Needed(promise.name, outcome);
+    list.push_back(std::move(entry));
   }
   return list;
 }
@@ -144,6 +160,7 @@ Json Described(const PluginInNote& plugin) {
 Json UncheckedReport(const PluginInNote& plugin) {
   Json report = Described(plugin);
   report.update({{"kept", nullptr},
+                 {"notSeen", nullptr},
                  {"promises", Json::array()},
                  {"asked", nullptr},
                  {"findings", Json::array()}});
@@ -159,17 +176,20 @@ Json ReportOf(const PluginInNote& plugin, const ContractOutcome& outcome) {
              {"instances", outcome.coverage->instances}};
     if (outcome.coverage->nodes_of > 0) asked["nodesOf"] = outcome.coverage->nodes_of;
   }
+  Json promises = PromisesOf(outcome);
+  const auto is_unseen = [](const Json& promise) { return promise["answer"] == kNotSeen; };
   Json report = Described(plugin);
   report.update({{"kept", outcome.findings.empty()},
-                 {"promises", PromisesOf(outcome)},
+                 {"notSeen", std::ranges::count_if(promises, is_unseen)},
+                 {"promises", std::move(promises)},
                  {"asked", std::move(asked)},
                  {"findings", FindingsOf(outcome.findings)}});
   return report;
 }
 
-std::string KeptText(const Json& kept) {
-  if (kept.is_null()) return "-";
-  return kept.get<bool>() ? "yes" : "NO";
+std::string AnswerText(std::string_view answer) {
+  if (answer == kNotChecked) return "-";
+  return answer == kNo ? "NO" : std::string(answer);
 }
 
 std::string CoverageSentence(const Json& asked) {
@@ -188,6 +208,28 @@ std::string CoverageSentence(const Json& asked) {
          (is_less ? " The plugin's calls take too long to check more." : "");
 }
 
+// Appends "  whatif: No pod ...".
+void AppendItem(const std::string& promise, const std::string& text, TerminalWidth width,
+                std::string& out) {
+  out += "  ";
+  AppendWrapped(Printable(promise + ": " + text), 4, width, out);
+}
+
+// Checks that need the same to be seen.
+struct Unseen {
+  std::string names;  // "outputs, repeat"
+  std::string needed;
+};
+
+void AddUnseen(const std::string& name, const std::string& needed, std::vector<Unseen>& unseen) {
+  const auto same = std::ranges::find(unseen, needed, &Unseen::needed);
+  if (same == unseen.end()) {
+    unseen.push_back({name, needed});
+  } else {
+    same->names += ", " + name;
+  }
+}
+
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   std::string points;
   for (const Json& point : plugin["points"]) {
@@ -200,20 +242,24 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
     return;
   }
   const bool kept = plugin["kept"];
-  out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
+  const bool is_complete = plugin["notSeen"] == 0;
+  out += name + (kept ? " keeps the contract" : " BREAKS the contract") +
+         (kept && !is_complete ? " as far as it was seen" : "") + " (" + points + ")\n\n";
   Table table({"CHECK", "PASSED", "MEANING"});
+  std::vector<Unseen> unseen;
   for (const Json& promise : plugin["promises"]) {
-    table.AddRow({promise["name"], KeptText(promise["kept"]), promise["text"]});
+    const std::string answer = promise["answer"];
+    table.AddRow({promise["name"], AnswerText(answer), promise["text"]});
+    if (answer == kNotSeen) AddUnseen(promise["name"], promise["needed"], unseen);
   }
   table.Append(width, out);
   out += '\n';
   AppendWrapped(CoverageSentence(plugin["asked"]), 0, width, out);
+  if (!unseen.empty()) out += "\nNot seen:\n";
+  for (const Unseen& checks : unseen) AppendItem(checks.names, checks.needed, width, out);
   if (!kept) out += "\nViolations:\n";
   for (const Json& finding : plugin["findings"]) {
-    out += "  ";
-    AppendWrapped(Printable(finding["promise"].get<std::string>() + ": " +
-                            finding["text"].get<std::string>()),
-                  4, width, out);
+    AppendItem(finding["promise"], finding["text"], width, out);
   }
 }
 

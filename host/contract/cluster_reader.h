@@ -18,9 +18,9 @@ struct ClusterManifest {
   std::string text;
 };
 
-// A check calls the plugin several thousand times for each pod, with all nodes. Of a larger cluster
-// this many nodes, of the pods on one node this many, and this many pods without a node are used,
-// evenly distributed over those of the manifests.
+// The largest cluster of a check, which calls the plugin several thousand times for each pod, with
+// all nodes. ReadContractCluster() selects so many nodes, pods on each node and pods without a
+// node, evenly distributed over those of the manifests.
 inline constexpr size_t kMaxClusterNodes = 12;
 inline constexpr size_t kMaxPodsOnNode = 4;
 inline constexpr size_t kMaxClusterPods = 8;

@@ -71,11 +71,14 @@ class ContractChecker {
     {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
       plugin_ = &plugin;
+      seen_.filter.is_declared = plugin.instance().filter.has_value();
       CheckQueue();
       CheckCycles();
       for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
       CheckChanges();
       ReportFaults();
+      Observe();
+      coverage_.gaps = seen_.Gaps();
     }
     CheckMemory();
     CheckInstances();
@@ -109,7 +112,9 @@ class ContractChecker {
     std::vector<testing::ColumnName> columns;
     ContractCluster world = MakeContractCluster(columns);
     for (int round = 0; round < kMaxRounds; ++round) {
-      PluginUnderTest probe(*subject_.entry, ScenarioWith(world.nodes));
+      testing::Scenario scenario = ScenarioWith(world.nodes);
+      scenario.objects = world.objects;
+      PluginUnderTest probe(*subject_.entry, std::move(scenario));
       std::vector<testing::ColumnName> found = FindColumns(probe, world.pods);
       if (round > 0 && found.size() <= columns.size()) break;
       columns = std::move(found);
@@ -173,13 +178,19 @@ class ContractChecker {
                          ToString(answer)});
   }
 
+  // Checks the answer of a point that may reject the pod or the node.
+  void CheckAnswer(const char* point, const PodSpec& pod, const Answer& answer) {
+    seen_.AddAnswer(answer);
+    ReportBug(point, pod, answer);
+  }
+
   void ReportFaults() {
     for (const std::string& text : instance().services().faults()) sink_({"faults", text});
   }
 
   void CheckQueue() {
     for (const PodSpec& pod : world_.pods) {
-      if (instance().pre_enqueue) ReportBug("PreEnqueue", pod, plugin_->PreEnqueue(pod));
+      if (instance().pre_enqueue) CheckAnswer("PreEnqueue", pod, plugin_->PreEnqueue(pod));
       if (instance().enqueue_extensions) CheckHints(pod);
       if (!instance().queue_sort) continue;
       for (const PodSpec& other : world_.pods) {
@@ -189,7 +200,17 @@ class ContractChecker {
   }
 
   void CheckHints(const PodSpec& pod) {
-    for (const testing::EventSpec& event : MakeContractEvents(world_)) plugin_->Hint(pod, event);
+    testing::HintCaller caller(&instance(), &plugin_->ids());
+    for (const testing::EventSpec& event : MakeContractEvents(world_)) {
+      plugin_->Hint(pod, event);
+      const testing::EventSpec seen_event = testing::HintCaller::SeenFrom(pod, event);
+      for (uint32_t i = 0; i < caller.count(); ++i) {
+        const berth_event_interest& interest = caller.interest(i);
+        if (interest.has_hint == 0 || interest.pod_parts == 0) continue;
+        seen_.has_hint_parts = true;
+        if (caller.IsFor(seen_event, i)) seen_.hints.insert(caller.Invoke(pod, seen_event, i));
+      }
+    }
   }
 
   // Checks pods until the time budget is spent, but at least kMinPods. The test kit creates several
@@ -218,6 +239,7 @@ class ContractChecker {
       const testing::FilterResult result = plugin_->Filter(pod);
       ReportBug("PreFilter", pod, result.pre_filter);
       ReportBug("Filter", pod, result.filter);
+      seen_.AddFilter(result);
     }
     if (instance().post_filter) {
       ReportBug("PostFilter", pod, plugin_->Place(pod).PostFilter().answer);
@@ -226,14 +248,15 @@ class ContractChecker {
     const testing::ScoreResult result = plugin_->Score(pod);
     ReportBug("PreScore", pod, result.pre_score);
     ReportBug("Score", pod, result.score);
+    seen_.AddScore(result);
   }
 
   void CheckPlacement(const PodSpec& pod) {
     const std::string& node = world_.nodes.front().name;
     testing::Placement placement = plugin_->Place(pod);
     const auto& reserve = instance().reserve;
-    if (reserve) ReportBug("Reserve", pod, placement.Reserve(node));
-    if (instance().permit) ReportBug("Permit", pod, placement.Permit(node).answer);
+    if (reserve) CheckAnswer("Reserve", pod, placement.Reserve(node));
+    if (instance().permit) CheckAnswer("Permit", pod, placement.Permit(node).answer);
     if (instance().pre_bind) {
       ReportBug("PreBindPreFlight", pod, placement.PreFlight(node));
       ReportBug("PreBind", pod, placement.PreBind(node));
@@ -273,6 +296,32 @@ class ContractChecker {
       scenario.without.push_back(static_cast<testing::Check>(check));
     }
     return scenario;
+  }
+
+  // Completes the observations after all calls.
+  void Observe() {
+    const testing::Instance& plugin = instance();
+    if (plugin.filter) {
+      seen_.filter.is_declared = true;
+      seen_.filter.is_serial = (plugin.filter->flags & BERTH_FILTER_SERIAL) != 0;
+      seen_.filter.has_dependence = plugin.filter->dependence != nullptr;
+    }
+    if (plugin.score) {
+      seen_.score.is_declared = true;
+      seen_.score.is_serial = (plugin.score->flags & BERTH_SCORE_SERIAL) != 0;
+      seen_.score.has_dependence = plugin.score->dependence != nullptr;
+    }
+    seen_.can_reject =
+        plugin.pre_enqueue || plugin.pre_filter || plugin.filter || plugin.reserve || plugin.permit;
+    seen_.has_status = seen_.can_reject || plugin.post_filter || plugin.pre_score || plugin.score ||
+                       plugin.pre_bind || plugin.bind;
+    seen_.has_queue_sort = plugin.queue_sort.has_value();
+    seen_.has_add_pod = plugin.pre_filter && plugin.pre_filter->add_pod != nullptr;
+    seen_.has_slots = instance().plugin().slots.count > 0;
+    seen_.absent_columns = FindAbsentColumns(*plugin_, world_.pods);
+    seen_.has_seen_what_if = instance().reporter().Saw(testing::Check::kWhatIf);
+    seen_.has_called_services = instance().reporter().Saw(testing::Check::kThreads);
+    seen_.can_measure_heap = CanMeasureHeap();
   }
 
   // The leak of a single instance is too small to be detected; that of a thousand is not.
@@ -328,6 +377,7 @@ class ContractChecker {
   testing::CallObserver& observer_;
   const ContractSink& sink_;
   ContractCluster world_;
+  Observations seen_;
   PluginUnderTest* plugin_ = nullptr;
   bool has_violation_ = false;  // The test kit has found a violation.
   bool kit_checks_leaks_ = false;

@@ -10,12 +10,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
 #include "host/base/time_units.h"
 #include "host/contract/cluster_reader.h"
 #include "host/contract/contract_cluster.h"
+#include "host/contract/observations.h"
 #include "host/loader/load_error.h"
 
 namespace berth::testing {
@@ -80,11 +82,12 @@ struct ContractSubject {
 
 // How much was checked.
 struct ContractCoverage {
-  int pods = 0;       // The pods that went through complete cycles.
-  int pods_of = 0;    // All pods of the cluster.
-  int nodes = 0;      // The nodes of the cluster.
-  int nodes_of = 0;   // All nodes of a cluster that was read; 0 if it was made for the plugin.
-  int instances = 0;  // The instances that were created and destroyed in a row.
+  int pods = 0;      // The pods that went through complete cycles.
+  int pods_of = 0;   // All pods of the cluster.
+  int nodes = 0;     // The nodes of the cluster.
+  int nodes_of = 0;  // All nodes of a cluster that was read; 0 if it was made for the plugin.
+  std::vector<ContractGap> gaps = {};  // The promises without a finding that were not observed.
+  int instances = 0;                   // The instances that were created and destroyed in a row.
 };
 
 // Calls the plugin several thousand times, and calls `sink` on this thread for each violation.

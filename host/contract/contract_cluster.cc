@@ -102,7 +102,34 @@ PodSpec Running(size_t i, const std::vector<std::string>& resources) {
   pod.Image("registry.example.com/web:1").CpuMilli(500).Memory(int64_t{1} << 30);
   for (const std::string& resource : resources) pod.Request(resource, static_cast<int64_t>(i));
   if (i % 2 == 0) pod.HostPort(80);
+  if (i % 2 == 1) pod.Volume({"disk", BERTH_VOLUME_GCE_DISK, "disk-1"});
   return pod.Priority(static_cast<int32_t>(i));
+}
+
+// A pod with a disk that running pods use, and with a claim for a volume in one zone.
+PodSpec Stateful() {
+  PodSpec pod = MakePod("stateful").CpuMilli(100).PersistentClaim("data", "claim");
+  return pod.Volume({"disk", BERTH_VOLUME_GCE_DISK, "disk-1"});
+}
+
+// Returns the claim and the volume of Stateful(), and the limits of the volume's driver: 0 to 2
+// volumes for each node.
+std::vector<testing::ObjectSpec> StorageObjects() {
+  std::vector<testing::ObjectSpec> objects = {
+      testing::MakeObject("v1/PersistentVolumeClaim", "default", "claim",
+                          R"({"spec": {"volumeName": "volume"}})"),
+      testing::MakeObject("v1/PersistentVolume", "", "volume",
+                          R"({"spec": {"accessModes": ["ReadWriteOnce"], "csi":
+                              {"driver": "csi.example.com", "volumeHandle": "handle"}}})")
+          .Label(std::string(kZone), "z1")};
+  for (size_t i = 0; i < kNodes; ++i) {
+    objects.push_back(testing::MakeObject(
+        "storage.k8s.io/v1/CSINode", "", "node-" + std::to_string(i),
+        R"({"spec": {"drivers": [{"name": "csi.example.com", "nodeID": "id", "allocatable":
+            {"count": )" +
+            std::to_string(i % 3) + "}}]}}"));
+  }
+  return objects;
 }
 
 }  // namespace
@@ -130,11 +157,12 @@ ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns
   PodSpec rich = MakePod("rich").Priority(1000).CpuMilli(1500).Memory("2Gi");
   rich.Label("app", "web").Annotation("example.com/note", "1").HostPort(80);
   rich.Image("registry.example.com/web:1").TolerateKey("team").NodeSelector("app", "node");
-  rich.PreferredNodeAffinity(10, {testing::Exists(std::string(kZone))});
+  rich.PreferredNodeAffinity(10, {testing::In(std::string(kZone), {"z1"})});
   rich.PodAntiAffinity("kubernetes.io/hostname", {testing::In("app", {"db"})});
   rich.Spread(1, std::string(kZone), {testing::In("app", {"web"})});
   PodSpec greedy = MakePod("greedy").CpuMilli(100'000).Memory("1Ti");
   PodSpec extended = MakePod("extended").Namespace("other").CpuMilli(100);
+  extended.Gate("example.com/gate").NodeName("node-2");
   for (const std::string& resource : resources) {
     greedy.Request(resource, int64_t{1000});
     extended.Request(resource, int64_t{2});
@@ -143,8 +171,13 @@ ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns
   AddLabels(labels, 1, rich);
   AddLabels(labels, 2, extended);
   AddPorts(ports, rich);
-  world.pods = {MakePod("plain"), std::move(rich), std::move(greedy), std::move(extended),
-                MakePod("important").Priority(2'000'000'000).CpuMilli(1000)};
+  world.pods = {MakePod("plain"),
+                std::move(rich),
+                std::move(greedy),
+                std::move(extended),
+                MakePod("important").Priority(2'000'000'000).CpuMilli(5000).Memory("10Gi"),
+                Stateful()};
+  world.objects = StorageObjects();
   return world;
 }
 
@@ -189,6 +222,24 @@ std::vector<testing::ColumnName> FindColumns(testing::PluginUnderTest& plugin,
     }
   }
   return columns;
+}
+
+std::vector<std::string> FindAbsentColumns(testing::PluginUnderTest& plugin,
+                                           std::span<const PodSpec> pods) {
+  constexpr std::array<std::string_view, 4> kPrefixes = {"label:", "alloc:", "req:", "hostport:"};
+  std::vector<std::string> absent;
+  for (const testing::ColumnName& column : FindColumns(plugin, pods)) {
+    const bool may_be_absent = std::ranges::any_of(
+        kPrefixes, [&](std::string_view prefix) { return column.name.starts_with(prefix); });
+    if (!may_be_absent || testing::ColumnType(column.name) == 0) continue;
+    const bool has_value = std::ranges::any_of(plugin.table().rows, [&](const testing::Row& row) {
+      int64_t value = 0;
+      testing::WriteCell(column.name, row, plugin.ids(), &value);
+      return value != 0;
+    });
+    if (!has_value) absent.push_back(column.name);
+  }
+  return absent;
 }
 
 }  // namespace berth::host

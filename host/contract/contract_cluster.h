@@ -3,6 +3,7 @@
 #define BERTH_HOST_CONTRACT_CONTRACT_CLUSTER_H_
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include <berth/testing/builders.h>
@@ -32,6 +33,10 @@ std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluste
 // PreScore bind for these pods.
 std::vector<testing::ColumnName> FindColumns(testing::PluginUnderTest& plugin,
                                              std::span<const testing::PodSpec> pods);
+// Returns the names of those of these columns for labels, resources and host ports that have no
+// value on any node of the plugin's cluster.
+std::vector<std::string> FindAbsentColumns(testing::PluginUnderTest& plugin,
+                                           std::span<const testing::PodSpec> pods);
 
 }  // namespace berth::host
 

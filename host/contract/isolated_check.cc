@@ -30,6 +30,8 @@ constexpr std::string_view kAccepted = "accepted";  // The host accepts the plug
 constexpr std::string_view kRefused = "refused";    // The text is the name of the loader's error.
 // The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
+// A promise that was not observed, after kChecked. The text is its name, a space, and the sentence.
+constexpr std::string_view kUnseen = "unseen";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
 // The limit of the whole check, for plugins that evade the limits of single calls.
 constexpr int64_t kMaxCheckNs = kHour;
@@ -155,6 +157,8 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
                      .steady_ns = steady_ns},
                     observer, sink);
   write_line(kChecked, CoverageText(coverage));
+  if (!coverage.has_value()) ::_exit(0);
+  for (const ContractGap& gap : coverage->gaps) write_line(kUnseen, gap.promise + " " + gap.text);
   ::_exit(0);
 }
 
@@ -195,6 +199,11 @@ bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcom
   } else if (promise == kRefused) {
     outcome.refusal = std::move(text);
     return false;
+  } else if (promise == kUnseen) {
+    const size_t space = std::min(text.find(' '), text.size() - 1);
+    if (outcome.coverage.has_value()) {
+      outcome.coverage->gaps.push_back({text.substr(0, space), text.substr(space + 1)});
+    }
   } else if (promise == kChecked) {
     outcome.coverage = ParseCoverage(text);
     return false;

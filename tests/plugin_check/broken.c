@@ -115,6 +115,9 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   State* state = cycle->slots[0];
   (void)self, (void)all, (void)out, (void)status;
   state->wanted = cycle->pod->request->milli_cpu;
+#ifdef BREAKS_NOTHING_IS_REACHED
+  status->add_reason(status, (berth_str){"no", 2});
+#endif
 #ifdef COUNTS_RACKS
   CountPods(self, cycle, all);
 #endif
@@ -125,6 +128,8 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   return BERTH_WAIT;
 #elif defined BREAKS_FAULTS
   return BERTH_BUG;
+#elif defined BREAKS_NOTHING_IS_REACHED
+  return BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
 #else
   return BERTH_SUCCESS;
 #endif
@@ -172,7 +177,11 @@ static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t 
 #ifdef BREAKS_DEPENDENCE_ON_PODS
   if (block->pods[i].count > 1) return 1;
 #endif
+#ifdef BREAKS_NOTHING_IS_REJECTED
+  return 0;
+#else
   return I64(block, 0, i) < state->wanted;
+#endif
 }
 
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
@@ -245,6 +254,8 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
     out[i] = I64(block, 0, i);
 #ifdef BREAKS_SCORES
     out[i] = 101;
+#elif defined BREAKS_NOTHING_IS_REJECTED
+    out[i] = 1;
 #endif
   }
   return BERTH_SUCCESS;

@@ -3,23 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "host/cli/command.h"
 #include "host/contract/isolated_check.h"
 #include "host/process/plugin_set.h"
+#include "tests/plugin_check/run_check.h"
 
 namespace berth::host {
 namespace {
@@ -30,52 +26,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using Json = nlohmann::json;
-
-struct Outcome {
-  int exit_status = -1;
-  std::string out;
-  std::string err;
-};
-
-int64_t SteadyNs() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Outcome RunBerth(const std::vector<std::string>& args,
-                 const std::function<int64_t()>& steady_ns = SteadyNs) {
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  CommandEnvironment env{.in = in,
-                         .out = out,
-                         .err = err,
-                         .executable = "",
-                         .temporary_directory = ::testing::TempDir(),
-                         .steady_ns = steady_ns,
-                         .wall_ns = [] { return int64_t{0}; },
-                         .out_width = {}};
-  const int exit_status = RunCommand(args, env);
-  return {exit_status, out.str(), err.str()};
-}
-
-std::string Broken(const std::string& name) {
-  return std::string(BERTH_BROKEN) + "/lib" + name + ".so";
-}
-
-// Returns "promise: text" for every finding.
-std::vector<std::string> Findings(const Json& report) {
-  std::vector<std::string> texts;
-  const auto add = [&texts](const Json& findings) {
-    for (const Json& finding : findings) {
-      texts.push_back(finding["promise"].get<std::string>() + ": " +
-                      finding["text"].get<std::string>());
-    }
-  };
-  add(report["findings"]);
-  for (const Json& plugin : report["plugins"]) add(plugin["findings"]);
-  return texts;
-}
 
 constexpr struct {
   const char* library;
@@ -242,7 +192,7 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
     Json kept;
     const char* verdict;
   } cases[] = {
-      {"args_of_two", nullptr, "test.Other 1.0.0 keeps the contract"},
+      {"args_of_two", nullptr, "test.Other 1.0.0 keeps the contract as far as it was seen"},
       {"codes_of_two", false, "test.Other 1.0.0 BREAKS the contract"},
   };
   for (const auto& c : cases) {
@@ -308,10 +258,13 @@ TEST(PluginCheckTest, PrintsATable) {
   const Outcome good = RunBerth({"plugin", "check", Broken("nothing")});
   EXPECT_THAT(
       good.out,
-      AllOf(HasSubstr("test.Broken 1.0.0 keeps the contract (PreFilter, Filter, "
-                      "Score, EnqueueExtensions)"),
-            HasSubstr("outputs       yes      The plugin returns a result for every selected node"),
-            HasSubstr("\nChecked with 5 of 5 pods; 1000 instances were created and "
+      AllOf(HasSubstr("test.Broken 1.0.0 keeps the contract as far as it was seen (PreFilter, "
+                      "Filter, Score, EnqueueExtensions)"),
+            HasSubstr("outputs       yes        The plugin returns a result for every selected "),
+            HasSubstr("whatif        not seen   AddPod and RemovePod"),
+            HasSubstr("\nNot seen:\n  threads: The plugin called no service"),
+            HasSubstr("\n  whatif: The plugin registers no AddPod, and no pod that was added "),
+            HasSubstr("\nChecked with 6 of 6 pods; 1000 instances were created and "
                       "destroyed one after the other.\n")));
   const Outcome bad = RunBerth({"plugin", "check", Broken("codes")});
   EXPECT_EQ(bad.exit_status, kExitNotAllScheduled);
@@ -366,26 +319,6 @@ TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
                 AllOf(HasSubstr("\nThe check ended early: the rows marked - were not checked.\n"),
                       Not(HasSubstr("Checked with"))));
   }
-}
-
-TEST(PluginCheckTest, ChecksWithTheClusterOfFiles) {
-  const std::string small = std::string(BERTH_EXAMPLES) + "/clusters/small.yaml";
-  const Outcome json =
-      RunBerth({"plugin", "check", Broken("nothing"), "--cluster", small, "--output", "json"});
-  EXPECT_EQ(json.exit_status, kExitDone) << json.out << json.err;
-  const Json plugin = Json::parse(json.out)["plugins"][0];
-  EXPECT_EQ(plugin["asked"]["nodes"], 5);
-  EXPECT_EQ(plugin["asked"]["nodesOf"], 5);
-  const Outcome table = RunBerth({"plugin", "check", Broken("nothing"), "--cluster", small});
-  EXPECT_THAT(table.out, HasSubstr(" pods and 5 of 5 nodes of the cluster; "));
-  const Outcome broken =
-      RunBerth({"plugin", "check", Broken("codes"), "--cluster", small, "--output", "json"});
-  EXPECT_EQ(broken.exit_status, kExitNotAllScheduled);
-  EXPECT_THAT(Findings(Json::parse(broken.out)),
-              Contains(AllOf(HasSubstr("default/database"), HasSubstr("has no reason"))));
-  const Json made = Json::parse(
-      RunBerth({"plugin", "check", Broken("nothing"), "--output", "json"}).out)["plugins"][0];
-  EXPECT_FALSE(made["asked"].contains("nodesOf"));
 }
 
 TEST(PluginCheckTest, RejectsBadInput) {

@@ -70,6 +70,8 @@ class CallScope {
 
 // Checks that a service is called under one of the `allowed` words.
 inline bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
+  // A service that is only for [load] is called in create(), where nothing else is possible.
+  if (allowed != kAnyWord && allowed != kLoad) reporter.See(Check::kThreads);
   const CallScope* call = CallScope::current();
   if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
   const std::string where = call == nullptr
