@@ -200,6 +200,12 @@ void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
       ->take_all()
       ->expected(1)  // The help shows one value.
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "-c,--cluster", flags.cluster_files,
+          "Files with nodes, pods and other objects to check the plugin with; - is standard "
+          "input [a cluster made for the columns that the plugin reads]")
+      ->type_name("FILE");
   AddOutput(*command, flags.output);
   command->footer(std::string(kPluginCheckExamples));
 }

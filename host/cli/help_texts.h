@@ -201,17 +201,29 @@ inline constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
   berth plugin check build/libacme.so --args 'acme.RackPower={"wattsPerRack": 1000}'
   berth plugin check build/librack_power.so --output json | jq .plugins[].findings
+  kubectl get nodes,pods -A -o json | berth plugin check build/librack_power.so --cluster -
 
-Loads the library as the scheduler does and calls each of its plugins at all its extension points,
-in a test cluster with the columns that the plugin reads. It varies the size of blocks and the
-number of threads, fills outputs with garbage before each call, changes and adds pods and nodes that
-the plugin declares not to depend on, and creates and destroys the plugin a thousand times. A plugin
+Loads the library and creates its plugins as the scheduler does; a plugin that the scheduler refuses
+fails. Then it calls each plugin at all its extension points, in a test cluster with values for the
+columns that the plugin reads. It varies the size of blocks and the number of threads, fills outputs
+with garbage before each call, and changes and adds pods and nodes that the plugin declares not to
+depend on. It calls each function thousands of times to find memory that calls keep; a cache must
+have a bound that 100,000 calls reach. It creates and destroys the plugin a thousand times. A plugin
 whose calls take long is called less often; the report shows how often. The library is loaded in a
-process of its own, so that a crash, or a call that does not return, is a finding. If the behaviour
-of your plugin depends on annotations or objects that only your plugin uses, test this behaviour in
-your own unit tests.
+process of its own, so that a crash, or a call that does not return, is a finding.
 
-Exit status: 0 it keeps the contract, 1 it breaks the contract, 2 it could not be checked.)";
+Use --cluster to check the plugin with the nodes, pods and other objects of a real cluster, in any
+form that `berth simulate` accepts. At most 12 nodes, 4 pods on each and 8 pods without a node are
+used. If the behaviour of your plugin depends on annotations or objects that only your plugin uses,
+pass them in a cluster, or test this behaviour in your own unit tests.
+
+A check that had nothing to observe, for example because Filter returned the same for every node, is
+"not seen", with a sentence that says what would be needed. It neither passes nor fails. With
+--output json, each check has an `answer`: "yes", "no", "not seen" or "not checked" (the check ended
+before), and `needed` if it was not seen.
+
+Exit status: 0 no check fails (checks that were not seen do not fail), 1 a check fails, or the
+scheduler refuses the library, 2 it could not be checked.)";
 
 inline constexpr std::string_view kPluginNewExamples = R"(Examples:
   berth plugin new acme.RackPower

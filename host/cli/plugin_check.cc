@@ -1,7 +1,9 @@
 // `berth plugin check`: checks that a plugin library keeps the contract.
 #include <algorithm>
+#include <istream>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +12,11 @@
 #include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
+#include "host/contract/cluster_reader.h"
 #include "host/contract/contract_check.h"
 #include "host/contract/isolated_check.h"
 #include "host/guard/point.h"
+#include "host/process/cluster_files.h"
 #include "host/process/plugin_set.h"
 
 namespace berth::host {
@@ -74,6 +78,22 @@ Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const Plug
   return all;
 }
 
+// Reads the files of --cluster, and reports errors in them before any plugin is checked.
+Result<std::vector<ClusterManifest>> ReadClusterFiles(const std::vector<std::string>& files,
+                                                      std::istream& in) {
+  if (Status status = CheckStandardInput("plugin check", files); !status.ok()) return status;
+  std::vector<ClusterManifest> manifests;
+  for (const std::string& file : files) {
+    Result<std::string> text = ReadInput(file, in);
+    if (!text.ok()) return std::move(text).status();
+    manifests.push_back({std::string(InputName(file)), std::move(text).value()});
+  }
+  if (manifests.empty()) return manifests;
+  const auto cluster = ReadContractCluster(manifests, {});
+  if (!cluster.ok()) return cluster.status();
+  return manifests;
+}
+
 // Returns true if the file could not be read or copied, so that nothing is known about the plugins.
 bool IsBadInput(const LoadError& error) {
   return error.code <= LoadErrorCode::kTooLarge || error.code == LoadErrorCode::kCopyFailed;
@@ -90,22 +110,39 @@ Json FindingsOf(const std::vector<ContractFinding>& findings) {
   return list;
 }
 
-// Returns null if it is not known, because the check ended early.
+// Returns the sentence about what would be needed to observe the promise; null if it was observed.
+const std::string* Needed(std::string_view promise, const ContractOutcome& outcome) {
+  if (!outcome.coverage.has_value()) return nullptr;
+  const auto& gaps = outcome.coverage->gaps;
+  const auto gap = std::ranges::find(gaps, promise, &ContractGap::promise);
+  return gap == gaps.end() ? nullptr : &gap->text;
+}
+
+// The answers of checks. A check that ended early has the answer kNotChecked for most promises.
+constexpr std::string_view kYes = "yes";
+constexpr std::string_view kNo = "no";
+constexpr std::string_view kNotSeen = "not seen";
+constexpr std::string_view kNotChecked = "not checked";
+
 // REQUIRES: the library was loaded.
-Json IsKept(std::string_view promise, const ContractOutcome& outcome) {
+std::string_view AnswerOf(std::string_view promise, const ContractOutcome& outcome) {
   const auto breaks = [promise](const ContractFinding& finding) {
     return finding.promise == promise;
   };
-  if (std::ranges::any_of(outcome.findings, breaks)) return false;
-  if (outcome.coverage.has_value() || promise == kLibraryPromise) return true;
-  return nullptr;
+  if (std::ranges::any_of(outcome.findings, breaks)) return kNo;
+  if (Needed(promise, outcome) != nullptr) return kNotSeen;
+  if (outcome.coverage.has_value() || promise == kLibraryPromise) return kYes;
+  return promise == kHostPromise && outcome.is_accepted ? kYes : kNotChecked;
 }
 
 Json PromisesOf(const ContractOutcome& outcome) {
   Json list = Json::array();
   for (const ContractPromise& promise : ContractPromises()) {
-    list.push_back(
-        {{"name", promise.name}, {"text", promise.text}, {"kept", IsKept(promise.name, outcome)}});
+    const std::string_view answer = AnswerOf(promise.name, outcome);
+    Json entry = {{"name", promise.name}, {"text", promise.text}, {"answer", answer}};
+    entry["kept"] = answer == kYes ? Json(true) : answer == kNo ? Json(false) : Json(nullptr);
+    if (answer == kNotSeen) entry["needed"] = *Needed(promise.name, outcome);
+    list.push_back(std::move(entry));
   }
   return list;
 }
@@ -123,6 +160,7 @@ Json Described(const PluginInNote& plugin) {
 Json UncheckedReport(const PluginInNote& plugin) {
   Json report = Described(plugin);
   report.update({{"kept", nullptr},
+                 {"notSeen", nullptr},
                  {"promises", Json::array()},
                  {"asked", nullptr},
                  {"findings", Json::array()}});
@@ -134,19 +172,24 @@ Json ReportOf(const PluginInNote& plugin, const ContractOutcome& outcome) {
   if (outcome.coverage.has_value()) {
     asked = {{"pods", outcome.coverage->pods},
              {"podsOf", outcome.coverage->pods_of},
+             {"nodes", outcome.coverage->nodes},
              {"instances", outcome.coverage->instances}};
+    if (outcome.coverage->nodes_of > 0) asked["nodesOf"] = outcome.coverage->nodes_of;
   }
+  Json promises = PromisesOf(outcome);
+  const auto is_unseen = [](const Json& promise) { return promise["answer"] == kNotSeen; };
   Json report = Described(plugin);
   report.update({{"kept", outcome.findings.empty()},
-                 {"promises", PromisesOf(outcome)},
+                 {"notSeen", std::ranges::count_if(promises, is_unseen)},
+                 {"promises", std::move(promises)},
                  {"asked", std::move(asked)},
                  {"findings", FindingsOf(outcome.findings)}});
   return report;
 }
 
-std::string KeptText(const Json& kept) {
-  if (kept.is_null()) return "-";
-  return kept.get<bool>() ? "yes" : "NO";
+std::string AnswerText(std::string_view answer) {
+  if (answer == kNotChecked) return "-";
+  return answer == kNo ? "NO" : std::string(answer);
 }
 
 std::string CoverageSentence(const Json& asked) {
@@ -155,9 +198,36 @@ std::string CoverageSentence(const Json& asked) {
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
   const bool is_less = pods < pods_of || instances < kMaxInstances;
-  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods; " +
-         std::to_string(instances) + " instances were created and destroyed one after the other." +
+  const std::string nodes = asked.contains("nodesOf")
+                                ? " and " + DumpJson(asked["nodes"]) + " of " +
+                                      DumpJson(asked["nodesOf"]) + " nodes of the cluster"
+                                : "";
+  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods" +
+         nodes + "; " + std::to_string(instances) +
+         " instances were created and destroyed one after the other." +
          (is_less ? " The plugin's calls take too long to check more." : "");
+}
+
+// Appends "  whatif: No pod ...".
+void AppendItem(const std::string& promise, const std::string& text, TerminalWidth width,
+                std::string& out) {
+  out += "  ";
+  AppendWrapped(Printable(promise + ": " + text), 4, width, out);
+}
+
+// Checks that need the same to be seen.
+struct Unseen {
+  std::string names;  // "outputs, repeat"
+  std::string needed;
+};
+
+void AddUnseen(const std::string& name, const std::string& needed, std::vector<Unseen>& unseen) {
+  const auto same = std::ranges::find(unseen, needed, &Unseen::needed);
+  if (same == unseen.end()) {
+    unseen.push_back({name, needed});
+  } else {
+    same->names += ", " + name;
+  }
 }
 
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
@@ -172,20 +242,24 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
     return;
   }
   const bool kept = plugin["kept"];
-  out += name + (kept ? " keeps the contract" : " BREAKS the contract") + " (" + points + ")\n\n";
+  const bool is_complete = plugin["notSeen"] == 0;
+  out += name + (kept ? " keeps the contract" : " BREAKS the contract") +
+         (kept && !is_complete ? " as far as it was seen" : "") + " (" + points + ")\n\n";
   Table table({"CHECK", "PASSED", "MEANING"});
+  std::vector<Unseen> unseen;
   for (const Json& promise : plugin["promises"]) {
-    table.AddRow({promise["name"], KeptText(promise["kept"]), promise["text"]});
+    const std::string answer = promise["answer"];
+    table.AddRow({promise["name"], AnswerText(answer), promise["text"]});
+    if (answer == kNotSeen) AddUnseen(promise["name"], promise["needed"], unseen);
   }
   table.Append(width, out);
   out += '\n';
   AppendWrapped(CoverageSentence(plugin["asked"]), 0, width, out);
+  if (!unseen.empty()) out += "\nNot seen:\n";
+  for (const Unseen& checks : unseen) AppendItem(checks.names, checks.needed, width, out);
   if (!kept) out += "\nViolations:\n";
   for (const Json& finding : plugin["findings"]) {
-    out += "  ";
-    AppendWrapped(Printable(finding["promise"].get<std::string>() + ": " +
-                            finding["text"].get<std::string>()),
-                  4, width, out);
+    AppendItem(finding["promise"], finding["text"], width, out);
   }
 }
 
@@ -240,8 +314,8 @@ std::string CreationError(const std::string& plugin, const std::vector<ContractF
 class LibraryCheck {
  public:
   LibraryCheck(const PluginLibrary::Source& source, const ArgsByPlugin& args,
-               const CommandEnvironment& env)
-      : source_(source), args_(args), env_(env) {}
+               std::span<const ClusterManifest> cluster, const CommandEnvironment& env)
+      : source_(source), args_(args), cluster_(cluster), env_(env) {}
 
   // Errors: a process could not be created.
   Status Run() {
@@ -273,10 +347,12 @@ class LibraryCheck {
 
   Status Check(const PluginInNote& plugin) {
     const auto args = args_.find(plugin.name);
-    const auto outcome = CheckContractIsolated(
-        source_,
-        {.plugin = plugin.name, .args = args == args_.end() ? std::string() : args->second},
-        env_.steady_ns);
+    const auto outcome =
+        CheckContractIsolated(source_,
+                              {.plugin = plugin.name,
+                               .args = args == args_.end() ? std::string() : args->second,
+                               .cluster = cluster_},
+                              env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
     const std::string why =
         CreationError(plugin.name, outcome->findings, note().plugins.size() == 1);
@@ -301,6 +377,7 @@ class LibraryCheck {
 
   const PluginLibrary::Source& source_;
   const ArgsByPlugin& args_;
+  const std::span<const ClusterManifest> cluster_;
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
   bool kept_ = true;
@@ -319,7 +396,9 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
   const auto args = ParseArgs(flags.args, source->checked.note);
   if (!args.ok()) return Fail(env, args.status());
-  LibraryCheck check(*source, *args, env);
+  const auto cluster = ReadClusterFiles(flags.cluster_files, env.in);
+  if (!cluster.ok()) return Fail(env, cluster.status());
+  LibraryCheck check(*source, *args, *cluster, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,6 +16,8 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/contract/contract_cluster.h"
+#include "host/contract/contract_services.h"
+#include "host/contract/memory_check.h"
 
 namespace berth::host {
 namespace {
@@ -26,6 +28,7 @@ using testing::PodSpec;
 
 constexpr ContractPromise kPromises[] = {
     {kLibraryPromise, "The library exports only its entry, and its note contains the same data."},
+    {kHostPromise, "The host accepts the plugin when it creates it."},
     {"shape", "The data that create() returns is consistent."},
     {"threads", "The plugin calls services only where abi.h allows it."},
     {"outputs", "The plugin returns a result for every selected node, and for no other node."},
@@ -37,69 +40,12 @@ constexpr ContractPromise kPromises[] = {
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
-    {"leaks", "No memory is leaked by a cycle or by destroy()."},
+    {"leaks", "No memory is leaked by a call, by a cycle or by destroy()."},
     {"instances", "No instance leaves an open file or a thread after destroy()."},
     {"faults", "The plugin throws no exception."},
     {kDeadlinesPromise, "Every call returns before its deadline."},
     {kSurvivesPromise, "No call ends the process."},
 };
-
-// Services that the test kit does not have. They do nothing and return what a host may return.
-constexpr berth_api kApi = {
-    sizeof(berth_api),
-    0,
-    [](const berth_host*, const berth_binding*, berth_done*) noexcept -> berth_code {
-      return BERTH_PENDING;
-    },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str, berth_str,
-       berth_str) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; }};
-constexpr berth_whatif kWhatIf = {
-    sizeof(berth_whatif),
-    0,
-    [](const berth_host*, const berth_cycle*, uint32_t, berth_whatif_row**) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, berth_status*) noexcept -> berth_code { return BERTH_CONFLICT; },
-    [](berth_whatif_row*) noexcept {}};
-constexpr berth_nominator kNominator = {
-    sizeof(berth_nominator), 0,
-    [](const berth_host*, berth_str, int32_t (*)(void*, const berth_pod*),
-       void*) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-constexpr berth_activate kActivate = {
-    sizeof(berth_activate), 0,
-    [](const berth_host*, const berth_str*, uint64_t) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    }};
-constexpr berth_waiting kWaiting = {
-    sizeof(berth_waiting), 0,
-    [](const berth_host*, int32_t (*)(void*, const berth_pod*), void*) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; },
-    [](const berth_host*, berth_str, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-
-const std::map<std::string, const void*>& StubServices() {
-  static const std::map<std::string, const void*> services = {
-      {BERTH_SERVICE_API, &kApi},
-      {BERTH_SERVICE_WHATIF, &kWhatIf},
-      {BERTH_SERVICE_NOMINATOR, &kNominator},
-      {BERTH_SERVICE_ACTIVATE, &kActivate},
-      {BERTH_SERVICE_WAITING, &kWaiting}};
-  return services;
-}
 
 constexpr const char* kOpenFiles = "/proc/self/fd";
 constexpr const char* kThreads = "/proc/self/task";
@@ -123,19 +69,20 @@ class ContractChecker {
 
   std::optional<ContractCoverage> Run() {
     if (!CanBeCreated()) return std::nullopt;
-    {
-      PluginUnderTest probe(*subject_.entry, ScenarioWith({}));
-      world_ = MakeContractCluster(probe.instance().columns());
-    }
+    world_ = MakeWorld();
     {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
       plugin_ = &plugin;
+      seen_.filter.is_declared = plugin.instance().filter.has_value();
       CheckQueue();
       CheckCycles();
       for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
       CheckChanges();
       ReportFaults();
+      Observe();
+      coverage_.gaps = seen_.Gaps();
     }
+    CheckMemory();
     CheckInstances();
     if (!kit_checks_leaks_) CheckLeaks();
     return coverage_;
@@ -152,14 +99,56 @@ class ContractChecker {
   testing::Scenario ScenarioWith(std::vector<testing::NodeSpec> nodes) {
     return {.nodes = std::move(nodes),
             .args = Args(),
+            .objects = world_.objects,
             .plugin = subject_.request.plugin,
             .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
   }
 
-  // Returns true if the plugin can be created. Reports a finding otherwise.
+  // Creates a cluster with the columns that the plugin reads, also those that it binds in a cycle,
+  // which may depend on the cluster.
+  ContractCluster MakeWorld() {
+    if (subject_.cluster != nullptr) return *subject_.cluster;
+    constexpr int kMaxRounds = 3;
+    std::vector<testing::ColumnName> columns;
+    ContractCluster world = MakeContractCluster(columns);
+    for (int round = 0; round < kMaxRounds; ++round) {
+      testing::Scenario scenario = ScenarioWith(world.nodes);
+      scenario.objects = world.objects;
+      PluginUnderTest probe(*subject_.entry, std::move(scenario));
+      std::vector<testing::ColumnName> found = FindColumns(probe, world.pods);
+      if (round > 0 && found.size() <= columns.size()) break;
+      columns = std::move(found);
+      world = MakeContractCluster(columns);
+    }
+    return world;
+  }
+
+  // Returns true if the refusal states no more than that create() or init() failed. The test kit
+  // reports such a failure more precisely.
+  static bool IsByCreate(const LoadError& refusal) {
+    return refusal.code == LoadErrorCode::kInitFailed ||
+           refusal.code == LoadErrorCode::kBadArguments ||
+           refusal.code == LoadErrorCode::kCreateFailed;
+  }
+
+  // Returns true if the host accepts the plugin and the test kit can create it. Reports a finding
+  // otherwise.
   bool CanBeCreated() {
+    const std::optional<LoadError>& refusal = subject_.refusal;
+    if (refusal.has_value() && !IsByCreate(*refusal)) return Refuse(*refusal);
+    if (!IsCreatedByTheKit()) return false;
+    return !refusal.has_value() || Refuse(*refusal);
+  }
+
+  bool Refuse(const LoadError& refusal) {
+    const bool is_by_args = refusal.code == LoadErrorCode::kBadArguments;
+    sink_({std::string(is_by_args ? kWantsArguments : kHostPromise), refusal.ToString()});
+    return false;
+  }
+
+  bool IsCreatedByTheKit() {
     const Answer created = PluginUnderTest::Create(*subject_.entry, ScenarioWith({}));
     if (created.ok()) return true;
     const std::string answers = std::string(subject_.entry->init == nullptr ? "" : "init or ") +
@@ -191,13 +180,19 @@ class ContractChecker {
                          ToString(answer)});
   }
 
+  // Checks the answer of a point that may reject the pod or the node.
+  void CheckAnswer(const char* point, const PodSpec& pod, const Answer& answer) {
+    seen_.AddAnswer(answer);
+    ReportBug(point, pod, answer);
+  }
+
   void ReportFaults() {
     for (const std::string& text : instance().services().faults()) sink_({"faults", text});
   }
 
   void CheckQueue() {
     for (const PodSpec& pod : world_.pods) {
-      if (instance().pre_enqueue) ReportBug("PreEnqueue", pod, plugin_->PreEnqueue(pod));
+      if (instance().pre_enqueue) CheckAnswer("PreEnqueue", pod, plugin_->PreEnqueue(pod));
       if (instance().enqueue_extensions) CheckHints(pod);
       if (!instance().queue_sort) continue;
       for (const PodSpec& other : world_.pods) {
@@ -207,24 +202,16 @@ class ContractChecker {
   }
 
   void CheckHints(const PodSpec& pod) {
-    const testing::NodeSpec& node = world_.nodes.front();
-    const PodSpec gone = world_.nodes.front().pods.front();
-    for (const testing::EventSpec& event :
-         {testing::EventSpec{
-              .resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}},
-          testing::EventSpec{.resource = BERTH_RESOURCE_NODE,
-          .action = BERTH_ACTION_UPDATE_NODE_LABEL,
-          .old_node = {world_.nodes.back()},
-          .new_node = {node}},
-          testing::EventSpec{.resource = BERTH_RESOURCE_NODE,
-          .action = BERTH_ACTION_UPDATE_NODE_ALLOCATABLE,
-          .old_node = {world_.nodes.back()},
-          .new_node = {node}},
-          testing::EventSpec{
-              .resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {gone}},
-          testing::EventSpec{
-              .resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {gone}}}) {
+    testing::HintCaller caller(&instance(), &plugin_->ids());
+    for (const testing::EventSpec& event : MakeContractEvents(world_)) {
       plugin_->Hint(pod, event);
+      const testing::EventSpec seen_event = testing::HintCaller::SeenFrom(pod, event);
+      for (uint32_t i = 0; i < caller.count(); ++i) {
+        const berth_event_interest& interest = caller.interest(i);
+        if (interest.has_hint == 0 || interest.pod_parts == 0) continue;
+        seen_.has_hint_parts = true;
+        if (caller.IsFor(seen_event, i)) seen_.hints.insert(caller.Invoke(pod, seen_event, i));
+      }
     }
   }
 
@@ -232,6 +219,8 @@ class ContractChecker {
   // hundred instances for each pod.
   void CheckCycles() {
     const int64_t begin_ns = subject_.steady_ns();
+    coverage_.nodes = static_cast<int>(world_.nodes.size());
+    coverage_.nodes_of = world_.nodes_of;
     coverage_.pods_of = static_cast<int>(world_.pods.size());
     for (const PodSpec& pod : world_.pods) {
       if (coverage_.pods >= kMinPods && !IsWithin(subject_.request.budget.pods_ns, begin_ns)) {
@@ -252,6 +241,7 @@ class ContractChecker {
       const testing::FilterResult result = plugin_->Filter(pod);
       ReportBug("PreFilter", pod, result.pre_filter);
       ReportBug("Filter", pod, result.filter);
+      seen_.AddFilter(result);
     }
     if (instance().post_filter) {
       ReportBug("PostFilter", pod, plugin_->Place(pod).PostFilter().answer);
@@ -260,14 +250,15 @@ class ContractChecker {
     const testing::ScoreResult result = plugin_->Score(pod);
     ReportBug("PreScore", pod, result.pre_score);
     ReportBug("Score", pod, result.score);
+    seen_.AddScore(result);
   }
 
   void CheckPlacement(const PodSpec& pod) {
     const std::string& node = world_.nodes.front().name;
     testing::Placement placement = plugin_->Place(pod);
     const auto& reserve = instance().reserve;
-    if (reserve) ReportBug("Reserve", pod, placement.Reserve(node));
-    if (instance().permit) ReportBug("Permit", pod, placement.Permit(node).answer);
+    if (reserve) CheckAnswer("Reserve", pod, placement.Reserve(node));
+    if (instance().permit) CheckAnswer("Permit", pod, placement.Permit(node).answer);
     if (instance().pre_bind) {
       ReportBug("PreBindPreFlight", pod, placement.PreFlight(node));
       ReportBug("PreBind", pod, placement.PreBind(node));
@@ -288,6 +279,51 @@ class ContractChecker {
     plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FORGOTTEN);
     plugin_->RemoveNode("late");
     plugin_->Advance(60 * kSecond);
+  }
+
+  void CheckMemory() {
+    const MemoryBudget budget{subject_.request.budget.memory_ns, subject_.steady_ns};
+    for (const MemoryLeak& leak : CheckMemoryOfCalls(
+             [this] { return std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario()); },
+             world_, budget)) {
+      sink_({"leaks", ToString(leak)});
+    }
+  }
+
+  // Returns the scenario of an instance that is only measured: the kit keeps nothing for each call.
+  testing::Scenario QuietScenario() {
+    testing::Scenario scenario = ScenarioWith(world_.nodes);
+    scenario.services = QuietServices();
+    for (uint32_t check = 0; check <= static_cast<uint32_t>(testing::Check::kLeaks); ++check) {
+      scenario.without.push_back(static_cast<testing::Check>(check));
+    }
+    return scenario;
+  }
+
+  // Completes the observations after all calls.
+  void Observe() {
+    const testing::Instance& plugin = instance();
+    if (plugin.filter) {
+      seen_.filter.is_declared = true;
+      seen_.filter.is_serial = (plugin.filter->flags & BERTH_FILTER_SERIAL) != 0;
+      seen_.filter.has_dependence = plugin.filter->dependence != nullptr;
+    }
+    if (plugin.score) {
+      seen_.score.is_declared = true;
+      seen_.score.is_serial = (plugin.score->flags & BERTH_SCORE_SERIAL) != 0;
+      seen_.score.has_dependence = plugin.score->dependence != nullptr;
+    }
+    seen_.can_reject =
+        plugin.pre_enqueue || plugin.pre_filter || plugin.filter || plugin.reserve || plugin.permit;
+    seen_.has_status = seen_.can_reject || plugin.post_filter || plugin.pre_score || plugin.score ||
+                       plugin.pre_bind || plugin.bind;
+    seen_.has_queue_sort = plugin.queue_sort.has_value();
+    seen_.has_add_pod = plugin.pre_filter && plugin.pre_filter->add_pod != nullptr;
+    seen_.has_slots = instance().plugin().slots.count > 0;
+    seen_.absent_columns = FindAbsentColumns(*plugin_, world_.pods);
+    seen_.has_seen_what_if = instance().reporter().Saw(testing::Check::kWhatIf);
+    seen_.has_called_services = instance().reporter().Saw(testing::Check::kThreads);
+    seen_.can_measure_heap = CanMeasureHeap();
   }
 
   // The leak of a single instance is too small to be detected; that of a thousand is not.
@@ -343,6 +379,7 @@ class ContractChecker {
   testing::CallObserver& observer_;
   const ContractSink& sink_;
   ContractCluster world_;
+  Observations seen_;
   PluginUnderTest* plugin_ = nullptr;
   bool has_violation_ = false;  // The test kit has found a violation.
   bool kit_checks_leaks_ = false;

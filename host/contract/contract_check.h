@@ -10,10 +10,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
 #include "host/base/time_units.h"
+#include "host/contract/cluster_reader.h"
+#include "host/contract/contract_cluster.h"
+#include "host/contract/observations.h"
+#include "host/loader/load_error.h"
 
 namespace berth::testing {
 class CallObserver;
@@ -30,6 +35,8 @@ std::span<const ContractPromise> ContractPromises();
 // The promise of the library as a whole. The loader checks it; CheckContract() has no findings for
 // it.
 inline constexpr std::string_view kLibraryPromise = "library";
+// The host itself checks this promise, before any other call: see ValidateByHost().
+inline constexpr std::string_view kHostPromise = "host";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
 // These are not promises. A finding with one of these names means that the plugin could not be
@@ -49,6 +56,7 @@ using ContractSink = std::function<void(const ContractFinding&)>;
 struct ContractBudget {
   int64_t pods_ns = kMinute;
   int64_t instances_ns = 10 * kSecond;
+  int64_t memory_ns = 2 * kSecond;  // For each function.
 };
 inline constexpr int kMinPods = 2;
 inline constexpr int kMinInstances = 10;
@@ -57,26 +65,35 @@ inline constexpr int kMaxInstances = 1000;
 struct ContractCheckRequest {
   std::string plugin;  // The name of the plugin.
   std::string args;    // The plugin's arguments as a JSON object, or empty.
+  // The cluster in which the plugin is checked; empty: one that has all columns that it reads. See
+  // ReadContractCluster().
+  std::span<const ClusterManifest> cluster = {};
   ContractBudget budget = {};
 };
 
 struct ContractSubject {
   const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
+  // The result of ValidateByHost(): why the host refuses the plugin.
+  const std::optional<LoadError>& refusal;
+  const ContractCluster* cluster = nullptr;  // As read; null: one is made for the plugin.
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
 };
 
 // How much was checked.
 struct ContractCoverage {
-  int pods = 0;       // The pods that went through complete cycles.
-  int pods_of = 0;    // All pods of the cluster.
-  int instances = 0;  // The instances that were created and destroyed in a row.
+  int pods = 0;      // The pods that went through complete cycles.
+  int pods_of = 0;   // All pods of the cluster.
+  int nodes = 0;     // The nodes of the cluster.
+  int nodes_of = 0;  // All nodes of a cluster that was read; 0 if it was made for the plugin.
+  std::vector<ContractGap> gaps = {};  // The promises without a finding that were not observed.
+  int instances = 0;                   // The instances that were created and destroyed in a row.
 };
 
 // Calls the plugin several thousand times, and calls `sink` on this thread for each violation.
 // `observer` is called before and after each call. The plugin may crash or end the process: use
 // CheckContractIsolated() to run this in a process of its own. Returns none if the plugin could not
-// be created.
+// be created, or if the host refuses it.
 std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
                                               testing::CallObserver& observer,
                                               const ContractSink& sink);

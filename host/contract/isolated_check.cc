@@ -19,19 +19,24 @@
 #include "host/base/child_process.h"
 #include "host/base/time_units.h"
 #include "host/contract/deadline_observer.h"
+#include "host/contract/host_validation.h"
 
 namespace berth::host {
 namespace {
 
 // The child writes lines of "promise<tab>text", which are findings, except those with these words.
-constexpr std::string_view kLoaded = "loaded";    // The library is loaded; the check begins.
-constexpr std::string_view kRefused = "refused";  // The text is the name of the loader's error.
+constexpr std::string_view kLoaded = "loaded";      // The library is loaded; the check begins.
+constexpr std::string_view kAccepted = "accepted";  // The host accepts the plugin.
+constexpr std::string_view kRefused = "refused";    // The text is the name of the loader's error.
 // The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
+// A promise that was not observed, after kChecked. The text is its name, a space, and the sentence.
+constexpr std::string_view kUnseen = "unseen";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
 // The limit of the whole check, for plugins that evade the limits of single calls.
 constexpr int64_t kMaxCheckNs = kHour;
 constexpr const char* kLoading = "a static constructor";
+constexpr const char* kCreating = "create or destroy";
 
 // ---- In the child process -----------------------------------------------------------------------
 
@@ -75,7 +80,8 @@ std::string LineOf(std::string_view promise, std::string text) {
 std::string CoverageText(const std::optional<ContractCoverage>& coverage) {
   if (!coverage.has_value()) return "";
   return std::to_string(coverage->pods) + " " + std::to_string(coverage->pods_of) + " " +
-         std::to_string(coverage->instances);
+         std::to_string(coverage->instances) + " " + std::to_string(coverage->nodes) + " " +
+         std::to_string(coverage->nodes_of);
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& source,
@@ -84,6 +90,31 @@ LoadResult<std::shared_ptr<PluginLibrary>> Load(const PluginLibrary::Source& sou
   reporter.set_observer(&observer);
   const testing::CallScope call(&reporter, kLoading, testing::kLoad);
   return PluginLibrary::Open(source);
+}
+
+// Returns the cluster that the request names, with the parts that the plugin reads; nullopt if the
+// request names none.
+Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
+                                                   const ContractCheckRequest& request) {
+  const PluginInfo* info = library.Find(request.plugin);
+  if (request.cluster.empty() || info == nullptr) return std::optional<ContractCluster>();
+  auto cluster =
+      ReadContractCluster(request.cluster, {.fields = {info->fields.begin(), info->fields.end()},
+                                            .kinds = {info->kinds.begin(), info->kinds.end()}});
+  if (!cluster.ok()) return std::move(cluster).status();
+  return std::optional(std::move(cluster).value());
+}
+
+// Lets the host create the plugin. Ends the use of the library, whose code stays loaded, so that
+// the test kit can initialise it again.
+std::optional<LoadError> Validate(std::shared_ptr<PluginLibrary> library,
+                                  const ContractCheckRequest& request, DeadlineObserver& observer) {
+  testing::Reporter reporter("");
+  reporter.set_observer(&observer);
+  const testing::CallScope call(&reporter, kCreating, testing::kLoad);
+  std::optional<LoadError> refusal = ValidateByHost(library, request.plugin, request.args);
+  library.reset();
+  return refusal;
 }
 
 void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& request,
@@ -99,19 +130,35 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
     write_line(kDeadlinesPromise, text);
     ::_exit(0);
   });
-  const auto library = Load(source, observer);
+  auto library = Load(source, observer);
   if (!library.ok()) {
     write_line(kLibraryPromise, library.error().ToString());
     write_line(kRefused, std::string(LoadErrorName(library.error().code)));
     ::_exit(0);
   }
   write_line(kLoaded, "");
+  const berth_entry& entry = (*library)->entry();
+  const auto cluster = ReadCluster(**library, request);
+  if (!cluster.ok()) {
+    write_line(kNotCreated, std::string(cluster.status().message()));
+    write_line(kChecked, "");
+    ::_exit(0);
+  }
+  const std::optional<LoadError> refusal = Validate(*std::move(library), request, observer);
+  if (!refusal.has_value()) write_line(kAccepted, "");
   const auto sink = [&](const ContractFinding& finding) {
     write_line(finding.promise, finding.text);
   };
   const std::optional<ContractCoverage> coverage =
-      CheckContract({&(*library)->entry(), request, steady_ns}, observer, sink);
+      CheckContract({.entry = &entry,
+                     .refusal = refusal,
+                     .cluster = cluster->has_value() ? &**cluster : nullptr,
+                     .request = request,
+                     .steady_ns = steady_ns},
+                    observer, sink);
   write_line(kChecked, CoverageText(coverage));
+  if (!coverage.has_value()) ::_exit(0);
+  for (const ContractGap& gap : coverage->gaps) write_line(kUnseen, gap.promise + " " + gap.text);
   ::_exit(0);
 }
 
@@ -138,18 +185,25 @@ ContractFinding EndOf(const ChildResult& end, bool is_loaded) {
 
 std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
   ContractCoverage coverage;
-  const int read =
-      std::sscanf(text.c_str(), "%d %d %d", &coverage.pods, &coverage.pods_of, &coverage.instances);
-  return read == 3 ? std::optional(coverage) : std::nullopt;
+  const int read = std::sscanf(text.c_str(), "%d %d %d %d %d", &coverage.pods, &coverage.pods_of,
+                               &coverage.instances, &coverage.nodes, &coverage.nodes_of);
+  return read == 5 ? std::optional(coverage) : std::nullopt;
 }
 
 // Adds a line of the child to the outcome. Returns false if no further line is expected.
 bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcome) {
   if (promise == kLoaded) {
     outcome.is_loaded = true;
+  } else if (promise == kAccepted) {
+    outcome.is_accepted = true;
   } else if (promise == kRefused) {
     outcome.refusal = std::move(text);
     return false;
+  } else if (promise == kUnseen) {
+    const size_t space = std::min(text.find(' '), text.size() - 1);
+    if (outcome.coverage.has_value()) {
+      outcome.coverage->gaps.push_back({text.substr(0, space), text.substr(space + 1)});
+    }
   } else if (promise == kChecked) {
     outcome.coverage = ParseCoverage(text);
     return false;

@@ -19,6 +19,7 @@ struct ContractOutcome {
   // False if the library could not be loaded. Then the findings contain the reason, and no plugin
   // was checked.
   bool is_loaded = false;
+  bool is_accepted = false;  // The host accepts the plugin.
   std::string refusal;  // The LoadErrorName of the loader's error; empty if the library was loaded.
   std::vector<ContractFinding> findings;     // The findings in the order in which they occurred.
   std::optional<ContractCoverage> coverage;  // Nullopt if the check ended early.

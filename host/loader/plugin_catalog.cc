@@ -12,6 +12,11 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::
   return AddPlugins(path, store_.Load(path, options));
 }
 
+PluginCatalog::Found PluginCatalog::AddLoaded(std::shared_ptr<PluginLibrary> library) {
+  const std::string path = library->path();
+  return AddPlugins(path, std::move(library));
+}
+
 PluginCatalog::Found PluginCatalog::AddPlugins(const std::string& path, Found loaded) {
   if (!loaded.ok()) return loaded;
   const std::shared_ptr<PluginLibrary>& library = *loaded;

@@ -1,15 +1,11 @@
 #include "host/process/scheduler_host.h"
 
-#include <string_view>
 #include <utility>
 
 #include "host/base/assert.h"
 
 namespace berth::host {
 namespace {
-
-constexpr std::string_view kPodFieldPrefix = "Pod:";
-constexpr std::string_view kNodeFieldPrefix = "Node:";
 
 std::set<std::string> FieldsOf(const PluginCatalog& catalog) {
   std::set<std::string> fields;
@@ -28,15 +24,7 @@ SchedulerOptions Checked(SchedulerOptions options) {
 }
 
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
-  DecodeOptions options;
-  for (const std::string& field : FieldsOf(plugins.catalog())) {
-    if (field.starts_with(kPodFieldPrefix)) {
-      options.pod_fields.push_back(field.substr(kPodFieldPrefix.size()));
-    } else if (field.starts_with(kNodeFieldPrefix)) {
-      options.node_fields.push_back(field.substr(kNodeFieldPrefix.size()));
-    }
-  }
-  return options;
+  return DecodeOptionsFor(FieldsOf(plugins.catalog()));
 }
 
 SchedulerHost::Watchdog::Watchdog(CallMonitor& monitor, PluginFaults& faults,

@@ -69,6 +69,15 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
   return plan;
 }
 
+std::optional<LoadError> Plan::TryPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
+                                         HostServices& services, NodeTable& table) {
+  auto found = catalog.Find(spec.name);
+  if (!found.ok()) return std::move(found).error();
+  Plan plan(table);
+  plan.scheduler_name_ = PlanSpec().scheduler_name;
+  return plan.CreateInstance(spec, *found, services);
+}
+
 void Plan::Begin() {
   for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
 }
@@ -125,15 +134,22 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   if (std::ranges::find(plugins_, spec.name, &PlannedPlugin::name) != plugins_.end()) {
     return Status::InvalidArgument(Where(spec) + "plugin \"" + spec.name + "\" is listed twice");
   }
+  const std::optional<LoadError> refusal = CreateInstance(spec, *found, services);
+  return refusal.has_value() ? InstanceStatus(spec, *refusal) : BindColumns(plugins_.back());
+}
+
+std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
+                                              const PluginCatalog::Plugin& from,
+                                              HostServices& services) {
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host = std::make_shared<InstanceHost>(services, spec.name, found->info->kinds,
-                                               scheduler_name_, found->library->path());
+  plugin.host = std::make_shared<InstanceHost>(services, spec.name, from.info->kinds,
+                                               scheduler_name_, from.library->path());
   plugin.id = plugin.host->id();
-  found->library->Keep(plugin.host);
+  from.library->Keep(plugin.host);
   const Arguments args(spec.args, spec.where, spec.places);
   InstanceOptions options;
-  options.library = found->library;
+  options.library = from.library;
   options.plugin = spec.name;
   options.profile = scheduler_name_;
   options.host = plugin.host->abi();
@@ -145,14 +161,14 @@ Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalo
   auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
   if (!instance.ok()) {
     plugin.host->Retire();
-    return InstanceStatus(spec, instance.error());
+    return std::move(instance).error();
   }
   plugin.instance = std::move(instance).value();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
   // before one that fails.
   plugins_.push_back(std::move(plugin));
-  return BindColumns(plugins_.back());
+  return std::nullopt;
 }
 
 Status Plan::BindColumns(PlannedPlugin& plugin) {
@@ -216,6 +232,20 @@ std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
     fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
   }
   return fields;
+}
+
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
+  constexpr std::string_view kPodPrefix = "Pod:";
+  constexpr std::string_view kNodePrefix = "Node:";
+  DecodeOptions options;
+  for (const std::string& field : fields) {
+    if (field.starts_with(kPodPrefix)) {
+      options.pod_fields.push_back(field.substr(kPodPrefix.size()));
+    } else if (field.starts_with(kNodePrefix)) {
+      options.node_fields.push_back(field.substr(kNodePrefix.size()));
+    }
+  }
+  return options;
 }
 
 }  // namespace berth::host

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include <berth/abi.h>
 
+#include "host/api/decode.h"
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/guard/point.h"
@@ -74,6 +76,11 @@ class Plan {
   // them, one per line.
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
                                              HostServices& services, NodeTable& table);
+  // Creates one instance as Build() does, and destroys it again. Returns why the host refuses the
+  // plugin, or nullopt if the host accepts it.
+  static std::optional<LoadError> TryPlugin(const PlanSpec::Plugin& spec,
+                                            const PluginCatalog& catalog, HostServices& services,
+                                            NodeTable& table);
   ~Plan();
   // Activates the plan; see InstanceHost::Begin(). Called: once.
   void Begin();
@@ -95,6 +102,10 @@ class Plan {
 
   Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
                    HostServices& services);
+  // Adds an instance, which is not yet bound to its columns.
+  std::optional<LoadError> CreateInstance(const PlanSpec::Plugin& spec,
+                                          const PluginCatalog::Plugin& from,
+                                          HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
   void CloseAllPromises(const std::vector<bool>& busy);
   static void DestroyInstance(PlannedPlugin& plugin, bool is_busy);
@@ -110,6 +121,9 @@ class Plan {
 
 // Returns the JSON pointers of the pod fields that plugins of the catalog handle.
 std::set<std::string> HandledPodFields(const PluginCatalog& catalog);
+
+// Returns how objects must be decoded so that they have these parts: see berth_plugin_info.fields.
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields);
 
 }  // namespace berth::host
 

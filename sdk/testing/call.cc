@@ -34,6 +34,8 @@ CallScope::~CallScope() {
 }
 
 bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
+  // A service that is only for [load] is called in create(), where nothing else is possible.
+  if (allowed != kAnyWord && allowed != kLoad) reporter.See(Check::kThreads);
   const CallScope* call = CallScope::current();
   if (allowed == kAnyWord || (call != nullptr && (call->word() & allowed) != 0)) return true;
   const std::string where = call == nullptr

@@ -66,6 +66,7 @@ void WhatIfChecker::Compare(const Change& what) {
   if (clone == nullptr) return;
   const std::string how = std::string(what.add ? "AddPod" : "RemovePod") + " of " + what.pod.name();
   const RowAnswer want = real.asked ? real.On(what.row) : RowAnswer{};
+  if (!(want == base_.On(what.row))) prober_.reporter().See(Check::kWhatIf);
   if (!Apply(*clone, what, what.then, what.add)) return;
   ExpectOriginalsUnchanged(how);
   if (!Expect(*clone, what, what.then, want, how)) return;

@@ -8,6 +8,14 @@
 #include <berth/testing/spec.h>
 
 namespace berth::testing {
+namespace internal {
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.substr(0, 10) == "hugepages-";
+}
+
+}  // namespace internal
+
 namespace {
 
 void Add(const Amounts& from, Amounts* to) {
@@ -32,15 +40,11 @@ Amounts ContainerRequest(const ContainerSpec& container, const RequestOptions& o
   return request;
 }
 
-bool IsPodLevelResource(std::string_view name) {
-  return name == "cpu" || name == "memory" || name.substr(0, 10) == "hugepages-";
-}
-
 }  // namespace
 
 bool HasPodLevelRequests(const PodSpec& pod) {
   return std::any_of(pod.pod_requests.begin(), pod.pod_requests.end(),
-                     [](const auto& entry) { return IsPodLevelResource(entry.first); });
+                     [](const auto& entry) { return internal::IsPodLevelResource(entry.first); });
 }
 
 Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
@@ -64,7 +68,7 @@ Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
   Max(init, &total);
   if (options.pod_level) {
     for (const auto& [name, value] : pod.pod_requests) {
-      if (IsPodLevelResource(name)) total[name] = value;
+      if (internal::IsPodLevelResource(name)) total[name] = value;
     }
   }
   Add(pod.overhead, &total);

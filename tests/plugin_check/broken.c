@@ -38,9 +38,21 @@ BERTH_EXPORT extern const int berth_entry_v1_extra;
 const int berth_entry_v1_extra = 1;
 #endif
 
+/* These variants count the pods of each rack. The label of the rack is a column that PreFilter
+ * binds. */
+#if defined BREAKS_WHATIF_AT_RUN_TIME || defined BREAKS_DEPENDENCE_AT_RUN_TIME
+#define COUNTS_RACKS
+#endif
+
 typedef struct State {
   int64_t wanted;
   void* more;
+#ifdef COUNTS_RACKS
+  uint32_t column;
+  uint32_t n_racks;
+  berth_id racks[16];
+  int64_t counts[16];
+#endif
 } State;
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
@@ -63,6 +75,7 @@ typedef struct Instance {
   berth_plugin abi;
   const berth_host* host;
   const berth_timer* timer;
+  const berth_columns* columns;
   pthread_t thread;
 } Instance;
 
@@ -80,6 +93,7 @@ typedef struct Instance {
 
 static int64_t calls;
 static int64_t busy;
+static void* volatile kept; /* The last piece of memory that is leaked. */
 
 static void Sleep(long ms) {
   struct timespec left = {ms / 1000, ms % 1000 * 1000000};
@@ -92,11 +106,21 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
   return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
 }
 
+#ifdef COUNTS_RACKS
+#include "racks.h"
+#endif
+
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                             berth_pre_filter_out* out, berth_status* status) {
   State* state = cycle->slots[0];
   (void)self, (void)all, (void)out, (void)status;
   state->wanted = cycle->pod->request->milli_cpu;
+#ifdef BREAKS_NOTHING_IS_REACHED
+  status->add_reason(status, (berth_str){"no", 2});
+#endif
+#ifdef COUNTS_RACKS
+  CountPods(self, cycle, all);
+#endif
 #ifdef BREAKS_SLOT_BOUNDS
   memset(state, 0, sizeof *state + 8);
 #endif
@@ -104,6 +128,8 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   return BERTH_WAIT;
 #elif defined BREAKS_FAULTS
   return BERTH_BUG;
+#elif defined BREAKS_NOTHING_IS_REACHED
+  return BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
 #else
   return BERTH_SUCCESS;
 #endif
@@ -123,7 +149,7 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
   ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
   return BERTH_SUCCESS;
 }
-#else
+#elif !defined COUNTS_RACKS
 #define AddPod NULL
 #define RemovePod NULL
 #endif
@@ -131,6 +157,11 @@ static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_po
 /* Returns whether node i is rejected. Each variant uses something that it must not depend on. */
 static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
   const State* state = cycle->slots[0];
+#ifdef COUNTS_RACKS
+  State racks = *state;
+  const int64_t* count = CountOf(&racks, block, i);
+  if (count != NULL && *count > kMaxPodsOfRack) return 1;
+#endif
 #ifdef BREAKS_BLOCKS
   if (i % 3 == 2) return 1;
 #endif
@@ -146,7 +177,11 @@ static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t 
 #ifdef BREAKS_DEPENDENCE_ON_PODS
   if (block->pods[i].count > 1) return 1;
 #endif
+#ifdef BREAKS_NOTHING_IS_REJECTED
+  return 0;
+#else
   return I64(block, 0, i) < state->wanted;
+#endif
 }
 
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
@@ -154,6 +189,16 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   uint32_t written = block->n_selected;
   int64_t concurrent = 0;
   (void)self, (void)status;
+#ifdef BREAKS_LEAKS_OF_FILTER
+  kept = calloc(1, 100 * 1000);
+#endif
+#ifdef BREAKS_NOTHING_WITH_A_CACHE
+  /* Keeps the memory of the last 3000 calls. */
+  static void* cache[3000];
+  static uint64_t next;
+  const uint64_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % 3000;
+  free(__atomic_exchange_n(&cache[at], malloc(200), __ATOMIC_RELAXED));
+#endif
 #ifdef BREAKS_CONCURRENCY
   concurrent = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
   Sleep(2);
@@ -201,11 +246,16 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
+#ifdef BREAKS_LEAKS_OF_SCORE
+  kept = malloc(16);
+#endif
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
     out[i] = I64(block, 0, i);
 #ifdef BREAKS_SCORES
     out[i] = 101;
+#elif defined BREAKS_NOTHING_IS_REJECTED
+    out[i] = 1;
 #endif
   }
   return BERTH_SUCCESS;
@@ -213,6 +263,9 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 
 static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* event) {
   (void)self, (void)event;
+#ifdef BREAKS_LEAKS_OF_HINT
+  kept = malloc(16);
+#endif
 #ifdef BREAKS_HINTS
   if (queued->pod->priority > 500) return BERTH_HINT_SKIP;
 #endif
@@ -236,13 +289,18 @@ static void DestroyState(void* at) { (void)at; }
 #define DestroyState NULL
 #endif
 
-#ifdef BREAKS_SHAPE
+#ifdef BREAKS_HOST
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
 #else
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 8 };
 #endif
 
-static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE,
+#ifdef BREAKS_WHATIF_AT_RUN_TIME
+enum { kDependsOn = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER };
+#else
+enum { kDependsOn = BERTH_DEPENDS_NODE };
+#endif
+static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsOn,
                                              BERTH_PART(REQUESTS), NULL, NULL};
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
@@ -256,14 +314,23 @@ static const berth_score kScore = {
 #endif
 static const berth_event_interest kInterests[] = {
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
+#ifdef BREAKS_HOST_BY_POINT
+#define HINT NULL
+#else
+#define HINT Hint
+#endif
 static const berth_enqueue_extensions kEnqueue = {
-    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
+    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, HINT};
 static const berth_column_request kColumns[] = {
     {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,
                                      "test.Broken/1", Construct, Clone, DestroyState}};
 static const char kReason[] = "Insufficient cpu";
+#ifdef BREAKS_SHAPE
+static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}, {NULL, 0}};
+#else
 static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}};
+#endif
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
@@ -316,12 +383,15 @@ static void PrintAndForkChild(void) {
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
                          const berth_value* args, berth_plugin** out, berth_status* status) {
   const void* timer = NULL;
+  const void* columns = NULL;
   Instance* plugin = calloc(1, sizeof *plugin);
   (void)name, (void)profile, (void)args, (void)status;
   if (plugin == NULL) return BERTH_ERROR;
   host->get_service(host, BERTH_SERVICE_TIMER, &timer);
   plugin->host = host;
   plugin->timer = timer;
+  host->get_service(host, BERTH_SERVICE_COLUMNS, &columns);
+  plugin->columns = columns;
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif
@@ -351,7 +421,8 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->abi.self = plugin;
   plugin->abi.columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
   plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
-  plugin->abi.reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
+  plugin->abi.reasons =
+      (berth_array){kReasons, sizeof kReasons / sizeof kReasons[0], sizeof kReasons[0]};
   plugin->abi.get_point = GetPoint;
   plugin->abi.destroy = Destroy;
   *out = &plugin->abi;
@@ -360,11 +431,23 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
                                       BERTH_POINT_ENQUEUE_EXTENSIONS, NULL};
+#ifdef BREAKS_HOST_BY_SERVICE
+static const char* const kServices[] = {"test.absent/1", NULL};
+#else
+static const char* const kServices[] = {BERTH_SERVICE_TIMER, NULL};
+#endif
+#ifdef BREAKS_ARGS_BY_SCHEMA
+#define ARGS_SCHEMA "{\"type\":\"object\",\"properties\":{\"cpu\":{\"type\":\"integer\"}}}"
+#else
+#define ARGS_SCHEMA NULL
+#endif
 static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info),
                                         .name = "test.Broken",
                                         .version = "1.0.0",
                                         .about = "Keeps the contract, or violates it.",
-                                        .points = kPoints};
+                                        .points = kPoints,
+                                        .services = kServices,
+                                        .args_schema = ARGS_SCHEMA};
 #ifdef BREAKS_ARGS_OF_TWO
 static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),
                                          .name = "test.Other",

@@ -74,6 +74,10 @@ class Reporter {
   void Without(Check check) { off_ |= Bit(check); }
   bool Wants(Check check) const { return (off_ & Bit(check)) == 0; }
 
+  // Records that a check has observed what it asks about, so that "no failure" has a meaning.
+  void See(Check check) { seen_.fetch_or(Bit(check), std::memory_order_relaxed); }
+  bool Saw(Check check) const { return (seen_.load(std::memory_order_relaxed) & Bit(check)) != 0; }
+
   // Records a contract violation. `text` states where it happened, what was expected and what was
   // found.
   void Fail(Check check, const std::string& text);
@@ -91,6 +95,7 @@ class Reporter {
   std::function<void(const std::string&)> handler_;
   CallObserver* observer_ = nullptr;
   uint32_t off_ = 0;
+  std::atomic<uint32_t> seen_{0};
 };
 
 }  // namespace berth::testing

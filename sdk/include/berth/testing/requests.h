@@ -3,6 +3,7 @@
 #define BERTH_TESTING_REQUESTS_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include <berth/abi.h>
 #include <berth/testing/pod_spec.h>
@@ -21,6 +22,13 @@ struct RequestOptions {
   bool pod_level = true;        // spec.resources overrides cpu, memory and huge pages
   bool allocated = false;       // a resize in progress counts with its larger size
 };
+
+namespace internal {
+
+// Returns whether spec.resources of a pod may request the resource: cpu, memory, huge pages.
+bool IsPodLevelResource(std::string_view name);
+
+}  // namespace internal
 
 bool HasPodLevelRequests(const PodSpec& pod);
 

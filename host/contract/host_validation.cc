@@ -1,0 +1,94 @@
+#include "host/contract/host_validation.h"
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "host/base/interner.h"
+#include "host/base/json_text.h"
+#include "host/base/virtual_clock.h"
+#include "host/cache/node_table.h"
+#include "host/cache/object_store.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/config/args_schema.h"
+#include "host/config/config_errors.h"
+#include "host/config/profile.h"
+#include "host/event/timer_queue.h"
+#include "host/loader/library_store.h"
+#include "host/loader/plugin_catalog.h"
+#include "host/loader/private_copy.h"
+#include "host/runtime/host_services.h"
+#include "host/runtime/metric_store.h"
+#include "host/runtime/plan.h"
+#include "host/runtime/scheduler_requests.h"
+
+namespace berth::host {
+namespace {
+
+// A scheduler without pods.
+class IdleScheduler final : public SchedulerRequests {
+ public:
+  const Nominator& nominator() const override { return nominator_; }
+  bool ClearNomination(std::string_view /*uid*/) override { return false; }
+  void Activate(std::string_view /*uid*/) override {}
+  void EachWaiting(const std::function<bool(const Pod& pod)>& /*each*/) const override {}
+  bool Allow(std::string_view /*uid*/, PluginId /*plugin*/) override { return false; }
+  bool Reject(std::string_view /*uid*/, PluginId /*plugin*/, std::string_view /*reason*/) override {
+    return false;
+  }
+  void Evict(const PodName& /*pod*/, std::string_view /*message*/, StatusCallback done) override {
+    done({});
+  }
+
+ private:
+  Nominator nominator_;
+};
+
+std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::string& plugin,
+                                      const nlohmann::json& args) {
+  const PluginInfo* info = library.Find(plugin);
+  if (info == nullptr) return std::nullopt;  // Plan::TryPlugin() reports it.
+  ConfigErrors errors;
+  CheckArgs(ParseJson(info->args_schema), {.value = args, .places = {}}, "", {}, errors);
+  if (errors.size() == 0) return std::nullopt;
+  LoadError error =
+      MakeLoadError(LoadErrorCode::kBadArguments, "", std::string(errors.ToStatus().message()));
+  error.path = library.path();
+  error.plugin = plugin;
+  return error;
+}
+
+}  // namespace
+
+std::optional<LoadError> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
+                                        const std::string& plugin, const std::string& args) {
+  const nlohmann::json given = args.empty() ? nlohmann::json() : ParseJson(args);
+  if (auto error = ValidateArgs(*library, plugin, given)) return error;
+  LibraryStore store(CopyToMemory());
+  PluginCatalog catalog(store);
+  if (auto added = catalog.AddLoaded(library); !added.ok()) return std::move(added).error();
+  const VirtualClock clock(0);
+  Interner interner;
+  ObjectStore objects;
+  NodeTable table(interner);
+  TimerQueue timers;
+  MetricStore metrics;
+  IdleScheduler scheduler;
+  EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
+  HostServices services{.interner = interner, .objects = objects, .log = nullptr};
+  services.scheduler = &scheduler;
+  services.client = &cluster;
+  services.timers = &timers;
+  services.clock = &clock;
+  services.metrics = &metrics;
+  PlanSpec::Plugin spec;
+  spec.name = plugin;
+  spec.args = given;
+  std::optional<LoadError> refusal = Plan::TryPlugin(spec, catalog, services, table);
+  cluster.Stop();
+  return refusal;
+}
+
+}  // namespace berth::host

@@ -1,0 +1,221 @@
+#include "host/contract/memory_check.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <berth/testing/attempt.h>
+
+#include "host/base/time_units.h"
+
+namespace berth::host {
+namespace {
+
+using testing::Cycle;
+using testing::PodSpec;
+using testing::Step;
+
+// Measures one instance.
+class MemoryCheck {
+ public:
+  MemoryCheck(testing::PluginUnderTest& plugin, const ContractCluster& cluster,
+              const MemoryBudget& budget)
+      : plugin_(plugin), cluster_(cluster), budget_(budget) {
+    for (const PodSpec& pod : cluster.pods) pods_.emplace_back(pod, plugin.ids());
+  }
+
+  std::vector<MemoryLeak> Run() {
+    MeasureQueue();
+    Measure("PreFilter", {}, [this] { NewCycle().PreFilter(); });
+    MeasureBlocks(Step::kFilter);
+    MeasureWhatIf();
+    if (instance().post_filter) {
+      Measure("PostFilter", {"PreFilter"}, [this] { Place().PostFilter(); });
+    }
+    MeasureScores();
+    MeasurePlacement();
+    MeasureChanges();
+    return std::move(leaks_);
+  }
+
+ private:
+  testing::Instance& instance() { return plugin_.instance(); }
+  const std::string& node() const { return cluster_.nodes.front().name; }
+
+  // Returns the pods in turn, so that each function is measured with all of them.
+  size_t NextPod() { return next_pod_++ % pods_.size(); }
+  Cycle NewCycle() { return Cycle(&instance(), &plugin_.table(), pods_[NextPod()]); }
+  testing::Placement Place() { return plugin_.Place(cluster_.pods[NextPod()]); }
+
+  bool Leaks(std::string_view function) const {
+    return std::ranges::find(leaks_, function, &MemoryLeak::function) != leaks_.end();
+  }
+
+  // Measures `call`, unless one of the functions that it calls before leaks.
+  void Measure(const char* function, const std::vector<std::string_view>& before,
+               const std::function<void()>& call) {
+    if (std::ranges::any_of(before, [this](std::string_view name) { return Leaks(name); })) return;
+    const auto step = [&] {
+      call();
+      instance().services().Advance(kMinute);  // Timers that are due must not count.
+    };
+    auto leak = FindLeak(function, step, CurrentMemoryUse, budget_);
+    if (leak.has_value()) leaks_.push_back(std::move(*leak));
+  }
+
+  void MeasureQueue() {
+    const auto pod = [this] { return cluster_.pods[NextPod()]; };
+    if (instance().pre_enqueue) Measure("PreEnqueue", {}, [&] { plugin_.PreEnqueue(pod()); });
+    if (instance().queue_sort) {
+      Measure("QueueSort", {}, [&] {
+        plugin_.Less({.pod = pod(), .queued_ns = 1}, {.pod = pod(), .queued_ns = 2});
+      });
+    }
+    if (!instance().enqueue_extensions) return;
+    const std::vector<testing::EventSpec> events = MakeContractEvents(cluster_);
+    size_t next = 0;
+    Measure("a hint", {}, [&] { plugin_.Hint(pod(), events[next++ % events.size()]); });
+  }
+
+  // Measures Filter or Score with the cycles of all pods that reach it.
+  void MeasureBlocks(Step step) {
+    if (step == Step::kFilter ? !instance().filter : !instance().score) return;
+    const std::vector<std::unique_ptr<Cycle>> cycles = CyclesBefore(step);
+    if (cycles.empty()) return;
+    size_t next = 0;
+    Measure(testing::StepName(step), {},
+            [&] { testing::EvaluateTable(*cycles[next++ % cycles.size()], step); });
+  }
+
+  std::vector<std::unique_ptr<Cycle>> CyclesBefore(Step step) {
+    std::vector<std::unique_ptr<Cycle>> cycles;
+    for (const testing::PodHandle& pod : pods_) {
+      auto cycle = std::make_unique<Cycle>(&instance(), &plugin_.table(), pod);
+      testing::Answer answer = cycle->PreFilter();
+      if (step == Step::kScore && (answer.ok() || answer.code == BERTH_SKIP)) {
+        answer = cycle->PreScore();
+      }
+      if (answer.ok()) cycles.push_back(std::move(cycle));
+    }
+    return cycles;
+  }
+
+  // Measures AddPod and RemovePod on clones of the cycle state, as the host calls them.
+  void MeasureWhatIf() {
+    const auto& point = instance().pre_filter;
+    if (!point || point->add_pod == nullptr || point->remove_pod == nullptr) return;
+    const std::vector<std::unique_ptr<Cycle>> cycles = CyclesBefore(Step::kFilter);
+    if (cycles.empty()) return;
+    const testing::PodHandle guest(testing::CopyOf(cluster_.pods.front(), node()), plugin_.ids());
+    size_t next = 0;
+    Measure("AddPod and RemovePod", {}, [&] {
+      const std::unique_ptr<Cycle> clone = cycles[next++ % cycles.size()]->CloneForWhatIf();
+      if (clone == nullptr) return;
+      const testing::Block block(plugin_.table(), clone->columns(), {0}, nullptr, {});
+      for (const auto change : {point->add_pod, point->remove_pod}) {
+        clone->Invoke("AddPod or RemovePod", testing::kCycle, [&](berth_status* status) {
+          return change(instance().self(), clone->abi(), guest.get(), &block.view(), 0, status);
+        });
+      }
+    });
+  }
+
+  void MeasureScores() {
+    if (instance().pre_score) {
+      Measure("PreScore", {"PreFilter"}, [this] {
+        Cycle cycle = NewCycle();
+        const testing::Answer answer = cycle.PreFilter();
+        if (answer.ok() || answer.code == BERTH_SKIP) cycle.PreScore();
+      });
+    }
+    MeasureBlocks(Step::kScore);
+    if (!instance().score || instance().score->normalize == nullptr) return;
+    const std::vector<std::unique_ptr<Cycle>> cycles = CyclesBefore(Step::kScore);
+    if (cycles.empty()) return;
+    size_t next = 0;
+    Measure("normalize", {}, [&] {
+      Cycle& cycle = *cycles[next++ % cycles.size()];
+      const std::vector<uint32_t> rows = cycle.AllowedRows();
+      std::vector<int64_t> scores(rows.size());
+      for (size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<int64_t>(i);
+      testing::Normalize(cycle, rows, &scores);
+    });
+  }
+
+  void MeasurePlacement() {
+    const bool reserves = instance().reserve && instance().reserve->unreserve != nullptr;
+    if (reserves) {
+      Measure("Reserve and Unreserve", {"PreFilter"}, [this] {
+        testing::Placement placement = Place();
+        placement.Reserve(node());
+        placement.Unreserve(node());
+      });
+    }
+    if (instance().permit) {
+      Measure("Permit", {"PreFilter", "Reserve and Unreserve"}, [&] {
+        testing::Placement placement = Place();
+        placement.Permit(node());
+        if (reserves) placement.Unreserve(node());
+      });
+    }
+    if (instance().pre_bind) {
+      MeasureBinding("PreBind", [this](testing::Placement& placement) {
+        placement.PreFlight(node());
+        return placement.PreBind(node());
+      });
+    }
+    if (instance().bind) {
+      MeasureBinding("Bind",
+                     [this](testing::Placement& placement) { return placement.Bind(node()); });
+    }
+    if (instance().post_bind) {
+      Measure("PostBind", {"PreFilter"}, [this] { Place().PostBind(node()); });
+    }
+  }
+
+  // A call that promises its result for later is not measured, because the plugin may still use
+  // the objects of the call when it has returned.
+  void MeasureBinding(const char* function,
+                      const std::function<testing::Answer(testing::Placement&)>& call) {
+    for (size_t i = 0; i < pods_.size(); ++i) {
+      testing::Placement placement = Place();
+      if (call(placement).code == BERTH_PENDING) return;
+    }
+    Measure(function, {"PreFilter"}, [&] {
+      testing::Placement placement = Place();
+      call(placement);
+    });
+  }
+
+  void MeasureChanges() {
+    if (!instance().changes) return;
+    Measure("change", {}, [this] {
+      const PodSpec& pod = cluster_.pods[NextPod()];
+      plugin_.AddPod(pod, node());
+      plugin_.RemovePod(pod.name, node());
+    });
+  }
+
+  testing::PluginUnderTest& plugin_;
+  const ContractCluster& cluster_;
+  const MemoryBudget& budget_;
+  std::vector<testing::PodHandle> pods_;
+  size_t next_pod_ = 0;
+  std::vector<MemoryLeak> leaks_;
+};
+
+}  // namespace
+
+std::vector<MemoryLeak> CheckMemoryOfCalls(
+    const std::function<std::unique_ptr<testing::PluginUnderTest>()>& create,
+    const ContractCluster& cluster, const MemoryBudget& budget) {
+  if (!CanMeasureHeap()) return {};
+  const std::unique_ptr<testing::PluginUnderTest> plugin = create();
+  return MemoryCheck(*plugin, cluster, budget).Run();
+}
+
+}  // namespace berth::host

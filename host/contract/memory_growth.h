@@ -1,0 +1,55 @@
+// Finds out whether a function that is called again and again keeps more and more memory.
+#ifndef BERTH_HOST_CONTRACT_MEMORY_GROWTH_H_
+#define BERTH_HOST_CONTRACT_MEMORY_GROWTH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace berth::host {
+
+// The memory of the process, in bytes.
+struct MemoryUse {
+  size_t heap = 0;    // What malloc() has returned and free() has not received.
+  size_t mapped = 0;  // The address space, which contains also what the heap does not.
+};
+
+// Returns the current use of memory. Returns no heap if a sanitizer replaces the heap.
+MemoryUse CurrentMemoryUse();
+// Returns whether CurrentMemoryUse() contains the heap.
+bool CanMeasureHeap();
+
+// How long one function may be measured.
+struct MemoryBudget {
+  int64_t ns = 0;
+  const std::function<int64_t()>& steady_ns;
+};
+
+struct MemoryLeak {
+  std::string function;  // "Filter"
+  size_t bytes_per_call = 0;
+  uint64_t calls = 0;  // The calls over which the growth was measured.
+};
+
+// Returns "Filter leaks about 102416 bytes each call, over 2032 calls".
+std::string ToString(const MemoryLeak& leak);
+
+// Calls `call` in windows, each of which has twice as many calls as the one before, and compares
+// the use of memory before and after each window. A function that keeps memory once, or a bounded
+// amount (a cache, a pool), has a window without growth sooner or later; a leak grows in each. That
+// includes an array without bound, whose capacity doubles.
+//
+// Returns the leak if each of the last kMinWindows windows grew by at least one byte for each call,
+// and kMaxCalls, kMaxGrowth or the budget is reached. `use` returns the use of memory.
+inline constexpr int kMinWindows = 3;
+inline constexpr uint64_t kMaxCalls = uint64_t{1} << 17;
+inline constexpr size_t kMaxGrowth = size_t{64} << 20;
+std::optional<MemoryLeak> FindLeak(const std::string& function, const std::function<void()>& call,
+                                   const std::function<MemoryUse()>& use,
+                                   const MemoryBudget& budget);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CONTRACT_MEMORY_GROWTH_H_
