@@ -124,11 +124,15 @@ TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
 
 TEST(PluginCheckTest, TheReportHasTheFieldsOfThePage) {
   auto page = testing::JsonPage::Open("berth plugin check");
+  const auto compare = [&page](const std::vector<std::string>& args) {
+    std::vector<std::string> command = {"plugin", "check", "--output", "json"};
+    command.insert(command.end(), args.begin(), args.end());
+    EXPECT_THAT(page.Compare(Json::parse(RunBerth(command).out)), IsEmpty()) << args.front();
+  };
   for (const char* library : {"nothing", "codes", "survival", "exports", "loading"}) {
-    SCOPED_TRACE(library);
-    const Outcome outcome = RunBerth({"plugin", "check", Broken(library), "--output", "json"});
-    EXPECT_THAT(page.Compare(Json::parse(outcome.out)), IsEmpty());
+    compare({Broken(library)});
   }
+  compare({Broken("nothing"), "--cluster", BERTH_SOURCE_DIR "/examples/clusters/small.yaml"});
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
