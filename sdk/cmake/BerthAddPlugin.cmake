@@ -14,10 +14,8 @@
 #   -z now, relro     symbols are resolved at load time and are read-only afterwards
 include_guard(GLOBAL)
 
-# These paths are relative to this file. The first is valid in the source tree and after installation,
-# the second only after installation.
+# This path is relative to this file, so that it is valid in the source tree and after installation.
 set(BERTH_PLUGIN_VERSION_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/berth_plugin.version)
-set(BERTH_TEST_KIT_SOURCES ${CMAKE_CURRENT_LIST_DIR}/testing)
 
 function(berth_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_INSTALL" "MIN_HOST_MINOR" "SOURCES")
@@ -36,6 +34,7 @@ function(berth_add_plugin name)
   if(NOT arg_MIN_HOST_MINOR)
     set(arg_MIN_HOST_MINOR 0)
   endif()
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/berth_plugin.version)
 
   add_library(${name} MODULE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE berth::sdk)
@@ -47,10 +46,10 @@ function(berth_add_plugin name)
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON
-    LINK_DEPENDS ${BERTH_PLUGIN_VERSION_SCRIPT})
+    LINK_DEPENDS ${script})
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   target_link_options(${name} PRIVATE LINKER:-z,defs,-z,now,-z,relro LINKER:--exclude-libs,ALL
-                      LINKER:--version-script=${BERTH_PLUGIN_VERSION_SCRIPT})
+                      LINKER:--version-script=${script})
 
   if(NOT arg_NO_INSTALL)
     include(GNUInstallDirs)
@@ -64,7 +63,11 @@ endfunction()
 # instead of berth::testing if the tests use another standard library than libstdc++ (-stdlib=libc++)
 # or change its layout (-D_GLIBCXX_DEBUG).
 function(berth_add_test_kit name)
-  file(GLOB sources CONFIGURE_DEPENDS ${BERTH_TEST_KIT_SOURCES}/*.cc)
+  file(GLOB sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/testing/*.cc)
+  if(NOT sources)
+    message(FATAL_ERROR "berth_add_test_kit(${name}): there are no sources in "
+                        "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/testing/")
+  endif()
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC berth::sdk)

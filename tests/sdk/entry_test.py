@@ -1,4 +1,4 @@
-"""Builds one library as plugin authors do, with one compiler, and checks what it exports.
+"""Builds libraries as plugin authors do, with one compiler, and checks what they export.
 
 usage: entry_test.py VERSION_SCRIPT INCLUDE_FOLDER COMPILER FLAG...
 Exits with status 77 if the compiler or its standard library is not installed.
@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 MAGIC = 0x31485442
 VERSION_SCRIPT, INCLUDE, *COMPILER = sys.argv[1:]
 
@@ -51,21 +52,25 @@ def texts(pointer):
     return out
 
 
+def build(library, *sources):
+    unique = [] if "clang" in COMPILER[0] else ["-fno-gnu-unique"]
+    command = [*COMPILER, "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
+               "-fvisibility-inlines-hidden", *unique, "-DBERTH_MIN_HOST_MINOR=0",
+               "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror",
+               "-I", INCLUDE, "-I", ROOT, *(os.path.join(HERE, source) for source in sources),
+               "-o", library, "-Wl,-z,defs,-z,now,-z,relro", "-Wl,--exclude-libs,ALL",
+               f"-Wl,--version-script={VERSION_SCRIPT}"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        raise AssertionError(built.stderr)
+
+
 class EntryTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.library = os.path.join(cls.folder.name, "libentry.so")
-        unique = [] if "clang" in COMPILER[0] else ["-fno-gnu-unique"]
-        command = [*COMPILER, "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
-                   "-fvisibility-inlines-hidden", *unique, "-DBERTH_MIN_HOST_MINOR=0",
-                   "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror",
-                   "-I", INCLUDE, os.path.join(HERE, "entry_plugin.cc"), "-o", cls.library,
-                   "-Wl,-z,defs,-z,now,-z,relro", "-Wl,--exclude-libs,ALL",
-                   f"-Wl,--version-script={VERSION_SCRIPT}"]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        if built.returncode != 0:
-            raise AssertionError(built.stderr)
+        build(cls.library, "entry_plugin.cc")
         # The library must stay loaded, because the entry points into it.
         cls.loaded = ctypes.CDLL(cls.library)
         cls.entry = Entry.in_dll(cls.loaded, "berth_entry_v1")
@@ -121,6 +126,10 @@ class EntryTest(unittest.TestCase):
         for array in ("init_array", "fini_array"):
             found = re.search(rf"\.{array}\s+{array.upper()}\s+\S+ \S+ (\S+)", sections)
             self.assertTrue(found is None or int(found.group(1), 16) <= 8, sections)
+
+    def test_methods_may_be_in_another_file_than_the_entry(self):
+        build(os.path.join(self.folder.name, "libtwo_files.so"), "two_files/entry.cc",
+              "two_files/pre_filter.cc")
 
     def test_has_no_unique_symbol(self):
         self.assertNotIn("UNIQUE", run("readelf", "-sW", self.library))

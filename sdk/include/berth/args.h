@@ -138,6 +138,10 @@ inline constexpr bool kIsRange = false;
 template <class T>
 inline constexpr bool kIsRange<Range<T>> = true;
 template <class T>
+inline constexpr bool kIsRangeOfIntegers = false;
+template <std::integral T>
+inline constexpr bool kIsRangeOfIntegers<Range<T>> = true;
+template <class T>
 inline constexpr bool kIsNames = false;
 template <class E, std::size_t N>
 inline constexpr bool kIsNames<Names<E, N>> = true;
@@ -150,15 +154,13 @@ inline constexpr bool kIsVector = false;
 template <class T, class A>
 inline constexpr bool kIsVector<std::vector<T, A>> = true;
 
-// The type that Range and Names apply to: of a vector, its elements.
+// The type that Range and Names apply to: of a vector, also of vectors, the innermost elements.
 template <class M>
 struct ElementOf {
   using Type = M;
 };
 template <class T, class A>
-struct ElementOf<std::vector<T, A>> {
-  using Type = T;
-};
+struct ElementOf<std::vector<T, A>> : ElementOf<T> {};
 
 // Fails to compile with a message if option A does not apply to a member of type M.
 template <class M, class A>
@@ -168,6 +170,9 @@ constexpr void CheckOption() {
     static_assert(std::is_arithmetic_v<Element> && !std::same_as<Element, bool>,
                   "berth::Range limits numbers: the member of this berth::Arg is no number and no "
                   "vector of numbers");
+    static_assert(!std::integral<Element> || kIsRangeOfIntegers<A>,
+                  "berth::Range of an integer needs integers: write berth::Range{0, 1'000}, not "
+                  "berth::Range{0, 1e3}");
   } else if constexpr (std::same_as<A, Items>) {
     static_assert(kIsVector<M>,
                   "berth::Items limits vectors: the member of this berth::Arg is no "

@@ -27,9 +27,10 @@ inline constexpr char kTypeTag = 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
-// Cycle::State<T>() calls StateMustBeTheStateOfAPlugin(StateTag<T>()). BERTH_PLUGINS defines this
-// function only for the State of each of its plugins, so that a library that uses another type does
-// not link, and the linker's message states the rule.
+// Cycle::State<T>() calls StateMustBeTheStateOfAPlugin(StateTag<T>()). The file with BERTH_PLUGINS
+// defines this function for the State of each plugin, because Instance derives from DefineState and
+// calls it. A library that uses another type does not link, and the linker's message states the
+// rule. gnu::used keeps the function for the other files of the library.
 template <class T>
 struct StateTag {
   friend void StateMustBeTheStateOfAPlugin(StateTag);

@@ -53,21 +53,23 @@ concept HasAbout = requires {
 };
 
 // Returns whether P has a name, a version and a description. Fails to compile with a message if one
-// is missing, private or wrong.
+// is missing, private or of another type.
 template <class P>
 constexpr bool CheckFacts() {
-  constexpr bool kPrivate = (kHaskName<P> && !HasName<P>) || (kHaskVersion<P> && !HasVersion<P>) ||
-                            (kHaskAbout<P> && !HasAbout<P>);
-  static_assert(!kPrivate,
-                "kName, kVersion and kAbout must be public and of the type std::string_view: is "
-                "`public:` missing at the beginning of the class?");
-  static_assert(kPrivate || HasName<P>,
+  constexpr bool kIsPrivate = (kHaskName<P> && !requires { P::kName; }) ||
+                              (kHaskVersion<P> && !requires { P::kVersion; }) ||
+                              (kHaskAbout<P> && !requires { P::kAbout; });
+  static_assert(
+      !kIsPrivate,
+      "kName, kVersion and kAbout must be public: is `public:` missing at the beginning of "
+      "the class?");
+  static_assert(kIsPrivate || HasName<P>,
                 "the plugin has no name; expected\n"
                 "  static constexpr std::string_view kName = \"acme.RackPower\";");
-  static_assert(kPrivate || HasVersion<P>,
+  static_assert(kIsPrivate || HasVersion<P>,
                 "the plugin has no version; expected\n"
                 "  static constexpr std::string_view kVersion = \"1.0.0\";");
-  static_assert(kPrivate || HasAbout<P>,
+  static_assert(kIsPrivate || HasAbout<P>,
                 "the plugin has no description; expected\n"
                 "  static constexpr std::string_view kAbout = \"One sentence.\";");
   if constexpr (HasName<P> && HasVersion<P> && HasAbout<P>) {
@@ -83,7 +85,7 @@ constexpr bool CheckFacts() {
 template <class Rows>
 inline constexpr bool kRowsFit = false;
 
-// Whether the SDK can read a member of type M from a profile. N: the row's Names, or NoNames.
+// Returns whether the SDK can read a member of type M from a profile. N: the row's Names, or NoNames.
 template <class M, class N>
 constexpr bool MemberFits() {
   if constexpr (kIsVector<M>) {
@@ -101,7 +103,8 @@ template <class T, class... Row>
 inline constexpr bool kRowsFit<ArgList<T, Row...>> =
     (MemberFits<typename Row::Member, decltype(Row::names)>() && ...);
 
-// Returns whether the arguments can be read. Fails to compile with a message if not.
+// Returns whether the rows can be read. Fails to compile with a message for every mistake in the
+// arguments.
 template <class P>
 constexpr bool CheckArgs() {
   using Args = typename P::Args;

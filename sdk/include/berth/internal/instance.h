@@ -105,7 +105,10 @@ class Instance : private DefineState<typename P::State> {
   using TableOf = typename Point::template Table<Instance>;
 
   Instance(const berth_host* from, const typename P::Args& args)
-      : services(from, &fault), plugin_(MakePlugin<P>(Host(services), args)), tables_(*this) {}
+      : services(from, &fault), plugin_(MakePlugin<P>(Host(services), args)), tables_(*this) {
+    // Lets the compiler define the function, which other files of the library may call.
+    StateMustBeTheStateOfAPlugin(StateTag<typename P::State>());
+  }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
