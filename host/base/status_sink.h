@@ -23,7 +23,7 @@ struct ArgumentError {
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
 };
 
-// A longer reason is cut, so that a plugin cannot fill conditions and output.
+// A longer reason is cut, so that one reason cannot fill conditions and output.
 inline constexpr size_t kMaxReasonBytes = 1024;
 // The reason in place of one that is NULL, after the name of the plugin.
 inline constexpr std::string_view kNullReason = "gave a reason that is NULL";

@@ -54,7 +54,8 @@ JSON objects as kubectl prints them, on one line or on several:
   {"type": "MODIFIED", "after": "1.5s", "object": {...}}
   {"type": "DELETED", "object": {...}}
 "after" is the time since the event before, as a Go duration ("250ms", "1h30m"). An event without
-"after" is due at once. All events that are due are applied before the next pod is tried. A stream
+"after" is due at once. All events that are due are applied before the next pod is tried, except
+where a recording has ATTEMPT events. A stream
 may repeat events, and it may come from a cluster whose own scheduler decides differently: an object
 in a resourceVersion that was seen before changes nothing, and a pod keeps the node that this
 scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
@@ -71,7 +72,7 @@ an equal seed then give equal decisions at equal times. --record writes the even
 and each decision as a DECISION event. Use the recording with --events, and the same --cluster and
 --seed, to repeat the run. In real time, --record also writes an ATTEMPT event after each attempt to
 place a pod; with --time virtual, such a recording is repeated with each attempt in its place
-between the events.
+between the events. Times may differ slightly then.
 
 Save a profile, the file of --config or the library of a plugin while berth runs, or send SIGHUP, to
 reload the configuration. The new configuration takes effect between two attempts. Pods that are
@@ -130,7 +131,7 @@ failed five times each since the cluster last changed (NoProgress in the summary
 inline constexpr std::string_view kExplainExamples = R"(Examples:
   berth explain --cluster dump.json --pod web/frontend-0
   kubectl get nodes,pods -A -o json | berth explain --cluster - --pod frontend-0
-  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq '.chosen // .message'
+  berth explain --cluster dump.json --pod web/frontend-0 --output json | jq '.message // .chosen'
 
 Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
 Reserve and Permit are tried too, and undone. PreBind and Bind are not called, so that a pod which
@@ -177,9 +178,9 @@ A profile is a TOML file that sets which plugins decide for the pods of one spec
 )";
 
 inline constexpr std::string_view kProfileExitStatus =
-    "Exit status: 0 success, 1 check: the profiles are valid, but the attempt to place a pod "
-    "without\n"
-    "requests fails with an error, 2 there are errors, 3 a plugin called exit().";
+    "Exit status: 0 success, 1 (check only) the profiles are valid, but placing a pod with one of "
+    "them\n"
+    "ends with an error, 2 there are errors, 3 a plugin called exit().";
 
 inline constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list

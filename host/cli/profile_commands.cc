@@ -127,7 +127,7 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
   const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return Fail(env, set.status());
-  const auto trials = TryProfiles(set->plugins, set->specs, env.report_crashes);
+  const auto trials = TryProfiles(set->plugins, set->specs, env.steady_ns, env.report_crashes);
   if (!trials.ok()) return Fail(env, trials.status());
   std::string out;
   int exit_status = kExitDone;

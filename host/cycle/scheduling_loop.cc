@@ -141,7 +141,10 @@ std::optional<int64_t> SchedulingLoop::NextStepNs() const {
   const bool may_schedule = !stopping_ && router_.synced();
   const bool has_work =
       !requests_.empty() || waiting_pods_.has_finished() || (may_schedule && queue_.has_ready());
-  if (has_work) return options_.clock->NowNs();
+  return has_work ? options_.clock->NowNs() : NextTimerNs();
+}
+
+std::optional<int64_t> SchedulingLoop::NextTimerNs() const {
   std::optional<int64_t> next = timers_.NextNs();
   const std::optional<int64_t> tick = stopping_ ? std::nullopt : queue_.NextTickNs();
   if (!next.has_value() || (tick.has_value() && *tick < *next)) next = tick;

@@ -114,6 +114,9 @@ class SchedulingLoop {
   // Returns the time at which Step() next has work if no event or answer arrives before. Returns
   // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
+  // Returns the time of the next timer, end of a backoff or other tick of the queue, whether or not
+  // there is work before. Returns nullopt if there is none.
+  std::optional<int64_t> NextTimerNs() const;
 
   // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound,
   // and if no request of a plugin and no task in the inbox waits. Pods may be parked, gated, or

@@ -10,6 +10,11 @@ namespace {
 
 constexpr int64_t kThreadWaitNs = kSecond;
 
+std::optional<int64_t> Earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
+  return std::min(*a, *b);
+}
+
 }  // namespace
 
 EmbeddedScheduler::EmbeddedScheduler(Stream stream, SchedulerOptions options)
@@ -62,10 +67,11 @@ bool EmbeddedScheduler::StepWith(const std::function<bool()>& step_loop) {
 }
 
 std::optional<int64_t> EmbeddedScheduler::NextStepNs() const {
-  const std::optional<int64_t> deletion = cluster_.NextDeletionNs();
-  const std::optional<int64_t> step = loop().NextStepNs();
-  if (!deletion.has_value() || !step.has_value()) return deletion.has_value() ? deletion : step;
-  return std::min(*deletion, *step);
+  return Earlier(cluster_.NextDeletionNs(), loop().NextStepNs());
+}
+
+std::optional<int64_t> EmbeddedScheduler::NextTimerNs() const {
+  return Earlier(cluster_.NextDeletionNs(), loop().NextTimerNs());
 }
 
 bool EmbeddedScheduler::AtRest() const { return loop().AtRest() && cluster_.AtRest(); }

@@ -58,6 +58,9 @@ class EmbeddedScheduler {
   // Returns the time at which Step() next has work if no event or answer arrives before. Returns
   // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
+  // Returns the time at which Settle() next has work if no event or answer arrives before and if
+  // there is none now. Returns nullopt if it will have none.
+  std::optional<int64_t> NextTimerNs() const;
   // Returns true if the loop and the cluster are at rest; see SchedulingLoop::AtRest.
   bool AtRest() const;
   // Returns whether the scheduler only repeats attempts that fail; see StallDetector. The owner

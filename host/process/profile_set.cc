@@ -217,11 +217,13 @@ Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<cons
 
 Result<std::vector<std::string>> TryProfiles(
     std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+    std::function<int64_t()> steady_ns,
     const std::function<void(const CallMonitor* monitor)>& report_crashes) {
   const VirtualClock clock(0);
   EmbeddedScheduler scheduler(TrialOptions(std::move(plugins), specs, clock, report_crashes));
   Status status = scheduler.cluster().AddManifest("trial", TrialCluster(specs));
   if (status.ok()) status = scheduler.Start();
+  if (status.ok()) scheduler.host().StartWatchdog(CallDeadlines(), std::move(steady_ns));
   if (!status.ok()) return status;
   std::vector<std::string> errors;
   for (const PlanSpec& spec : specs) {

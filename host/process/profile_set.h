@@ -77,13 +77,15 @@ Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<cons
                         const std::function<void(const CallMonitor* monitor)>& report_crashes);
 
 // Creates the plugins like TryCreatePlugins(), and lets each profile decide about a pod without
-// requests and constraints, on two empty nodes, up to Permit. A plugin that returns an error there
-// returns it for other pods too, for example if the profile selects its Filter without the
-// PreFilter that Filter requires.
+// requests and constraints, on two empty nodes without labels, up to Permit; Reserve is undone. A
+// plugin that returns an error there usually returns it for other pods too, for example if the
+// profile selects its Filter without the PreFilter that Filter requires.
+// `steady_ns`: the clock of the watchdog over the plugin calls; see SchedulerHost::StartWatchdog().
 // Returns: for each profile the error of its attempt; "" if the pod got a node or was rejected.
 // Errors:  those of TryCreatePlugins.
 Result<std::vector<std::string>> TryProfiles(
     std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+    std::function<int64_t()> steady_ns,
     const std::function<void(const CallMonitor* monitor)>& report_crashes);
 
 }  // namespace berth::host

@@ -27,8 +27,7 @@ class Recording {
   // white space is removed.
   void AddEvent(StreamType type, int64_t after_ns, std::string_view object_json);
   void AddDecision(const DecisionLine& line);
-  // Records that a pod or group was tried. `after_ns`: as for AddEvent(), to which the attempt is
-  // the event before.
+  // Records that a pod or group was tried. `after_ns`: the time since the event or attempt before.
   void AddAttempt(int64_t after_ns);
   // Flushes the file. Errors: as status().
   Status Flush();

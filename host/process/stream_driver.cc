@@ -11,8 +11,9 @@ namespace {
 
 // In real time, at most this many events are applied before the scheduler runs.
 constexpr size_t kMaxEventsAtOnce = 1000;
-// While a recording is followed, the scheduler may do this much work before the time passes.
-constexpr uint32_t kMaxSettleRounds = 32;
+// At most this many steps without an attempt are made at one virtual time while a recording is
+// followed. It is more than the 32 steps after which SchedulingLoop::Step() tries a pod.
+constexpr uint32_t kMaxRounds = 64;
 // About 95 years. Later times do not fit into a timestamp.
 constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
 
@@ -150,32 +151,35 @@ bool StreamDriver::FollowRecording() {
   const int64_t now_ns = parts_.clock->NowNs();
   if (next_->due_ns <= now_ns) return !IsNextAnAttempt();
   // A plugin that always requests something must not stop the time.
-  if (++settle_rounds_ < kMaxSettleRounds && parts_.scheduler->Settle()) return true;
-  settle_rounds_ = 0;
-  const std::optional<int64_t> step_ns = parts_.scheduler->NextStepNs();
-  const bool is_sooner = step_ns.has_value() && *step_ns > now_ns && *step_ns < next_->due_ns;
-  parts_.virtual_clock->AdvanceTo(is_sooner ? *step_ns : next_->due_ns);
+  if (++rounds_ < kMaxRounds && parts_.scheduler->Settle()) return true;
+  if (parts_.scheduler->WaitForThreads(*parts_.waker)) return true;
+  rounds_ = 0;
+  const std::optional<int64_t> timer_ns = parts_.scheduler->NextTimerNs();
+  const bool is_sooner = timer_ns.has_value() && *timer_ns > now_ns && *timer_ns < next_->due_ns;
+  parts_.virtual_clock->AdvanceTo(is_sooner ? *timer_ns : next_->due_ns);
   return true;
 }
 
 bool StreamDriver::Step() {
-  const int64_t now_ns = parts_.clock->NowNs();
   const uint64_t attempts = parts_.scheduler->loop().attempts();
   bool did = parts_.scheduler->Step();
+  // What the attempt saw was due before this time.
+  const int64_t now_ns = parts_.clock->NowNs();
   const bool did_try = parts_.scheduler->loop().attempts() > attempts;
   const bool is_awaited = is_virtual() && IsNextAnAttempt();
   if (did_try && parts_.recording != nullptr && (!is_virtual() || has_attempts_)) {
     parts_.recording->AddAttempt(now_ns - recorded_ns_);
     recorded_ns_ = now_ns;
   }
-  if (!is_awaited || did_try) {
-    if (is_awaited) ApplyNext(now_ns);
-    return did;
+  if (!is_awaited) return did;
+  if (!did_try)
+    did = ++rounds_ < kMaxRounds && (did || parts_.scheduler->WaitForThreads(*parts_.waker));
+  // The event is over when its attempt was made. With other profiles or plugins than in the
+  // recorded run there may be no pod to try.
+  if (did_try || !did) {
+    rounds_ = 0;
+    ApplyNext(now_ns);
   }
-  // The recorded attempt has not been made yet.
-  did = did || parts_.scheduler->WaitForThreads(*parts_.waker);
-  // With other profiles or plugins than in the recorded run there may be no pod to try.
-  if (!did) ApplyNext(now_ns);
   return true;
 }
 

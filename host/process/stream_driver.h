@@ -24,7 +24,8 @@
 namespace berth::host {
 
 // An event is due `after` the event before it; without `after` it is due at once. All events that
-// are due are applied before the next pod is tried.
+// are due are applied before the next pod is tried, except in virtual time where a recording has
+// ATTEMPT events; see below.
 //
 // An event that is no watch event, cannot be decoded, or is rejected by the cluster changes
 // nothing: the last version of its object stays. It is counted, its time counts for the next event,
@@ -114,8 +115,8 @@ class StreamDriver {
   // if there is no such recording.
   bool FollowRecording();
   bool IsNextAnAttempt() const;
-  // Makes one step of the scheduler and records it if it was an attempt. Returns false if there was
-  // nothing to do.
+  // Makes one step of the scheduler. Records it if it was an attempt, and ends the ATTEMPT event that
+  // is due. Returns false if there was nothing to do.
   bool Step();
   // Advances virtual time to the next event if the scheduler is stalled at the present time.
   // Returns false otherwise.
@@ -131,8 +132,8 @@ class StreamDriver {
   int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.
   // When the last recorded event was applied, or attempt was made; at first, the start.
   int64_t recorded_ns_ = 0;
-  bool has_attempts_ = false;   // The stream has ATTEMPT events.
-  uint32_t settle_rounds_ = 0;  // Calls of Settle() at the present time.
+  bool has_attempts_ = false;  // The stream has ATTEMPT events.
+  uint32_t rounds_ = 0;        // Steps without an attempt at the present time.
   size_t events_ = 0;
   size_t rejected_ = 0;
   bool has_event_ = false;  // An event was read, so that the file is a stream.

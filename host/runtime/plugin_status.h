@@ -30,9 +30,11 @@ inline std::string NullReason(std::string_view plugin) {
   return std::string(plugin).append(" ").append(kNullReason);
 }
 
-// Returns the reasons of a rejection by the plugin, or NoReason() if there are none.
+// Returns the reasons of a rejection by the plugin without the empty ones, or NoReason() if none is
+// left.
 inline std::vector<std::string> RejectionReasons(std::string_view plugin,
                                                  std::vector<std::string> reasons) {
+  std::erase_if(reasons, [](const std::string& reason) { return reason.empty(); });
   if (reasons.empty()) reasons.push_back(NoReason(plugin));
   return reasons;
 }

@@ -1,4 +1,3 @@
-#include <cstring>
 #include <mutex>
 #include <string_view>
 

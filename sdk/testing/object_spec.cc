@@ -1,5 +1,4 @@
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>

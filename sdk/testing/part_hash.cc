@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>

@@ -86,12 +86,13 @@ def measure_plugin(folder, environment):
                     ["cmake", "-S", plugin, "-B", "build/plugin", "-G", "Ninja",
                      f"-DCMAKE_PREFIX_PATH={prefix}"]):
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
-    return measure(["cmake", "--build", "build/plugin"], folder, "build/plugin/.ninja_log",
-                   environment)
+    jobs = environment.get("OMP_NUM_THREADS")
+    command = ["cmake", "--build", "build/plugin"] + (["--parallel", jobs] if jobs else [])
+    return measure(command, folder, "build/plugin/.ninja_log", environment)
 
 
 def exceeds(name, report, limit):
-    """Returns whether the build exceeds its limit, and says so."""
+    """Returns whether the build exceeds its limit, and prints it if so."""
     report["limit"] = limit
     if limit is None or report["cpuSeconds"] <= limit:
         return False

@@ -337,6 +337,7 @@ TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
 TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
   const std::string help = Run({"explain", "--help"}).out;
   constexpr std::string_view kBegin = "| jq '";
+  ASSERT_NE(help.find(kBegin), std::string::npos);
   const size_t begin = help.find(kBegin) + kBegin.size();
   std::istringstream paths(help.substr(begin, help.find('\'', begin) - begin));
   std::vector<std::string> fields;
@@ -347,13 +348,28 @@ TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
   const std::string gated = PodOf("gated", "1", "  schedulingGates: [{name: hold}]\n");
   const std::string cluster =
       File("c.yaml", kNodes + PodOf("fits", "1") + PodOf("huge", "16") + gated);
-  for (const char* pod : {"fits", "huge", "gated"}) {
-    const Json report =
-        Run({"explain", "--cluster", cluster, "--pod", pod, "--output", "json"}).json();
-    EXPECT_TRUE(std::ranges::any_of(fields, [&](const auto& field) {
-      return report.contains(field);
-    })) << pod;
-    EXPECT_FALSE(report.contains(fields.front()) && report.contains(fields.back())) << pod;
+  const std::string thrower = File("thrower.toml",
+                                   "extends = \"default\"\n[[plugins]]\nname = \"test.Thrower\"\n"
+                                   "points = [\"Permit\"]\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
+                                   "/libtest_thrower.so\"\nargs = {at = \"Permit\"}\n");
+  const struct {
+    const char* pod;
+    std::string profile;
+    std::string printed;
+  } cases[] = {
+      {"fits", "default", "b"},
+      {"huge", "default", "0/2 nodes are available: 2 Insufficient cpu."},
+      {"gated", "default", "hold"},
+      {"fits", thrower, "thrown at Permit"},
+  };
+  for (const auto& c : cases) {
+    const Json report = Run({"explain", "--cluster", cluster, "--pod", c.pod, "--profile",
+                             c.profile, "--output", "json"})
+                            .json();
+    const auto printed = std::ranges::find_if(
+        fields, [&](const std::string& field) { return report.contains(field); });
+    ASSERT_NE(printed, fields.end()) << c.pod;
+    EXPECT_THAT(report[*printed].get<std::string>(), HasSubstr(c.printed)) << c.pod;
   }
 }
 

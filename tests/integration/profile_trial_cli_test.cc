@@ -1,4 +1,5 @@
 // `berth profile check` lets each profile decide about a pod.
+#include <chrono>
 #include <string>
 
 #include "tests/integration/cli_fixture.h"
@@ -53,6 +54,19 @@ TEST_F(ProfileTrialCliTest, ReportsWhatFailsForEveryPod) {
     EXPECT_EQ(run.err.empty(), c.error.empty()) << run.err;
     EXPECT_EQ(run.out.find("minimal.toml: valid") != std::string::npos, c.exit_status != 2);
   }
+}
+
+// The watchdog cancels a call that is late.
+TEST_F(ProfileTrialCliTest, CancelsALateCall) {
+  const std::string profile = File("a.toml",
+                                   "extends = \"default\"\n[[plugins]]\nname = \"acme.Sleeper\"\n"
+                                   "library = \"" BERTH_WAITER "\"\n");
+  steady_ns_ = [] {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  };
+  const Outcome run = Run({"profile", "check", profile});
+  EXPECT_EQ(run.exit_status, 1) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("acme.Sleeper"));
 }
 
 }  // namespace

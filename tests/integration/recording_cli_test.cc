@@ -12,6 +12,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 using RecordingCliTest = RunCliTest;
@@ -95,7 +96,20 @@ TEST_F(RecordingCliTest, ARecordingInRealTimeIsRepeatedInItsOrder) {
   EXPECT_EQ(third.out, second.out) << "a recording of the repetition repeats it too";
 }
 
-// The recorded attempts cannot be made with a profile that holds the pods back.
+// A pod that is ready, but whose attempt is recorded for later, does not hold up timers.
+TEST_F(RecordingCliTest, TimersFireBetweenRecordedAttempts) {
+  const std::string profile = File("waiter.toml",
+                                   "extends = \"default\"\n[[plugins]]\nname = \"acme.Waiter\"\n"
+                                   "library = \"" BERTH_WAITER "\"\n");
+  const std::string events = Line("ADDED", NodeJson("n", "4")) +
+                             Line("ADDED", PodJson("web", "1"), "1s") + Line("ATTEMPT", "{}") +
+                             Line("ADDED", PodJson("db", "1"), "1s") +
+                             Line("ATTEMPT", "{}", "200s");
+  const Outcome run = Play(events, {"--profile", profile});
+  EXPECT_THAT(Decisions(run.out), Contains("61 Refused web n")) << run.out;
+}
+
+// A recording may have more attempts than pods that can be tried.
 TEST_F(RecordingCliTest, ARecordingWithoutItsPodsEnds) {
   const std::string events = Line("ADDED", NodeJson("n", "4")) + Line("ATTEMPT", "{}", "1s") +
                              Line("ADDED", PodJson("web", "1"), "1s") +

@@ -2,7 +2,6 @@
 #ifndef BERTH_TESTING_ARGS_H_
 #define BERTH_TESTING_ARGS_H_
 
-#include <cstring>
 #include <initializer_list>
 #include <string_view>
 #include <utility>

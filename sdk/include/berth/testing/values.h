@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
