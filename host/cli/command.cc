@@ -203,9 +203,13 @@ void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
   command
       ->add_option(
           "-c,--cluster", flags.cluster_files,
-          "Files with nodes, pods and other objects to check the plugin with; - is standard "
-          "input [a cluster made for the columns that the plugin reads]")
-      ->type_name("FILE");
+          "A file with nodes, pods and other objects to check the plugin with; - is standard "
+          "input [a cluster made for the columns that the plugin reads]; may be given several "
+          "times")
+      ->type_name("FILE")
+      ->take_all()
+      ->expected(1)  // The library may follow.
+      ->allow_extra_args(false);
   AddOutput(*command, flags.output);
   command->footer(std::string(kPluginCheckExamples));
 }

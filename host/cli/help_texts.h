@@ -192,8 +192,9 @@ Write a plugin, and check that it keeps the contract:
   berth plugin check rack_power/build/librack_power.so
 
 `berth plugin list` also shows the plugin libraries that cannot be loaded, with the reason (.broken
-in JSON), and the shared objects that are no plugin libraries (.ignored). Other commands print a
-warning for each library that cannot be loaded, or fail if they need it.
+in JSON), and the shared objects that are no plugin libraries (.ignored). Commands
+that use profiles, and profile convert, print a warning for each library that cannot be loaded, or
+fail if they need it.
 
 Exit status of list and describe: 0 success, 2 invalid input, or list shows a library that cannot be
 loaded, 3 a plugin called exit().)";

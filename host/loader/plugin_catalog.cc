@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -20,17 +21,20 @@ PluginCatalog::Found PluginCatalog::AddLoaded(std::shared_ptr<PluginLibrary> lib
 PluginCatalog::Found PluginCatalog::AddPlugins(const std::string& path, Found loaded) {
   if (!loaded.ok()) return loaded;
   const std::shared_ptr<PluginLibrary>& library = *loaded;
+  std::optional<LoadError> error;
   for (const PluginInfo& info : library->infos()) {
     const auto other = plugins_.find(info.name);
     if (other == plugins_.end() || other->second.library == library) continue;
-    LoadError error;
-    error.code = LoadErrorCode::kDuplicatePlugin;
-    error.path = path;
-    error.plugin = info.name;
-    error.expected = "a plugin name that no other library has";
-    error.found = "the same name in " + other->second.library->path();
-    return error;
+    ambiguous_.insert(info.name);
+    if (error.has_value()) continue;
+    error.emplace();
+    error->code = LoadErrorCode::kDuplicatePlugin;
+    error->path = path;
+    error->plugin = info.name;
+    error->expected = "a plugin name that no other library has";
+    error->found = "the same name in " + other->second.library->path();
   }
+  if (error.has_value()) return *std::move(error);
   for (const PluginInfo& info : library->infos())
     plugins_.emplace(info.name, Plugin{library, &info});
   return loaded;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,8 @@ class PluginCatalog {
 
   // Returns all plugins by name.
   const std::map<std::string, Plugin, std::less<>>& plugins() const { return plugins_; }
+  // Returns the names of the plugins that more than one library has. The first one was added.
+  const std::set<std::string, std::less<>>& ambiguous() const { return ambiguous_; }
 
  private:
   // Adds the plugins of the library that was loaded from `path`, or returns the error.
@@ -60,6 +63,7 @@ class PluginCatalog {
 
   LibraryStore& store_;
   std::map<std::string, Plugin, std::less<>> plugins_;
+  std::set<std::string, std::less<>> ambiguous_;
 };
 
 // Returns whether AddDirectory() treats a file of this name as a plugin library: lib*.so.

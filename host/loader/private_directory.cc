@@ -62,7 +62,8 @@ void Remove(const char* path, int directory) {
   while (RemoveSomeCopies(directory)) continue;
   ::unlinkat(directory, kNewLock, 0);
   ::unlinkat(directory, kLock, 0);
-  ::rmdir(path);
+  // Another thread may write a copy meanwhile.
+  while (::rmdir(path) != 0 && RemoveSomeCopies(directory)) continue;
 }
 
 // A directory of this process. Global because a signal handler takes no arguments.
@@ -75,22 +76,26 @@ std::array<KnownDirectory, 8> known_directories;  // NOLINT(readability-identifi
 
 // ---- Directories of this process ----------------------------------------------------------------
 
-void AddKnown(const std::string& path) {
-  if (path.size() >= PATH_MAX) return;
-  for (KnownDirectory& known : known_directories) {
+// Returns the index in known_directories, or nullopt if all are in use.
+std::optional<size_t> AddKnown(const std::string& path) {
+  if (path.size() >= PATH_MAX) return std::nullopt;
+  for (size_t i = 0; i < known_directories.size(); ++i) {
+    KnownDirectory& known = known_directories.at(i);
     pid_t unused = 0;
     if (!known.owner.compare_exchange_strong(unused, kBusy)) continue;
     known.path.fill('\0');
     std::ranges::copy(path, known.path.begin());
     known.owner = ::getpid();
-    return;
+    return i;
   }
+  return std::nullopt;
 }
 
-void RemoveKnown(const std::string& path) {
-  for (KnownDirectory& known : known_directories) {
-    if (known.owner == ::getpid() && path == known.path.data()) known.owner = 0;
-  }
+// Claims the entry of this process, so that no other thread reads or changes it. Returns false if it
+// belongs to another process or is claimed already.
+bool Claim(KnownDirectory& known) {
+  pid_t own = ::getpid();
+  return known.owner.compare_exchange_strong(own, kBusy);
 }
 
 // Returns 0 or the errno, which is ENOENT if another process has removed the new directory, because
@@ -116,7 +121,7 @@ void RemoveIfAbandoned(const std::string& path, std::optional<int64_t> now,
   const FileDescriptor directory(::open(path.c_str(), kOpenDirectory));
   struct stat facts {};
   if (!directory.ok() || ::fstat(directory.get(), &facts) != 0) return;
-  if (facts.st_uid != ::geteuid() || (facts.st_mode & 07777) != 0700) return;
+  if (facts.st_uid != ::geteuid() || (facts.st_mode & 0777) != 0700) return;
   const FileDescriptor lock(
       ::openat(directory.get(), kLock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (lock.ok()) {
@@ -153,11 +158,13 @@ LoadError CopyError(std::string problem, int code) {
 void RemovePrivateDirectories() {
   const int before = errno;
   for (KnownDirectory& known : known_directories) {
-    if (known.owner.load() != ::getpid()) continue;
+    if (!Claim(known)) continue;
     const int directory = ::open(known.path.data(), kOpenDirectory);
-    if (directory < 0) continue;
-    Remove(known.path.data(), directory);
-    ::close(directory);
+    if (directory >= 0) {
+      Remove(known.path.data(), directory);
+      ::close(directory);
+    }
+    known.owner = 0;
   }
   errno = before;
 }
@@ -186,9 +193,9 @@ LoadResult<std::unique_ptr<PrivateDirectory>> PrivateDirectory::TryToCreate(
     FileDescriptor lock;
     const int code = directory.ok() ? CreateLock(directory.get(), lock) : errno;
     if (code == 0) {
-      AddKnown(path);
+      const std::optional<size_t> known = AddKnown(path);
       return std::unique_ptr<PrivateDirectory>(
-          new PrivateDirectory(std::move(path), std::move(directory), std::move(lock)));
+          new PrivateDirectory(std::move(path), std::move(directory), std::move(lock), known));
     }
     Remove(path.c_str(), directory.get());
     if (code != ENOENT) return CopyError("no lock can be created in it", code);
@@ -196,12 +203,19 @@ LoadResult<std::unique_ptr<PrivateDirectory>> PrivateDirectory::TryToCreate(
   return CopyError("every new directory in it is removed by other processes", ENOENT);
 }
 
-PrivateDirectory::PrivateDirectory(std::string path, FileDescriptor directory, FileDescriptor lock)
-    : path_(std::move(path)), directory_(std::move(directory)), lock_(std::move(lock)) {}
+PrivateDirectory::PrivateDirectory(std::string path, FileDescriptor directory, FileDescriptor lock,
+                                   std::optional<size_t> known)
+    : path_(std::move(path)),
+      directory_(std::move(directory)),
+      lock_(std::move(lock)),
+      known_(known) {}
 
 PrivateDirectory::~PrivateDirectory() {
   Remove(path_.c_str(), directory_.get());
-  RemoveKnown(path_);
+  // A handler that has claimed the entry frees it.
+  if (known_.has_value() && Claim(known_directories.at(*known_))) {
+    known_directories.at(*known_).owner = 0;
+  }
 }
 
 int64_t PrivateDirectory::ChangedAt() const {

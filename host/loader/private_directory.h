@@ -2,8 +2,10 @@
 #ifndef BERTH_HOST_LOADER_PRIVATE_DIRECTORY_H_
 #define BERTH_HOST_LOADER_PRIVATE_DIRECTORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,8 +31,9 @@ namespace berth::host {
 // again with a new one. The directory itself is locked too, for tools that remove old files of
 // temporary directories and leave out directories with a lock, such as systemd-tmpfiles.
 //
-// Nothing but directories of this name, of this user and of mode 0700 is removed, and in them
-// nothing but the lock and files that have the name of a copy. Symbolic links are not followed.
+// Nothing but directories of this name, of this user and without access for others is removed, and
+// in them nothing but the lock and files that have the name of a copy. Symbolic links are not
+// followed.
 //
 // Threading: different objects may be used by different threads and processes.
 class PrivateDirectory {
@@ -58,7 +61,8 @@ class PrivateDirectory {
   static std::string CopyName(std::string_view digest);
 
  private:
-  PrivateDirectory(std::string path, FileDescriptor directory, FileDescriptor lock);
+  PrivateDirectory(std::string path, FileDescriptor directory, FileDescriptor lock,
+                   std::optional<size_t> known);
   static LoadResult<std::unique_ptr<PrivateDirectory>> TryToCreate(const std::string& parent);
   // Returns the time of the last change of the directory, in seconds.
   int64_t ChangedAt() const;
@@ -66,6 +70,7 @@ class PrivateDirectory {
   const std::string path_;
   const FileDescriptor directory_;
   const FileDescriptor lock_;
+  const std::optional<size_t> known_;  // Its place in the table of RemovePrivateDirectories().
 };
 
 // Removes the directories of the PrivateDirectory objects in this process, with their copies. Does

@@ -117,30 +117,49 @@ TEST_F(PrivateDirectoryTest, TheNextStartRemovesTheDirectoryOfAProcessThatWasKil
 // The states in which the end of a process can leave a directory, and the states of one that is
 // being created.
 TEST_F(PrivateDirectoryTest, RemovesWhatIsAbandonedAndNothingElse) {
+  constexpr int64_t kLimit = 1'000;
   const std::string name = kAbandoned;
   const struct {
     const char* description;
     std::vector<std::string> files;
-    int64_t age;
+    int64_t age;  // In seconds. Creations are interrupted after kLimit.
     bool is_removed;
   } cases[] = {
       {"abandoned with copies", {"lock", kCopy, std::string(64, '0') + ".so"}, 0, true},
       {"abandoned without copies", {"lock"}, 0, true},
       {"being created, without a lock", {}, 0, false},
       {"being created, with a new lock", {"lock-new"}, 0, false},
-      {"almost old enough", {"lock-new"}, 55, false},
-      {"creation interrupted before the lock", {}, 65, true},
-      {"creation interrupted before the lock was renamed", {"lock-new"}, 65, true},
-      {"no copy of a library", {kCopy, "notes.txt"}, 65, false},
+      {"not old enough", {"lock-new"}, kLimit / 2, false},
+      {"creation interrupted before the lock", {}, 2 * kLimit, true},
+      {"creation interrupted before the lock was renamed", {"lock-new"}, 2 * kLimit, true},
+      {"files, but no lock", {kCopy, "notes.txt"}, 2 * kLimit, false},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.description);
     MakeDirectory(name);
     for (const std::string& file : c.files) Write(name + "/" + file);
     SetAge(name, c.age);
-    EXPECT_EQ(NamesAfterAStart().contains(name), !c.is_removed);
+    EXPECT_TRUE(PrivateDirectory::Create(parent_, kLimit).ok());
+    EXPECT_EQ(Names().contains(name), !c.is_removed);
     std::filesystem::remove_all(At(name));
   }
+}
+
+// A directory in one with the setgid bit has the bit too.
+TEST_F(PrivateDirectoryTest, RemovesAbandonedDirectoriesBelowASetgidDirectory) {
+  ASSERT_EQ(::chmod(parent_.c_str(), 02755), 0);
+  MakeDirectory(kAbandoned, 02700);
+  Write(std::string(kAbandoned) + "/lock");
+  EXPECT_THAT(NamesAfterAStart(), IsEmpty());
+}
+
+TEST_F(PrivateDirectoryTest, RemovesAsManyDirectoriesAsItKnows) {
+  std::vector<std::unique_ptr<PrivateDirectory>> directories;
+  for (int i = 0; i < 10; ++i) directories.push_back(Create());
+  RemovePrivateDirectories();
+  EXPECT_EQ(Names().size(), 4u) << "two directories and their locks";
+  directories.clear();
+  EXPECT_THAT(Names(), IsEmpty());
 }
 
 TEST_F(PrivateDirectoryTest, LeavesOtherFilesOfAnAbandonedDirectory) {

@@ -80,12 +80,14 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
   return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 
-// Returns true if an enabled plugin is in two libraries, so that it is unknown which one is meant.
-bool IsAmbiguous(const LoadError& broken, std::span<const Profile> profiles) {
-  if (broken.code != LoadErrorCode::kDuplicatePlugin) return false;
-  return std::ranges::any_of(profiles, [&broken](const Profile& profile) {
-    const ProfilePlugin* plugin = profile.Find(broken.plugin);
-    return plugin != nullptr && plugin->is_enabled();
+// Returns true if a profile enables a plugin that is in two libraries, and does not say which.
+bool EnablesAmbiguousPlugin(std::span<const Profile> profiles, const PluginCatalog& catalog) {
+  const auto is_ambiguous = [&catalog](const ProfilePlugin& plugin) {
+    return plugin.is_enabled() && !plugin.library.has_value() &&
+           catalog.ambiguous().contains(plugin.name.value);
+  };
+  return std::ranges::any_of(profiles, [&is_ambiguous](const Profile& profile) {
+    return std::ranges::any_of(profile.plugins, is_ambiguous);
   });
 }
 
@@ -106,8 +108,10 @@ Status CheckProfiles(const ConfigErrors& errors, const PluginSet& plugins, Profi
   std::vector<std::string> lines;
   if (!status.ok()) lines.emplace_back(status.message());
   const bool misses_a_plugin = MissesAPlugin(set.profiles, plugins.catalog());
+  const bool enables_ambiguous = EnablesAmbiguousPlugin(set.profiles, plugins.catalog());
   for (const LoadError& broken : plugins.broken()) {
-    const bool is_error = misses_a_plugin || IsAmbiguous(broken, set.profiles);
+    const bool is_duplicate = broken.code == LoadErrorCode::kDuplicatePlugin;
+    const bool is_error = misses_a_plugin || (is_duplicate && enables_ambiguous);
     (is_error ? lines : set.warnings).push_back(NotLoadedText(broken));
   }
   return lines.empty() ? Status() : Status::InvalidArgument(Join(lines, "\n"));

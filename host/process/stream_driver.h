@@ -115,8 +115,8 @@ class StreamDriver {
   // if there is no such recording.
   bool FollowRecording();
   bool IsNextAnAttempt() const;
-  // Makes one step of the scheduler. Records it if it was an attempt, and ends the ATTEMPT event that
-  // is due. Returns false if there was nothing to do.
+  // Makes one step of the scheduler. Records it if it was an attempt, and ends the ATTEMPT event
+  // that is due. Returns false if there was nothing to do.
   bool Step();
   // Advances virtual time to the next event if the scheduler is stalled at the present time.
   // Returns false otherwise.

@@ -1,6 +1,7 @@
 // Libraries in a plugin directory that cannot be loaded, libraries that are no plugins, and several
 // plugin directories.
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,21 @@ TEST_F(BrokenLibraryTest, AnErrorIfAnEnabledPluginIsInTwoLibraries) {
   const Outcome unused = RunWith({"profile", "check", profile});
   EXPECT_EQ(unused.exit_status, 0);
   EXPECT_THAT(unused.err, StartsWith("berth: warning: " + duplicate));
+}
+
+// Both libraries have two plugins, and the profile enables the second one.
+TEST_F(BrokenLibraryTest, EveryPluginThatIsInTwoLibrariesIsAmbiguous) {
+  fs::create_symlink(BERTH_WAITER, plugins_ + "/libyy_waiter.so");
+  const std::string other = plugins_ + "/libzz_waiter.so";
+  fs::copy_file(BERTH_WAITER, other);
+  std::ofstream(other, std::ios::app) << "x";  // A library with other content.
+  const auto profile = [this](const std::string& plugin) {
+    return File("p.toml", "extends = \"default\"\n[[plugins]]\nname = \"" + plugin + "\"\n");
+  };
+  for (const char* plugin : {"acme.Waiter", "acme.Sleeper"}) {
+    EXPECT_EQ(RunWith({"profile", "show", profile(plugin)}).exit_status, 2) << plugin;
+  }
+  EXPECT_EQ(RunWith({"profile", "show", "default"}).exit_status, 0);
 }
 
 // ---- plugin list --------------------------------------------------------------------------------

@@ -167,5 +167,16 @@ TEST_F(UsageCliTest, HelpTellsThatAPluginDirectoryReplacesTheBuiltInOne) {
   }
 }
 
+TEST_F(UsageCliTest, PluginCheckTakesTheLibraryBeforeOrAfterTheCluster) {
+  const std::string library = BERTH_BINARY_DIR "/plugins/libnode_name.so";
+  const std::vector<std::vector<std::string>> orders = {
+      {"plugin", "check", library, "--cluster", kSmall, "--output", "json"},
+      {"plugin", "check", "--cluster", kSmall, library, "--output", "json"}};
+  for (const auto& args : orders) {
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+  }
+}
+
 }  // namespace
 }  // namespace berth::host

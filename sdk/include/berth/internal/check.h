@@ -85,7 +85,8 @@ constexpr bool CheckFacts() {
 template <class Rows>
 inline constexpr bool kRowsFit = false;
 
-// Returns whether the SDK can read a member of type M from a profile. N: the row's Names, or NoNames.
+// Returns whether the SDK can read a member of type M from a profile. N: the row's Names, or
+// NoNames.
 template <class M, class N>
 constexpr bool MemberFits() {
   if constexpr (kIsVector<M>) {

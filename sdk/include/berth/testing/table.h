@@ -30,8 +30,8 @@ struct Table {
   Row* Find(std::string_view node);
 };
 
-// Returns the type (BERTH_TYPE_*) of a column of the catalogue in abi.h; 0 for a name that is not in
-// it.
+// Returns the type (BERTH_TYPE_*) of a column of the catalogue in abi.h; 0 for a name that is not
+// in it.
 uint32_t ColumnType(std::string_view given);
 
 uint32_t ColumnSize(uint32_t type);
