@@ -91,8 +91,8 @@ std::optional<size_t> AddKnown(const std::string& path) {
   return std::nullopt;
 }
 
-// Claims the entry of this process, so that no other thread reads or changes it. Returns false if it
-// belongs to another process or is claimed already.
+// Claims the entry of this process, so that no other thread reads or changes it. Returns false if
+// it belongs to another process or is claimed already.
 bool Claim(KnownDirectory& known) {
   pid_t own = ::getpid();
   return known.owner.compare_exchange_strong(own, kBusy);
