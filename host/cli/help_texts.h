@@ -209,10 +209,12 @@ Loads the library and creates its plugins as the scheduler does; a plugin that t
 fails. Then it calls each plugin at all its extension points, in a test cluster with values for the
 columns that the plugin reads. It varies the size of blocks and the number of threads, fills outputs
 with garbage before each call, and changes and adds pods and nodes that the plugin declares not to
-depend on. It calls each function thousands of times to find memory that calls keep; a cache must
-have a bound that 100,000 calls reach. It creates and destroys the plugin a thousand times. A plugin
-whose calls take long is called less often; the report shows how often. The library is loaded in a
-process of its own, so that a crash, or a call that does not return, is a finding.
+depend on. It calls each function for up to two seconds to find memory that calls keep; a cache must
+have a bound that 2,000 calls reach, and of at most 64 MiB. If a function takes so long that two
+seconds are not enough for 4,096 calls, the check `leaks` is "not seen". It creates and destroys the
+plugin a thousand times. A plugin whose calls take long is called less often; the report shows how
+often. The library is loaded in a process of its own, so that a crash, or a call that does not
+return, is a finding.
 
 Use --cluster to check the plugin with the nodes, pods and other objects of a real cluster, in any
 form that `berth simulate` accepts. At most 12 nodes, 4 pods on each and 8 pods without a node are
@@ -224,8 +226,8 @@ A check that had nothing to observe, for example because Filter returned the sam
 --output json, each check has an `answer`: "yes", "no", "not seen" or "not checked" (the check ended
 before), and `needed` if it was not seen.
 
-Exit status: 0 no check fails (checks that were not seen do not fail), 1 a check fails, or the
-scheduler refuses the library, 2 it could not be checked.)";
+Exit status: 2 if the library or one of its plugins could not be checked, with or without a
+document; otherwise 0 if `kept` is true, and 1 if it is false.)";
 
 inline constexpr std::string_view kPluginNewExamples = R"(Examples:
   berth plugin new acme.RackPower

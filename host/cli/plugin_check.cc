@@ -198,13 +198,12 @@ std::string CoverageSentence(const Json& asked) {
   const int pods_of = asked["podsOf"];
   const int instances = asked["instances"];
   const bool is_less = pods < pods_of || instances < kMaxInstances;
-  const std::string nodes = asked.contains("nodesOf")
-                                ? " and " + DumpJson(asked["nodes"]) + " of " +
-                                      DumpJson(asked["nodesOf"]) + " nodes of the cluster"
-                                : "";
-  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + " pods" +
-         nodes + "; " + std::to_string(instances) +
-         " instances were created and destroyed one after the other." +
+  const std::string what = asked.contains("nodesOf")
+                               ? " selected pods, on " + DumpJson(asked["nodes"]) + " of the " +
+                                     DumpJson(asked["nodesOf"]) + " nodes of the cluster"
+                               : " pods";
+  return "Checked with " + std::to_string(pods) + " of " + std::to_string(pods_of) + what + "; " +
+         std::to_string(instances) + " instances were created and destroyed one after the other." +
          (is_less ? " The plugin's calls take too long to check more." : "");
 }
 

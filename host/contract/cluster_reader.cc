@@ -43,6 +43,10 @@ PodSpec Waiting(const PodSpec& pod) {
   waiting.nominated_node.clear();
   waiting.started_ns = 0;
   waiting.conditions.clear();
+  waiting.deleted_ns = 0;
+  for (auto* containers : {&waiting.containers, &waiting.init_containers}) {
+    for (testing::ContainerSpec& container : *containers) container.allocated.clear();
+  }
   return waiting.Phase(BERTH_PHASE_PENDING);
 }
 
@@ -59,6 +63,7 @@ class Collector {
       PodSpec spec = SpecOf(**pod);
       if (IsFinished(spec)) return {};
       if (spec.node_name.empty()) {
+        if (spec.deleted_ns != 0) return {};  // The scheduler does not schedule it.
         waiting_.push_back(std::move(spec));
       } else {
         running_[spec.node_name].push_back(std::move(spec));

@@ -33,7 +33,8 @@ struct ClusterParts {
 
 // Returns the nodes and pods of the manifests, and the objects of the given kinds. The pods without
 // a node are those that wait for one; if there are fewer than kMaxClusterPods of them, copies of
-// pods on nodes are added. Pods in a final phase are left out.
+// pods on nodes are added. Pods in a final phase, and pods without a node that are being deleted,
+// are left out.
 // Errors: those of ReadManifest; InvalidArgument for an object that occurs twice, or if there is no
 //         node or no pod.
 Result<ContractCluster> ReadContractCluster(std::span<const ClusterManifest> manifests,

@@ -35,6 +35,23 @@ std::string Pods(size_t count, const std::string& prefix, const std::string& nod
   return text;
 }
 
+// A pod that is being deleted.
+std::string Deleted(const std::string& name, const std::string& node) {
+  return TestObjects::Json(
+      TestPod{.name = name, .node = node, .meta = R"("deletionTimestamp":"2024-01-01T00:00:00Z")"});
+}
+
+// Of two containers, only the second requests memory; its resize to less memory is in progress.
+std::string Resized(const std::string& node) {
+  return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"r","namespace":"default"},)"
+         R"("spec":{"nodeName":")" +
+         node +
+         R"(","containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}},)"
+         R"({"name":"b","resources":{"requests":{"memory":"1Gi"}}}]},)"
+         R"("status":{"phase":"Running","containerStatuses":[{"name":"b",)"
+         R"("resources":{"requests":{"memory":"3Gi"}},"allocatedResources":{"memory":"3Gi"}}]}})";
+}
+
 TEST(ClusterReaderTest, SelectsNodesAndPods) {
   const struct {
     const char* name;
@@ -52,6 +69,9 @@ TEST(ClusterReaderTest, SelectsNodesAndPods) {
       {"pods with and without a node", Nodes(1) + Pods(1, "w", "") + Pods(2, "r", "n0"), 1, 3, 2},
       {"more pods on a node", Nodes(1) + Pods(kMaxPodsOnNode + 5, "r", "n0"), 1, kMaxPodsOnNode,
        kMaxPodsOnNode},
+      {"a pod without a node that is being deleted", Nodes(1) + Pods(1, "w", "") + Deleted("d", ""),
+       1, 1, 0},
+      {"a pod on a node that is being deleted", Nodes(1) + Deleted("d", "n0"), 1, 1, 1},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -60,11 +80,23 @@ TEST(ClusterReaderTest, SelectsNodesAndPods) {
     EXPECT_EQ(cluster->nodes.size(), c.nodes);
     EXPECT_EQ(cluster->pods.size(), c.pods);
     EXPECT_EQ(cluster->nodes.front().pods.size(), c.pods_on_first);
-    for (const testing::PodSpec& pod : cluster->pods) EXPECT_EQ(pod.node_name, "");
+    for (const testing::PodSpec& pod : cluster->pods) {
+      EXPECT_EQ(pod.node_name, "");
+      EXPECT_EQ(pod.deleted_ns, 0);
+    }
   }
   const auto larger = Read(Nodes(kMaxClusterNodes + 1) + Pods(1, "w", ""));
   EXPECT_EQ(larger->nodes_of, static_cast<int>(kMaxClusterNodes) + 1);
   EXPECT_EQ(larger->nodes.back().name, "n" + std::to_string(kMaxClusterNodes));
+}
+
+TEST(ClusterReaderTest, ACopyOfAPodHasNoResizeInProgress) {
+  const auto cluster = Read(Nodes(1) + Resized("n0"));
+  ASSERT_TRUE(cluster.ok()) << cluster.status().message();
+  EXPECT_FALSE(cluster->nodes.front().pods.at(0).containers.at(1).allocated.empty());
+  for (const testing::ContainerSpec& container : cluster->pods.at(0).containers) {
+    EXPECT_TRUE(container.allocated.empty());
+  }
 }
 
 TEST(ClusterReaderTest, RejectsClustersThatCannotBeUsed) {
@@ -183,6 +215,17 @@ TEST(ObjectSpecsTest, TheViewOfAPodHasTheSameContent) {
             (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(spec.volumes.at(0).source, "claim");
   EXPECT_TRUE(spec.init_containers.at(0).sidecar);
+}
+
+TEST(ObjectSpecsTest, AResizeBelongsToTheContainerThatRequestsTheResource) {
+  TestObjects objects;
+  const PodRef pod = objects.PodFrom(Resized("n0"));
+  const testing::PodSpec spec = SpecOf(*pod);
+  EXPECT_EQ(spec.containers.at(0).requests, (testing::Amounts{{"cpu", 1000}}));
+  EXPECT_TRUE(spec.containers.at(0).allocated.empty());
+  EXPECT_EQ(spec.containers.at(1).allocated, (testing::Amounts{{"memory", int64_t{3} << 30}}));
+  testing::Ids ids;
+  ExpectEqual(*testing::PodHandle(spec, ids)->accounted, *pod->view().accounted);
 }
 
 TEST(ObjectSpecsTest, TheViewOfANodeHasTheSameContent) {

@@ -127,19 +127,20 @@ class ContractChecker {
 
   // Returns true if the refusal states no more than that create() or init() failed. The test kit
   // reports such a failure more precisely.
-  static bool IsByCreate(const LoadError& refusal) {
-    return refusal.code == LoadErrorCode::kInitFailed ||
-           refusal.code == LoadErrorCode::kBadArguments ||
-           refusal.code == LoadErrorCode::kCreateFailed;
+  static bool IsByCreate(const HostRefusal& refusal) {
+    if (refusal.is_by_schema) return false;  // create() need not handle these arguments.
+    const LoadErrorCode code = refusal.error.code;
+    return code == LoadErrorCode::kInitFailed || code == LoadErrorCode::kBadArguments ||
+           code == LoadErrorCode::kCreateFailed;
   }
 
   // Returns true if the host accepts the plugin and the test kit can create it. Reports a finding
   // otherwise.
   bool CanBeCreated() {
-    const std::optional<LoadError>& refusal = subject_.refusal;
-    if (refusal.has_value() && !IsByCreate(*refusal)) return Refuse(*refusal);
+    const std::optional<HostRefusal>& refusal = subject_.refusal;
+    if (refusal.has_value() && !IsByCreate(*refusal)) return Refuse(refusal->error);
     if (!IsCreatedByTheKit()) return false;
-    return !refusal.has_value() || Refuse(*refusal);
+    return !refusal.has_value() || Refuse(refusal->error);
   }
 
   bool Refuse(const LoadError& refusal) {
@@ -283,11 +284,14 @@ class ContractChecker {
 
   void CheckMemory() {
     const MemoryBudget budget{subject_.request.budget.memory_ns, subject_.steady_ns};
-    for (const MemoryLeak& leak : CheckMemoryOfCalls(
-             [this] { return std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario()); },
-             world_, budget)) {
-      sink_({"leaks", ToString(leak)});
-    }
+    const auto create = [this] {
+      return std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario());
+    };
+    const MemoryReport report = CheckMemoryOfCalls(create, world_, budget);
+    for (const MemoryLeak& leak : report.leaks) sink_({"leaks", ToString(leak)});
+    const auto known = std::ranges::find(coverage_.gaps, "leaks", &ContractGap::promise);
+    if (report.gaps.empty() || known != coverage_.gaps.end()) return;
+    coverage_.gaps.push_back({"leaks", Join(report.gaps, " ")});
   }
 
   // Returns the scenario of an instance that is only measured: the kit keeps nothing for each call.
@@ -328,7 +332,9 @@ class ContractChecker {
 
   // The leak of a single instance is too small to be detected; that of a thousand is not.
   void CheckInstances() {
-    const auto create = [this] { PluginUnderTest(*subject_.entry, ScenarioWith({})); };
+    testing::Scenario scenario = ScenarioWith({});
+    scenario.objects.clear();
+    const auto create = [&] { PluginUnderTest(*subject_.entry, scenario); };
     create();  // Resources that the library takes only once are no leak.
     const size_t files = EntriesOf(kOpenFiles);
     constexpr size_t kOwnThreads = 2;  // This thread and the observer's thread.

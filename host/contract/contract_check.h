@@ -17,8 +17,8 @@
 #include "host/base/time_units.h"
 #include "host/contract/cluster_reader.h"
 #include "host/contract/contract_cluster.h"
+#include "host/contract/host_validation.h"
 #include "host/contract/observations.h"
-#include "host/loader/load_error.h"
 
 namespace berth::testing {
 class CallObserver;
@@ -74,7 +74,7 @@ struct ContractCheckRequest {
 struct ContractSubject {
   const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
   // The result of ValidateByHost(): why the host refuses the plugin.
-  const std::optional<LoadError>& refusal;
+  const std::optional<HostRefusal>& refusal;
   const ContractCluster* cluster = nullptr;  // As read; null: one is made for the plugin.
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
@@ -82,12 +82,14 @@ struct ContractSubject {
 
 // How much was checked.
 struct ContractCoverage {
-  int pods = 0;      // The pods that went through complete cycles.
-  int pods_of = 0;   // All pods of the cluster.
+  int pods = 0;  // The pods that went through complete cycles.
+  // The pods of a complete check: at most kMaxClusterPods of a cluster that was read.
+  int pods_of = 0;
   int nodes = 0;     // The nodes of the cluster.
   int nodes_of = 0;  // All nodes of a cluster that was read; 0 if it was made for the plugin.
   std::vector<ContractGap> gaps = {};  // The promises without a finding that were not observed.
-  int instances = 0;                   // The instances that were created and destroyed in a row.
+  // The instances that were created and destroyed in a row, in a cluster without nodes and objects.
+  int instances = 0;
 };
 
 // Calls the plugin several thousand times, and calls `sink` on this thread for each violation.

@@ -3,11 +3,13 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "host/base/interner.h"
 #include "host/base/json_text.h"
+#include "host/base/text.h"
 #include "host/base/virtual_clock.h"
 #include "host/cache/node_table.h"
 #include "host/cache/object_store.h"
@@ -53,8 +55,9 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
   ConfigErrors errors;
   CheckArgs(ParseJson(info->args_schema), {.value = args, .places = {}}, "", {}, errors);
   if (errors.size() == 0) return std::nullopt;
-  LoadError error =
-      MakeLoadError(LoadErrorCode::kBadArguments, "", std::string(errors.ToStatus().message()));
+  std::vector<std::string> lines;
+  for (const ConfigError& error : errors.errors()) lines.push_back(error.ToString());
+  LoadError error = MakeLoadError(LoadErrorCode::kBadArguments, "", Join(lines, "; "));
   error.path = library.path();
   error.plugin = plugin;
   return error;
@@ -62,13 +65,17 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
 
 }  // namespace
 
-std::optional<LoadError> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                        const std::string& plugin, const std::string& args) {
+std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
+                                          const std::string& plugin, const std::string& args) {
   const nlohmann::json given = args.empty() ? nlohmann::json() : ParseJson(args);
-  if (auto error = ValidateArgs(*library, plugin, given)) return error;
+  if (auto error = ValidateArgs(*library, plugin, given)) {
+    return HostRefusal{*std::move(error), true};
+  }
   LibraryStore store(CopyToMemory());
   PluginCatalog catalog(store);
-  if (auto added = catalog.AddLoaded(library); !added.ok()) return std::move(added).error();
+  if (auto added = catalog.AddLoaded(library); !added.ok()) {
+    return HostRefusal{std::move(added).error()};
+  }
   const VirtualClock clock(0);
   Interner interner;
   ObjectStore objects;
@@ -86,9 +93,10 @@ std::optional<LoadError> ValidateByHost(const std::shared_ptr<PluginLibrary>& li
   PlanSpec::Plugin spec;
   spec.name = plugin;
   spec.args = given;
-  std::optional<LoadError> refusal = Plan::TryPlugin(spec, catalog, services, table);
+  std::optional<LoadError> error = Plan::TryPlugin(spec, catalog, services, table);
   cluster.Stop();
-  return refusal;
+  if (!error.has_value()) return std::nullopt;
+  return HostRefusal{*std::move(error)};
 }
 
 }  // namespace berth::host

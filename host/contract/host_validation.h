@@ -11,13 +11,18 @@
 
 namespace berth::host {
 
+struct HostRefusal {
+  LoadError error;
+  bool is_by_schema = false;  // The schema forbids the arguments, and create() was not called.
+};
+
 // Checks the arguments against the plugin's schema, then creates the plugin with the code and the
 // services with which the host creates the plugins of a profile, and destroys it again. `args`: a
 // JSON object, or empty. Returns why the host refuses the plugin, or nullopt if the host accepts
 // it.
 // Errors: kBadArguments for arguments that the schema forbids; those of PluginInstance::Create.
-std::optional<LoadError> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                        const std::string& plugin, const std::string& args);
+std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
+                                          const std::string& plugin, const std::string& args);
 
 }  // namespace berth::host
 

@@ -13,10 +13,10 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <berth/testing/call.h>
 
-#include "host/base/child_process.h"
 #include "host/base/time_units.h"
 #include "host/contract/deadline_observer.h"
 #include "host/contract/host_validation.h"
@@ -30,7 +30,8 @@ constexpr std::string_view kAccepted = "accepted";  // The host accepts the plug
 constexpr std::string_view kRefused = "refused";    // The text is the name of the loader's error.
 // The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
-// A promise that was not observed, after kChecked. The text is its name, a space, and the sentence.
+// A promise that was not observed, before kChecked. The text is its name, a space, and the
+// sentence.
 constexpr std::string_view kUnseen = "unseen";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
 // The limit of the whole check, for plugins that evade the limits of single calls.
@@ -107,12 +108,13 @@ Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
 
 // Lets the host create the plugin. Ends the use of the library, whose code stays loaded, so that
 // the test kit can initialise it again.
-std::optional<LoadError> Validate(std::shared_ptr<PluginLibrary> library,
-                                  const ContractCheckRequest& request, DeadlineObserver& observer) {
+std::optional<HostRefusal> Validate(std::shared_ptr<PluginLibrary> library,
+                                    const ContractCheckRequest& request,
+                                    DeadlineObserver& observer) {
   testing::Reporter reporter("");
   reporter.set_observer(&observer);
   const testing::CallScope call(&reporter, kCreating, testing::kLoad);
-  std::optional<LoadError> refusal = ValidateByHost(library, request.plugin, request.args);
+  std::optional<HostRefusal> refusal = ValidateByHost(library, request.plugin, request.args);
   library.reset();
   return refusal;
 }
@@ -144,7 +146,7 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
     write_line(kChecked, "");
     ::_exit(0);
   }
-  const std::optional<LoadError> refusal = Validate(*std::move(library), request, observer);
+  const std::optional<HostRefusal> refusal = Validate(*std::move(library), request, observer);
   if (!refusal.has_value()) write_line(kAccepted, "");
   const auto sink = [&](const ContractFinding& finding) {
     write_line(finding.promise, finding.text);
@@ -156,9 +158,10 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
                      .request = request,
                      .steady_ns = steady_ns},
                     observer, sink);
+  // Before kChecked, so that a promise counts as kept only after all gaps were sent.
+  const std::vector<ContractGap> gaps = coverage.value_or(ContractCoverage()).gaps;
+  for (const ContractGap& gap : gaps) write_line(kUnseen, gap.promise + " " + gap.text);
   write_line(kChecked, CoverageText(coverage));
-  if (!coverage.has_value()) ::_exit(0);
-  for (const ContractGap& gap : coverage->gaps) write_line(kUnseen, gap.promise + " " + gap.text);
   ::_exit(0);
 }
 
@@ -190,8 +193,10 @@ std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
   return read == 5 ? std::optional(coverage) : std::nullopt;
 }
 
-// Adds a line of the child to the outcome. Returns false if no further line is expected.
-bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcome) {
+// Adds a line of the child to the outcome. `gaps`: the gaps of the lines so far. Returns false if
+// no further line is expected.
+bool AddLine(std::string_view promise, std::string text, std::vector<ContractGap>& gaps,
+             ContractOutcome& outcome) {
   if (promise == kLoaded) {
     outcome.is_loaded = true;
   } else if (promise == kAccepted) {
@@ -201,11 +206,10 @@ bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcom
     return false;
   } else if (promise == kUnseen) {
     const size_t space = std::min(text.find(' '), text.size() - 1);
-    if (outcome.coverage.has_value()) {
-      outcome.coverage->gaps.push_back({text.substr(0, space), text.substr(space + 1)});
-    }
+    gaps.push_back({text.substr(0, space), text.substr(space + 1)});
   } else if (promise == kChecked) {
     outcome.coverage = ParseCoverage(text);
+    if (outcome.coverage.has_value()) outcome.coverage->gaps = std::move(gaps);
     return false;
   } else {
     outcome.findings.push_back(
@@ -215,8 +219,11 @@ bool AddLine(std::string_view promise, std::string text, ContractOutcome& outcom
   return true;
 }
 
+}  // namespace
+
 ContractOutcome OutcomeOf(const ChildResult& end) {
   ContractOutcome outcome;
+  std::vector<ContractGap> gaps;
   bool is_complete = false;
   for (std::string_view text = end.text; !text.empty();) {
     const size_t line_end = std::min(text.find('\n'), text.size());
@@ -224,14 +231,13 @@ ContractOutcome OutcomeOf(const ChildResult& end) {
     text.remove_prefix(std::min(line_end + 1, text.size()));
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos) continue;
-    is_complete =
-        !AddLine(line.substr(0, tab), std::string(line.substr(tab + 1)), outcome) || is_complete;
+    const bool is_last =
+        !AddLine(line.substr(0, tab), std::string(line.substr(tab + 1)), gaps, outcome);
+    is_complete = is_complete || is_last;
   }
   if (!is_complete) outcome.findings.push_back(EndOf(end, outcome.is_loaded));
   return outcome;
 }
-
-}  // namespace
 
 Result<ContractOutcome> CheckContractIsolated(const PluginLibrary::Source& library,
                                               const ContractCheckRequest& request,

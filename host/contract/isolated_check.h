@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/child_process.h"
 #include "host/base/status.h"
 #include "host/contract/contract_check.h"
 #include "host/loader/plugin_library.h"
@@ -24,6 +25,10 @@ struct ContractOutcome {
   std::vector<ContractFinding> findings;     // The findings in the order in which they occurred.
   std::optional<ContractCoverage> coverage;  // Nullopt if the check ended early.
 };
+
+// Returns the outcome that the text of a child process of CheckContractIsolated() states. A text
+// that ends early has no coverage.
+ContractOutcome OutcomeOf(const ChildResult& end);
 
 // Checks a library in a child process. No code of the library runs in this process.
 // Errors: Unavailable if the child process could not be created.

@@ -28,7 +28,7 @@ class MemoryCheck {
     for (const PodSpec& pod : cluster.pods) pods_.emplace_back(pod, plugin.ids());
   }
 
-  std::vector<MemoryLeak> Run() {
+  MemoryReport Run() {
     MeasureQueue();
     Measure("PreFilter", {}, [this] { NewCycle().PreFilter(); });
     MeasureBlocks(Step::kFilter);
@@ -39,7 +39,7 @@ class MemoryCheck {
     MeasureScores();
     MeasurePlacement();
     MeasureChanges();
-    return std::move(leaks_);
+    return std::move(report_);
   }
 
  private:
@@ -52,7 +52,7 @@ class MemoryCheck {
   testing::Placement Place() { return plugin_.Place(cluster_.pods[NextPod()]); }
 
   bool Leaks(std::string_view function) const {
-    return std::ranges::find(leaks_, function, &MemoryLeak::function) != leaks_.end();
+    return std::ranges::find(report_.leaks, function, &MemoryLeak::function) != report_.leaks.end();
   }
 
   // Measures `call`, unless one of the functions that it calls before leaks.
@@ -63,8 +63,12 @@ class MemoryCheck {
       call();
       instance().services().Advance(kMinute);  // Timers that are due must not count.
     };
-    auto leak = FindLeak(function, step, CurrentMemoryUse, budget_);
-    if (leak.has_value()) leaks_.push_back(std::move(*leak));
+    LeakSearch search = FindLeak(function, step, CurrentMemoryUse, budget_);
+    if (search.leak.has_value()) report_.leaks.push_back(std::move(*search.leak));
+    if (search.is_decided) return;
+    report_.gaps.push_back("The time of the check was enough for " + std::to_string(search.calls) +
+                           " calls of " + function + "; a leak is distinguished from a cache by " +
+                           std::to_string(kMinCallsOfBudget) + " calls.");
   }
 
   void MeasureQueue() {
@@ -147,8 +151,7 @@ class MemoryCheck {
   }
 
   void MeasurePlacement() {
-    const bool reserves = instance().reserve && instance().reserve->unreserve != nullptr;
-    if (reserves) {
+    if (unreserves()) {
       Measure("Reserve and Unreserve", {"PreFilter"}, [this] {
         testing::Placement placement = Place();
         placement.Reserve(node());
@@ -159,8 +162,11 @@ class MemoryCheck {
       Measure("Permit", {"PreFilter", "Reserve and Unreserve"}, [&] {
         testing::Placement placement = Place();
         placement.Permit(node());
-        if (reserves) placement.Unreserve(node());
+        if (unreserves()) placement.Unreserve(node());
       });
+    }
+    if (instance().post_bind) {
+      Measure("PostBind", {"PreFilter"}, [this] { Place().PostBind(node()); });
     }
     if (instance().pre_bind) {
       MeasureBinding("PreBind", [this](testing::Placement& placement) {
@@ -172,8 +178,17 @@ class MemoryCheck {
       MeasureBinding("Bind",
                      [this](testing::Placement& placement) { return placement.Bind(node()); });
     }
-    if (instance().post_bind) {
-      Measure("PostBind", {"PreFilter"}, [this] { Place().PostBind(node()); });
+  }
+
+  bool unreserves() { return instance().reserve && instance().reserve->unreserve != nullptr; }
+
+  // Calls the function that frees what the plugin keeps from PreBind and Bind. One of the two
+  // follows every binding.
+  void EndBinding(testing::Placement& placement) {
+    if (unreserves()) {
+      placement.Unreserve(node());
+    } else if (instance().post_bind) {
+      placement.PostBind(node());
     }
   }
 
@@ -183,11 +198,17 @@ class MemoryCheck {
                       const std::function<testing::Answer(testing::Placement&)>& call) {
     for (size_t i = 0; i < pods_.size(); ++i) {
       testing::Placement placement = Place();
-      if (call(placement).code == BERTH_PENDING) return;
+      if (call(placement).code == BERTH_PENDING) {
+        report_.gaps.push_back(std::string(function) +
+                               " was not measured, because it completes later.");
+        return;
+      }
+      EndBinding(placement);
     }
-    Measure(function, {"PreFilter"}, [&] {
+    Measure(function, {"PreFilter", "Reserve and Unreserve", "PostBind"}, [&] {
       testing::Placement placement = Place();
       call(placement);
+      EndBinding(placement);
     });
   }
 
@@ -205,12 +226,12 @@ class MemoryCheck {
   const MemoryBudget& budget_;
   std::vector<testing::PodHandle> pods_;
   size_t next_pod_ = 0;
-  std::vector<MemoryLeak> leaks_;
+  MemoryReport report_;
 };
 
 }  // namespace
 
-std::vector<MemoryLeak> CheckMemoryOfCalls(
+MemoryReport CheckMemoryOfCalls(
     const std::function<std::unique_ptr<testing::PluginUnderTest>()>& create,
     const ContractCluster& cluster, const MemoryBudget& budget) {
   if (!CanMeasureHeap()) return {};

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <berth/testing/fake_host.h>
@@ -13,13 +14,18 @@
 
 namespace berth::host {
 
+struct MemoryReport {
+  std::vector<MemoryLeak> leaks;
+  std::vector<std::string> gaps;  // A sentence for each function about which nothing is known.
+};
+
 // Calls each function of the plugin thousands of times with the pods and nodes of `cluster`, on one
-// instance, and returns the functions that leak. The memory of a function that runs after others
-// (Score after PreFilter and PreScore) is not measured if one of those leaks already.
+// instance, and finds the functions that leak. A function that is measured together with earlier
+// ones (PostFilter after PreFilter, Permit after Reserve) is not measured if one of those leaks.
 //
 // `create` returns an instance in the cluster for which the test kit keeps nothing for each call:
 // see QuietServices(). `budget`: for each function.
-std::vector<MemoryLeak> CheckMemoryOfCalls(
+MemoryReport CheckMemoryOfCalls(
     const std::function<std::unique_ptr<testing::PluginUnderTest>()>& create,
     const ContractCluster& cluster, const MemoryBudget& budget);
 

@@ -74,9 +74,8 @@ std::string ToString(const MemoryLeak& leak) {
          " bytes each call, over " + std::to_string(leak.calls) + " calls";
 }
 
-std::optional<MemoryLeak> FindLeak(const std::string& function, const std::function<void()>& call,
-                                   const std::function<MemoryUse()>& use,
-                                   const MemoryBudget& budget) {
+LeakSearch FindLeak(const std::string& function, const std::function<void()>& call,
+                    const std::function<MemoryUse()>& use, const MemoryBudget& budget) {
   const int64_t begin_ns = budget.steady_ns();
   Growth heap(1);
   Growth mapped(kMappedStep);
@@ -91,13 +90,18 @@ std::optional<MemoryLeak> FindLeak(const std::string& function, const std::funct
     ++windows;
     heap.Add(before.heap, after.heap, size);
     mapped.Add(before.mapped, after.mapped, size);
-    const Growth& most = heap.windows() > 0 ? heap : mapped;
+    const Growth& most = heap.windows() >= mapped.windows() ? heap : mapped;
     if (windows < kMinWindows) continue;
-    const bool is_over = budget.steady_ns() - begin_ns >= budget.ns || total >= kMaxCalls;
-    if (most.windows() >= kMinWindows && (is_over || most.bytes() >= kMaxGrowth)) {
-      return MemoryLeak{function, most.bytes() / most.calls(), most.calls()};
+    const bool grows = most.windows() >= kMinWindows;
+    const MemoryLeak leak{function, grows ? most.bytes() / most.calls() : 0, most.calls()};
+    if (grows && most.bytes() >= kMaxGrowth) return {.leak = leak, .calls = total};
+    if (most.windows() == 0 && total >= kMinCalls) return {.leak = std::nullopt, .calls = total};
+    const bool is_late = budget.steady_ns() - begin_ns >= budget.ns;
+    if (is_late && total < kMinCallsOfBudget) {
+      return {.leak = std::nullopt, .calls = total, .is_decided = false};
     }
-    if (is_over || (most.windows() == 0 && total >= kMinCalls)) return std::nullopt;
+    if (!is_late && total < kMaxCalls) continue;
+    return {.leak = grows ? std::optional(leak) : std::nullopt, .calls = total};
   }
 }
 

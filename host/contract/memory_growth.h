@@ -41,14 +41,21 @@ std::string ToString(const MemoryLeak& leak);
 // amount (a cache, a pool), has a window without growth sooner or later; a leak grows in each. That
 // includes an array without bound, whose capacity doubles.
 //
-// Returns the leak if each of the last kMinWindows windows grew by at least one byte for each call,
-// and kMaxCalls, kMaxGrowth or the budget is reached. `use` returns the use of memory.
+// Finds a leak if each of the last kMinWindows windows grew by at least one byte for each call, and
+// kMaxCalls, kMaxGrowth or the budget is reached. Does not decide if the budget ends before
+// kMinCallsOfBudget: a cache that is not yet full looks like a leak. `use` returns the use of
+// memory.
 inline constexpr int kMinWindows = 3;
+inline constexpr uint64_t kMinCallsOfBudget = 4096;
 inline constexpr uint64_t kMaxCalls = uint64_t{1} << 17;
 inline constexpr size_t kMaxGrowth = size_t{64} << 20;
-std::optional<MemoryLeak> FindLeak(const std::string& function, const std::function<void()>& call,
-                                   const std::function<MemoryUse()>& use,
-                                   const MemoryBudget& budget);
+struct LeakSearch {
+  std::optional<MemoryLeak> leak;
+  uint64_t calls = 0;      // All calls.
+  bool is_decided = true;  // False if the budget ended too early to know whether there is a leak.
+};
+LeakSearch FindLeak(const std::string& function, const std::function<void()>& call,
+                    const std::function<MemoryUse()>& use, const MemoryBudget& budget);
 
 }  // namespace berth::host
 

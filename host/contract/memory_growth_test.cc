@@ -16,9 +16,8 @@ constexpr int64_t kCallNs = 1000;
 
 // The result of a function whose memory use is `heap(calls)` and `mapped(calls)` after that many
 // calls.
-std::optional<MemoryLeak> Measure(const std::function<size_t(uint64_t)>& heap,
-                                  const std::function<size_t(uint64_t)>& mapped,
-                                  int64_t budget_ns = INT64_MAX) {
+LeakSearch Measure(const std::function<size_t(uint64_t)>& heap,
+                   const std::function<size_t(uint64_t)>& mapped, int64_t budget_ns = INT64_MAX) {
   uint64_t calls = 0;
   const std::function<int64_t()> clock = [&calls] { return static_cast<int64_t>(calls) * kCallNs; };
   return FindLeak(
@@ -65,7 +64,7 @@ TEST(MemoryGrowthTest, FindsLeaks) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const auto leak = Measure(c.heap, Constant);
+    const auto leak = Measure(c.heap, Constant).leak;
     ASSERT_EQ(leak.has_value(), c.least != 0);
     if (!leak.has_value()) continue;
     EXPECT_GE(leak->bytes_per_call, c.least);
@@ -74,24 +73,46 @@ TEST(MemoryGrowthTest, FindsLeaks) {
 }
 
 TEST(MemoryGrowthTest, FindsMappedMemoryOutsideTheHeap) {
-  const auto leak = Measure(Constant, [](uint64_t calls) { return 102'400 * calls; });
+  const auto leak = Measure(Constant, [](uint64_t calls) { return 102'400 * calls; }).leak;
   ASSERT_TRUE(leak.has_value());
   EXPECT_EQ(leak->bytes_per_call, 102'400u);
-  const auto small = Measure(Constant, [](uint64_t calls) { return calls > 100 ? 4096 : 0; });
+  const auto small = Measure(Constant, [](uint64_t calls) { return calls > 100 ? 4096 : 0; }).leak;
   EXPECT_FALSE(small.has_value());
+  const auto both = Measure([](uint64_t calls) { return calls > 3000 ? size_t{1} << 20 : 0; },
+                            [](uint64_t calls) { return 2048 * calls; }, 4096 * kCallNs)
+                        .leak;
+  ASSERT_TRUE(both.has_value()) << "the heap grew once, late";
+  EXPECT_EQ(both->bytes_per_call, 2048u);
 }
 
 TEST(MemoryGrowthTest, CallsSlowFunctionsLessOften) {
-  uint64_t most = 0;
-  const auto leak = Measure(
-      [&most](uint64_t calls) {
-        most = std::max(most, calls);
-        return 64 * calls;
-      },
-      Constant, 0);
-  ASSERT_TRUE(leak.has_value());
-  EXPECT_EQ(most, 16u + 16u + 32u + 64u);
-  EXPECT_EQ(ToString(*leak), "Filter leaks about 64 bytes each call, over 112 calls");
+  const auto grow = [](uint64_t calls) { return 64 * calls; };
+  const auto fill = [](uint64_t calls) { return 64 * std::min<uint64_t>(calls, 300); };
+  const struct {
+    const char* name;
+    std::function<size_t(uint64_t)> heap;
+    int64_t budget_calls;
+    uint64_t calls;
+    bool is_decided;
+    const char* leak;  // Empty: none.
+  } cases[] = {
+      {"no time", grow, 0, 16 + 16 + 32 + 64, false, ""},
+      {"no time and no growth", Constant, 0, 128, false, ""},
+      {"less time than a leak needs", grow, 2048, 2048, false, ""},
+      {"as much time as a leak needs", grow, 2049, 4096, true,
+       "Filter leaks about 64 bytes each call, over 4080 calls"},
+      {"a small cache with too little time", fill, 200, 256, false, ""},
+      {"a small cache", fill, 1025, 2048, true, ""},
+      {"many bytes in little time", [](uint64_t calls) { return 102'400 * calls; }, 1024, 1024,
+       true, "Filter leaks about 102400 bytes each call, over 1008 calls"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const LeakSearch search = Measure(c.heap, Constant, c.budget_calls * kCallNs);
+    EXPECT_EQ(search.calls, c.calls);
+    EXPECT_EQ(search.is_decided, c.is_decided);
+    EXPECT_EQ(search.leak.has_value() ? ToString(*search.leak) : "", c.leak);
+  }
 }
 
 TEST(MemoryGrowthTest, MeasuresTheHeap) {
@@ -105,7 +126,8 @@ TEST(MemoryGrowthTest, MeasuresTheHeap) {
                                void* volatile piece = std::malloc(100);
                                static_cast<void>(piece);
                              },
-                             CurrentMemoryUse, {0, clock});
+                             CurrentMemoryUse, {INT64_MAX, clock})
+                        .leak;
   ASSERT_TRUE(leak.has_value());
   EXPECT_GE(leak->bytes_per_call, 100u);
   const auto none = FindLeak("Filter",
@@ -113,7 +135,8 @@ TEST(MemoryGrowthTest, MeasuresTheHeap) {
                                void* volatile piece = std::malloc(100);
                                std::free(piece);
                              },
-                             CurrentMemoryUse, {INT64_MAX, clock});
+                             CurrentMemoryUse, {INT64_MAX, clock})
+                        .leak;
   EXPECT_FALSE(none.has_value());
 #endif
 }

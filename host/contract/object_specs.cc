@@ -187,6 +187,19 @@ void FillConstraints(const berth_pod& view, const SpecMaker& make, testing::PodS
   }
 }
 
+int64_t AmountOf(const std::string& name, const testing::Amounts& amounts) {
+  const auto found = amounts.find(name);
+  return found == amounts.end() ? 0 : found->second;
+}
+
+// Returns the first container that requests the resource, or the first one if none does.
+testing::ContainerSpec& ContainerWith(const std::string& name, testing::PodSpec& spec) {
+  const auto found = std::ranges::find_if(
+      spec.containers,
+      [&name](const testing::ContainerSpec& c) { return c.requests.contains(name); });
+  return found == spec.containers.end() ? spec.containers.front() : *found;
+}
+
 // The view has only the sums of what the pod itself requests and of a resize in progress; the test
 // kit computes the same sums from these amounts.
 void FillRequests(const berth_pod& view, const SpecMaker& make, testing::PodSpec& spec) {
@@ -194,17 +207,16 @@ void FillRequests(const berth_pod& view, const SpecMaker& make, testing::PodSpec
   if ((view.flags & BERTH_POD_HAS_POD_LEVEL_REQUESTS) != 0) {
     for (const auto& [name, amount] : make.Amounts(*view.request)) {
       if (!testing::internal::IsPodLevelResource(name)) continue;
-      const auto overhead = spec.overhead.find(name);
-      spec.pod_requests[name] = amount - (overhead == spec.overhead.end() ? 0 : overhead->second);
+      spec.pod_requests[name] = amount - AmountOf(name, spec.overhead);
     }
   }
   if (spec.containers.empty()) return;
-  testing::ContainerSpec& first = spec.containers.front();
   const testing::Amounts request = make.Amounts(*view.request);
   for (const auto& [name, amount] : make.Amounts(*view.accounted)) {
-    const auto asked = request.find(name);
-    const int64_t more = amount - (asked == request.end() ? 0 : asked->second);
-    if (more > 0) first.allocated[name] = first.requests[name] + more;
+    const int64_t more = amount - AmountOf(name, request);
+    if (more <= 0) continue;
+    testing::ContainerSpec& container = ContainerWith(name, spec);
+    container.allocated[name] = AmountOf(name, container.requests) + more;
   }
 }
 

@@ -15,9 +15,16 @@
 #define BREAKS_ARGS_OF_TWO
 #endif
 
+#ifdef BREAKS_NOTHING_AFTER_UNRESERVE
+#define MORE_POINTS_TEXT ",\"berth.reserve/1\",\"berth.pre_bind/1\""
+#elif defined BREAKS_NOTHING_AFTER_POST_BIND
+#define MORE_POINTS_TEXT ",\"berth.bind/1\",\"berth.post_bind/1\""
+#else
+#define MORE_POINTS_TEXT ""
+#endif
 #define POINTS_TEXT                                                          \
   "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"," \
-  "\"berth.enqueue_extensions/1\"]}"
+  "\"berth.enqueue_extensions/1\"" MORE_POINTS_TEXT "]}"
 #ifdef BREAKS_NOTE
 BERTH_NOTE(
     "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
@@ -109,6 +116,9 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #ifdef COUNTS_RACKS
 #include "racks.h"
 #endif
+#if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
+#include "reservations.h"
+#endif
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                             berth_pre_filter_out* out, berth_status* status) {
@@ -193,10 +203,10 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   kept = calloc(1, 100 * 1000);
 #endif
 #ifdef BREAKS_NOTHING_WITH_A_CACHE
-  /* Keeps the memory of the last 3000 calls. */
-  static void* cache[3000];
+  /* Keeps the memory of the last 300 calls. */
+  static void* cache[300];
   static uint64_t next;
-  const uint64_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % 3000;
+  const uint64_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % 300;
   free(__atomic_exchange_n(&cache[at], malloc(200), __ATOMIC_RELAXED));
 #endif
 #ifdef BREAKS_CONCURRENCY
@@ -338,6 +348,10 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   if (strcmp(id, BERTH_POINT_FILTER) == 0) return &kFilter;
   if (strcmp(id, BERTH_POINT_SCORE) == 0) return &kScore;
   if (strcmp(id, BERTH_POINT_ENQUEUE_EXTENSIONS) == 0) return &kEnqueue;
+#ifdef FIRST_ID
+  if (strcmp(id, FIRST_ID) == 0) return &kFirst;
+  if (strcmp(id, SECOND_ID) == 0) return &kSecond;
+#endif
   return NULL;
 }
 
@@ -407,6 +421,9 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 #ifdef BREAKS_SILENCE
   PrintAndForkChild();
 #endif
+#ifdef BREAKS_ARGS_BY_SCHEMA
+  if (args != NULL) abort(); /* The test passes only arguments that the schema forbids. */
+#endif
 #ifdef CREATE_RESULT
   free(plugin);
   return CREATE_RESULT;
@@ -429,15 +446,27 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   return BERTH_SUCCESS;
 }
 
+#ifdef FIRST_ID
+static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER,
+                                      BERTH_POINT_FILTER,
+                                      BERTH_POINT_SCORE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      FIRST_ID,
+                                      SECOND_ID,
+                                      NULL};
+#else
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
                                       BERTH_POINT_ENQUEUE_EXTENSIONS, NULL};
+#endif
 #ifdef BREAKS_HOST_BY_SERVICE
 static const char* const kServices[] = {"test.absent/1", NULL};
 #else
 static const char* const kServices[] = {BERTH_SERVICE_TIMER, NULL};
 #endif
 #ifdef BREAKS_ARGS_BY_SCHEMA
-#define ARGS_SCHEMA "{\"type\":\"object\",\"properties\":{\"cpu\":{\"type\":\"integer\"}}}"
+#define ARGS_SCHEMA                                                                        \
+  "{\"type\":\"object\",\"properties\":{\"cpu\":{\"type\":\"integer\"},\"gpu\":{\"type\":" \
+  "\"integer\"}}}"
 #else
 #define ARGS_SCHEMA NULL
 #endif

@@ -28,7 +28,7 @@ TEST(PluginCheckTest, ChecksWithTheClusterOfFiles) {
   EXPECT_EQ(plugin["asked"]["nodes"], 5);
   EXPECT_EQ(plugin["asked"]["nodesOf"], 5);
   const Outcome table = RunBerth({"plugin", "check", Broken("nothing"), "--cluster", small});
-  EXPECT_THAT(table.out, HasSubstr(" pods and 5 of 5 nodes of the cluster; "));
+  EXPECT_THAT(table.out, HasSubstr(" selected pods, on 5 of the 5 nodes of the cluster; "));
   const Outcome broken =
       RunBerth({"plugin", "check", Broken("codes"), "--cluster", small, "--output", "json"});
   EXPECT_EQ(broken.exit_status, kExitNotAllScheduled);
@@ -84,6 +84,11 @@ TEST(PluginCheckTest, AnswersNotSeenWhereNothingWasObserved) {
        {"threads", "outputs", "codes", "blocks", "concurrency", "whatif", "dependence", "hints",
         "slots"},
        "needs a plugin with Filter"},
+      {"a Bind that completes later",
+       {std::string(BERTH_PLUGINS) + "/libdefault_binder.so"},
+       {"threads", "outputs", "blocks", "concurrency", "repeat", "whatif", "dependence", "hints",
+        "slots", "leaks"},
+       "Bind was not measured, because it completes later."},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -156,6 +156,30 @@ TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
   EXPECT_EQ(most.instances, kMaxInstances);
 }
 
+TEST(PluginCheckTest, DoesNotDecideAboutLeaksInTooLittleTime) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "A sanitizer replaces the heap.";
+#endif
+  const auto store = MakeLibraryStore(::testing::TempDir(), SteadyNs);
+  const auto source = store->Prepare(Broken("nothing_with_a_cache"), {});
+  ASSERT_TRUE(source.ok());
+  const auto outcome =
+      CheckContractIsolated(*source,
+                            {.plugin = "test.Broken",
+                             .args = "",
+                             .budget = {.pods_ns = 0, .instances_ns = 0, .memory_ns = 0}},
+                            SteadyNs);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_THAT(outcome->findings, IsEmpty());
+  ASSERT_TRUE(outcome->coverage.has_value());
+  std::string text;
+  for (const ContractGap& gap : outcome->coverage->gaps) {
+    if (gap.promise == "leaks") text += gap.text;
+  }
+  EXPECT_THAT(text, HasSubstr("The time of the check was enough for 128 calls of Filter; a leak is "
+                              "distinguished from a cache by 4096 calls."));
+}
+
 TEST(PluginCheckTest, PassesArgumentsToEachPlugin) {
   const auto check = [](std::vector<std::string> args) {
     args.insert(args.begin(), {"plugin", "check", Broken("args_of_two"), "--output", "json"});
@@ -231,8 +255,9 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
 }
 
 TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
-  std::vector<std::string> libraries = {Broken("nothing"), Broken("nothing_with_a_cache"),
-                                        Broken("nothing_with_a_thread")};
+  std::vector<std::string> libraries = {
+      Broken("nothing"), Broken("nothing_with_a_cache"), Broken("nothing_with_a_thread"),
+      Broken("nothing_after_unreserve"), Broken("nothing_after_post_bind")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }
@@ -353,8 +378,9 @@ TEST(PluginCheckTest, RejectsBadInput) {
        "plugin accepts: --args "
        "'{\"key\": value}'"},
       {"arguments that the schema of the plugin forbids",
-       {Broken("args_by_schema"), "--args", R"({"cpu": "x"})"},
-       "args.cpu: expected a whole number, found \"x\" [bad-arguments]\nberth: use --args to set"},
+       {Broken("args_by_schema"), "--args", R"({"cpu": "x", "gpu": "y"})"},
+       "args.cpu: expected a whole number, found \"x\"; args.gpu: expected a whole number, found "
+       "\"y\" [bad-arguments]\nberth: use --args to set"},
       {"a cluster that does not exist",
        {Broken("nothing"), "--cluster", "absent.yaml"},
        "absent.yaml: No such file or directory"},
