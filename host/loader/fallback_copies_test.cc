@@ -1,6 +1,5 @@
 #include "host/loader/fallback_copies.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -13,6 +12,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/harness/temporary_folder.h"
 
 namespace berth::host {
 namespace {
@@ -105,13 +106,6 @@ TEST_F(FallbackCopiesTest, NamesTheDirectoryBothCausesAndTheRemedy) {
 // The directories of users that cannot hold copies.
 class CopyToDirectoryOrMemoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "berth-copies-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = std::filesystem::canonical(pattern).string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // Returns the path of a copy, or the error.
   static std::string CopyTo(const std::string& directory) {
     const auto copies = CopyToDirectoryOrMemory(directory);
@@ -122,26 +116,26 @@ class CopyToDirectoryOrMemoryTest : public ::testing::Test {
     return *path;
   }
 
-  std::string folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(CopyToDirectoryOrMemoryTest, UsesTheDirectoryIfItCan) {
-  EXPECT_THAT(CopyTo(folder_), StartsWith(folder_ + "/"));
+  EXPECT_THAT(CopyTo(folder_.path()), StartsWith(folder_.path() + "/"));
 }
 
 TEST_F(CopyToDirectoryOrMemoryTest, UsesMemoryOtherwise) {
-  const std::string open = folder_ + "/open";
+  const std::string open = folder_.At("open");
   ASSERT_EQ(::mkdir(open.c_str(), 0755), 0);
   ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
-  std::ofstream(folder_ + "/file") << "x";
+  std::ofstream(folder_.At("file")) << "x";
   const struct {
     const char* name;
     std::string directory;
   } cases[] = {
       {"an empty name", ""},
-      {"a missing directory", folder_ + "/absent"},
-      {"a file", folder_ + "/file"},
-      {"a directory below a file", folder_ + "/file/below"},
+      {"a missing directory", folder_.At("absent")},
+      {"a file", folder_.At("file")},
+      {"a directory below a file", folder_.At("file/below")},
       {"a directory that others can write", open},
       {"a directory that nobody can write", "/proc"},
   };
@@ -158,12 +152,12 @@ TEST_F(CopyToDirectoryOrMemoryTest, ReportsTheCauseOfTheSystem) {
     const auto path = copies.Write("a", {});
     return path.ok() ? *path : path.error().found;
   };
-  const std::string absent = folder_ + "/absent";
+  const std::string absent = folder_.At("absent");
   EXPECT_THAT(reason(absent),
               HasSubstr("in the directory " + absent + ": " + absent +
                         ": No such file or directory; in memory: memory is full; set TMPDIR"));
-  std::ofstream(folder_ + "/file") << "x";
-  EXPECT_THAT(reason(folder_ + "/file"), HasSubstr("/file: Not a directory; in memory"));
+  std::ofstream(folder_.At("file")) << "x";
+  EXPECT_THAT(reason(folder_.At("file")), HasSubstr("/file: Not a directory; in memory"));
   EXPECT_THAT(reason("/proc"), HasSubstr("/proc: no directory can be created in it: "));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/harness/temporary_folder.h"
+
 namespace berth::host {
 namespace {
 
@@ -33,19 +34,12 @@ constexpr const char* kAbandoned = "berth-plugins-abcdef";
 
 class PrivateDirectoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "berth-parent-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    parent_ = std::filesystem::canonical(pattern).string();
-  }
-  void TearDown() override { std::filesystem::remove_all(parent_); }
-
   std::unique_ptr<PrivateDirectory> Create() const {
     auto created = PrivateDirectory::Create(parent_);
     EXPECT_TRUE(created.ok()) << created.error().ToString();
     return created.ok() ? std::move(created).value() : nullptr;
   }
-  std::string At(const std::string& name) const { return parent_ + "/" + name; }
+  std::string At(const std::string& name) const { return folder_.At(name); }
   void Write(const std::string& name) const { std::ofstream(At(name)) << "x"; }
   // Creates a directory as a process does that ends later without removing it.
   void MakeDirectory(const std::string& name, mode_t mode = 0700) const {
@@ -72,7 +66,8 @@ class PrivateDirectoryTest : public ::testing::Test {
     return Names();
   }
 
-  std::string parent_;
+  const TemporaryFolder folder_;
+  const std::string& parent_ = folder_.path();
 };
 
 TEST_F(PrivateDirectoryTest, ExistsAsLongAsItsObject) {

@@ -1,7 +1,5 @@
 // Directories that are created and removed at the same time. Each thread stands for a process: the
 // locks belong to open files, not to processes.
-#include <stdlib.h>
-
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -12,19 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "host/loader/private_directory.h"
+#include "tests/harness/temporary_folder.h"
 
 namespace berth::host {
 namespace {
 
 class PrivateDirectoryRaceTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "berth-race-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    parent_ = std::filesystem::canonical(pattern).string();
-  }
-  void TearDown() override { std::filesystem::remove_all(parent_); }
-
   // Creates directories on several threads. Returns how many were not there after their creation,
   // or did not keep their copy.
   int CountLost(int64_t abandoned_after) const {
@@ -44,7 +36,8 @@ class PrivateDirectoryRaceTest : public ::testing::Test {
     return lost;
   }
 
-  std::string parent_;
+  const TemporaryFolder folder_;
+  const std::string& parent_ = folder_.path();
 
  private:
   static bool KeepsItsFiles(const std::string& path) {

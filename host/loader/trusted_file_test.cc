@@ -1,7 +1,6 @@
 #include "host/loader/trusted_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/harness/temporary_folder.h"
+
 namespace berth::host {
 namespace {
 
@@ -19,15 +20,9 @@ using ::testing::HasSubstr;
 
 class ReadTrustedFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "berth-trusted-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = std::filesystem::canonical(pattern).string();
-    WriteFile("file", "content");
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
+  ReadTrustedFileTest() { WriteFile("file", "content"); }
 
-  std::string At(const std::string& name) const { return directory_ + "/" + name; }
+  std::string At(const std::string& name) const { return folder_.At(name); }
   void WriteFile(const std::string& name, const std::string& text) const {
     std::ofstream(At(name)) << text;
     ::chmod(At(name).c_str(), 0644);
@@ -43,7 +38,8 @@ class ReadTrustedFileTest : public ::testing::Test {
     return {reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()};
   }
 
-  std::string directory_;
+ private:
+  const TemporaryFolder folder_;
 };
 
 TEST_F(ReadTrustedFileTest, ReturnsTheContentAndTheResolvedPath) {

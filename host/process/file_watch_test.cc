@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/harness/temporary_folder.h"
+
 namespace berth::host {
 namespace {
 
@@ -17,13 +19,7 @@ namespace fs = std::filesystem;
 
 class FileWatchTest : public ::testing::Test {
  protected:
-  FileWatchTest() : folder_(fs::temp_directory_path() / fs::path("berth_XXXXXX")) {
-    std::string path = folder_.string();
-    folder_ = mkdtemp(path.data());
-  }
-  ~FileWatchTest() override { fs::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Path(const std::string& name) const { return folder_.At(name); }
   FileStamps Now(const std::vector<std::string>& names) const {
     FileStamps stamps;
     for (const std::string& name : names) stamps[Path(name)] = StampOf(Path(name));
@@ -33,7 +29,7 @@ class FileWatchTest : public ::testing::Test {
     std::ofstream(Path(name)) << text;
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(FileWatchTest, ReportsAChangeOnceWhenTheFileIsStable) {

@@ -163,7 +163,8 @@ bool StreamDriver::FollowRecording() {
 bool StreamDriver::Step() {
   const uint64_t attempts = parts_.scheduler->loop().attempts();
   bool did = parts_.scheduler->Step();
-  // What the attempt saw was due before this time.
+  // The attempt saw the events that were due until now. Events that are due later come after it in
+  // the recording.
   const int64_t now_ns = parts_.clock->NowNs();
   const bool did_try = parts_.scheduler->loop().attempts() > attempts;
   const bool is_awaited = is_virtual() && IsNextAnAttempt();

@@ -36,11 +36,8 @@ const berth_host& TestHost() {
 uint32_t TestColumnType(std::string_view name) { return name == "alloc.cpu" ? BERTH_TYPE_I64 : 0; }
 
 void LoaderTest::SetUp() {
-  std::string pattern = ::testing::TempDir() + "berth-loader-XXXXXX";
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  directory_ = std::filesystem::canonical(pattern).string();
   ASSERT_EQ(::setenv("BERTH_TEST_TRACE", At("trace").c_str(), 1), 0);
-  LoadResult<std::unique_ptr<PrivateCopies>> copies = CopyToDirectory(directory_);
+  LoadResult<std::unique_ptr<PrivateCopies>> copies = CopyToDirectory(directory());
   ASSERT_TRUE(copies.ok()) << copies.error().ToString();
   StartStore(*std::move(copies));
 }
@@ -48,7 +45,6 @@ void LoaderTest::SetUp() {
 void LoaderTest::TearDown() {
   store_.reset();
   ASSERT_EQ(::unsetenv("BERTH_TEST_TRACE"), 0);
-  std::filesystem::remove_all(directory_);
 }
 
 void LoaderTest::StartStore(std::unique_ptr<PrivateCopies> copies,

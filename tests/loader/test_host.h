@@ -15,6 +15,7 @@
 #include <berth/abi.h>
 
 #include "host/loader/library_store.h"
+#include "tests/harness/temporary_folder.h"
 
 namespace berth::host {
 
@@ -41,8 +42,8 @@ class LoaderTest : public ::testing::Test {
   // "create", ...
   std::vector<std::string> TakeTrace() const;
 
-  const std::string& directory() const { return directory_; }
-  std::string At(const std::string& name) const { return directory_ + "/" + name; }
+  const std::string& directory() const { return folder_.path(); }
+  std::string At(const std::string& name) const { return folder_.At(name); }
   LibraryStore& store() { return *store_; }
   // Destroys the store and its private copies.
   void EndStore() { store_.reset(); }
@@ -50,7 +51,7 @@ class LoaderTest : public ::testing::Test {
                   std::optional<LibraryProbe> probe = std::nullopt);
 
  private:
-  std::string directory_;
+  const TemporaryFolder folder_;
   std::unique_ptr<LibraryStore> store_;
 };
 
