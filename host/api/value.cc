@@ -7,7 +7,6 @@
 
 #include "host/api/quantity.h"
 #include "host/base/assert.h"
-#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {
@@ -154,23 +153,23 @@ PlacedMember::PlacedMember(const Value& value, std::string_view key, std::string
   member.value.placed_ = 1;
 }
 
-uint64_t HashValue(const berth_value* value) {
-  uint64_t hash = Kind(value);
+void AddValue(const berth_value* value, SipHash13& hash) {
+  hash.Add(uint64_t{Kind(value)});
   switch (Kind(value)) {
     case BERTH_VALUE_BOOL:
-    case BERTH_VALUE_INT: return HashCombine(hash, static_cast<uint64_t>(AsInt(value)));
-    case BERTH_VALUE_FLOAT: return HashCombine(hash, std::bit_cast<uint64_t>(AsFloat(value)));
-    case BERTH_VALUE_STRING: return HashCombine(hash, HashBytes(Value::Of(value)->text()));
+    case BERTH_VALUE_INT: return hash.Add(static_cast<uint64_t>(AsInt(value)));
+    case BERTH_VALUE_FLOAT: return hash.Add(std::bit_cast<uint64_t>(AsFloat(value)));
+    case BERTH_VALUE_STRING: return hash.Add(Value::Of(value)->text());
     default: break;
   }
   const uint64_t size = Size(value);
-  hash = HashCombine(hash, size);
+  hash.Add(size);
   for (uint64_t i = 0; i < size; ++i) {
     berth_str key = {nullptr, 0};
     const berth_value* part = At(value, i, &key);
-    hash = HashCombine(HashCombine(hash, HashBytes(Text(key))), HashValue(part));
+    hash.Add(Text(key));
+    AddValue(part, hash);
   }
-  return hash;
 }
 
 }  // namespace berth::host

@@ -36,12 +36,15 @@ Fault CopyStructAt(const void* from, uint32_t first_size, std::optional<T>* to) 
   return std::nullopt;
 }
 
-// Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy.
+// Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy. There,
+// BERTH_DEPENDS_NODE_PODS never stands without BERTH_DEPENDS_NODE, which it implies.
 Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
   if (*dependence == nullptr) return std::nullopt;
   if (auto fault = CopyStructAt(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to))
     return fault;
-  *dependence = &**to;
+  berth_dependence& copy = **to;
+  if ((copy.cluster & BERTH_DEPENDS_NODE_PODS) != 0) copy.cluster |= BERTH_DEPENDS_NODE;
+  *dependence = &copy;
   return std::nullopt;
 }
 

@@ -143,7 +143,7 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   {
     const HostUse world(host);
     if (!world || host.is_closed()) return host.Retain(std::move(kept));
-    if (BERTH_CANCELED(shared->binding) ||
+    if (BERTH_IS_CANCELLED(shared->binding) ||
         !shared->Transition(RunState::kQueued, RunState::kRunning)) {
       const bool open = host.promises().Close(shared->done);
       return open ? PostAnswer(shared, std::move(kept),

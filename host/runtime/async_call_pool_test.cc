@@ -95,9 +95,9 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
     const int64_t began = stage_.clock().NowNs();
     EXPECT_EQ(shown_->deadline_ns, began + kDeadline);
     stage_.AdvanceTime(kDeadline - 1);
-    EXPECT_FALSE(BERTH_CANCELED(shown_));
+    EXPECT_FALSE(BERTH_IS_CANCELLED(shown_));
     stage_.AdvanceTime(1);
-    EXPECT_TRUE(BERTH_CANCELED(shown_));
+    EXPECT_TRUE(BERTH_IS_CANCELLED(shown_));
     stage_.AdvanceTime(kDeadline - 1);
     EXPECT_THAT(answers_, IsEmpty());
     stage_.AdvanceTime(1);

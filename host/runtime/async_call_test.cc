@@ -258,9 +258,9 @@ TEST_P(AsyncCallTest, ALateCallIsCancelledAndThenFails) {
   scene.returns = {BERTH_PENDING};
   scene.Start();
   scene.stage.AdvanceTime(10 * kSecond - 1);
-  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
   scene.stage.AdvanceTime(1);
-  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(scene.shown));
   EXPECT_FALSE(scene.binding->cancelled());
   scene.stage.AdvanceTime(10 * kSecond - 1);
   EXPECT_THAT(scene.answers, IsEmpty());
@@ -292,7 +292,7 @@ TEST_P(AsyncCallTest, WithoutADeadlineTheCallMayTakeForEver) {
   scene.returns = {BERTH_PENDING};
   scene.Start();
   scene.stage.AdvanceTime(1'000'000 * kSecond);
-  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
   scene.stage.Drain();
   EXPECT_THAT(scene.answers, ElementsAre("Success"));
@@ -312,7 +312,7 @@ TEST_P(AsyncCallTest, AFailedCallKeepsItsBindingUntilThePluginAnswers) {
   EXPECT_EQ(*static_cast<int64_t*>(scene.shown->slots[0]), 7);
   EXPECT_EQ(Text(scene.shown->pod->meta->name), "p");
   EXPECT_EQ(Text(scene.shown->node_name), "n1");
-  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
   EXPECT_EQ(Stage::slots(), 1);  // Only the scheduling thread may destroy it.
   scene.stage.Drain();

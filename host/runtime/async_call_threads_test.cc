@@ -178,7 +178,7 @@ TEST_F(AsyncCallThreadsTest, AnAbandonedBlockedCall) {
   puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
     began.Open();
     may_end.Wait();
-    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    while (!BERTH_IS_CANCELLED(&binding)) std::this_thread::yield();
     seen = std::string(Text(binding.pod->meta->name)) + ">" + std::string(Text(binding.node_name));
     *static_cast<int64_t*>(binding.slots[0]) = 9;
     return BERTH_SUCCESS;
@@ -218,7 +218,7 @@ TEST_F(AsyncCallThreadsTest, ShutdownDuringCalls) {
   slow.has_slot = true;
   slow.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
     began.Open();
-    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    while (!BERTH_IS_CANCELLED(&binding)) std::this_thread::yield();
     return BERTH_CANCELLED;
   };
   stage_.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding&, berth_done*,

@@ -83,7 +83,8 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
            .name = AsStr("berth"),
            .version = AsStr(kVersion),
            .get_service = GetService,
-           .fault = Fault} {
+           .fault = Fault,
+           .hash_key = {services.interner.key()[0], services.interner.key()[1]}} {
   if (services.faults != nullptr) faults_ = services.faults->Open(this->plugin(), this->profile());
   if (services.monitor != nullptr) {
     callee_ =

@@ -264,7 +264,7 @@ TEST_F(PreBindRunTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   immediate_answers_['B'] = {BERTH_ERROR, {"boom"}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B"));
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']));
   Answer('A');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.B\": boom"));
 }
@@ -276,8 +276,8 @@ TEST_F(PreBindRunTest, AFailureCancelsTheGroupAndWaitsForIt) {
   Answer('A');
   Answer('C', {BERTH_ERROR, {"boom"}});
   EXPECT_THAT(TakeLog(), IsEmpty());
-  EXPECT_FALSE(BERTH_CANCELED(shown_['A']));
-  EXPECT_TRUE(BERTH_CANCELED(shown_['B']));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['B']));
   Answer('B');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
 }
@@ -295,7 +295,7 @@ TEST_F(PreBindRunTest, ACancelledBindingStartsNoFurtherGroup) {
   Cast("ab");
   Start();
   binding_->Cancel();
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']));
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
   Answer('A');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
@@ -314,11 +314,11 @@ TEST_F(PreBindRunTest, EveryPluginHasItsOwnDeadline) {
   Cast("ABc");
   Start();
   stage_.AdvanceTime(kSecond);
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']) && BERTH_CANCELED(shown_['B']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']) && BERTH_IS_CANCELLED(shown_['B']));
   Answer('A');
   Answer('B');
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
-  EXPECT_FALSE(BERTH_CANCELED(shown_['C']));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(shown_['C']));
   stage_.AdvanceTime(2 * kSecond);
   EXPECT_THAT(TakeLog(),
               ElementsAre("Error: running PreBind plugin \"puppet.C\": no answer within 2s"));

@@ -65,6 +65,8 @@ TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
 TEST_F(ServicesTest, HostHasNameAndVersion) {
   EXPECT_EQ(Text(abi()->name), "berth");
   EXPECT_EQ(abi()->struct_size, sizeof(berth_host));
+  EXPECT_EQ(abi()->hash_key[0], Interner::kFixedKey[0]);
+  EXPECT_EQ(abi()->hash_key[1], Interner::kFixedKey[1]);
   EXPECT_EQ(abi()->abi_major, BERTH_ABI_MAJOR);
   EXPECT_EQ(abi()->abi_minor, BERTH_ABI_MINOR);
 }

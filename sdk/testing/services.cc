@@ -13,6 +13,7 @@
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/object_spec.h>
+#include <berth/testing/part_hash.h>
 #include <berth/testing/report.h>
 #include <berth/testing/services.h>
 #include <berth/testing/table.h>
@@ -29,6 +30,8 @@ Services::Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*i
   host_.version = ToAbi("1");
   host_.get_service = &GetService;
   host_.fault = &NoteFault;
+  host_.hash_key[0] = kHashKey[0];
+  host_.hash_key[1] = kHashKey[1];
 }
 
 Services::~Services() {

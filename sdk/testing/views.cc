@@ -157,16 +157,16 @@ const berth_resources* ViewBuilder::Resources(const Amounts& amounts) {
   for (const auto& [name, value] : amounts) {
     if (name == "cpu") {
       out.milli_cpu = value;
-      out.present |= BERTH_RESOURCE_CPU;
+      out.present |= BERTH_PRESENT_CPU;
     } else if (name == "memory") {
       out.memory = value;
-      out.present |= BERTH_RESOURCE_MEMORY;
+      out.present |= BERTH_PRESENT_MEMORY;
     } else if (name == "ephemeral-storage") {
       out.ephemeral_storage = value;
-      out.present |= BERTH_RESOURCE_EPHEMERAL_STORAGE;
+      out.present |= BERTH_PRESENT_EPHEMERAL_STORAGE;
     } else if (name == "pods") {
       out.pods = value;
-      out.present |= BERTH_RESOURCE_PODS;
+      out.present |= BERTH_PRESENT_PODS;
     } else {
       scalars.push_back({Id(name), 0, value});
     }

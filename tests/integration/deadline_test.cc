@@ -109,9 +109,9 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     Puppet& puppet = stage.Add(name, {Point::kPreBind});
     puppet.pre_flight = [&](const berth_binding& binding, berth_status*) {
       deadline_ns = binding.deadline_ns;
-      EXPECT_FALSE(BERTH_CANCELED(&binding));
+      EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
       RunFor(watchdog, kSecond);
-      was_cancelled = BERTH_CANCELED(&binding);
+      was_cancelled = BERTH_IS_CANCELLED(&binding);
       return BERTH_SUCCESS;
     };
     stage.Build();
@@ -121,7 +121,7 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
     EXPECT_EQ(deadline_ns, stage.clock().NowNs() + kSecond);
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // The call has ended.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The call has ended.
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " PreBind deadline"));
   }
 }
@@ -138,9 +138,9 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     Puppet& puppet = stage.Add(name, {Point::kBind});
     puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
       RunFor(watchdog, kSecond - 1);
-      EXPECT_FALSE(BERTH_CANCELED(&binding));
+      EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
       RunFor(watchdog, kSecond);
-      was_cancelled = BERTH_CANCELED(&binding);
+      was_cancelled = BERTH_IS_CANCELLED(&binding);
       promise = done;
       return BERTH_PENDING;
     };
@@ -149,7 +149,7 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     BindRun run(*binding, stage.calls(), End());
     run.Start();
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // The answer is still wanted.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The answer is still wanted.
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " Bind deadline"));
     Stage::Complete(promise, {BERTH_SUCCESS});
     stage.Drain();
@@ -188,7 +188,7 @@ TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
   stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
                                                     berth_status*) {
-    EXPECT_TRUE(BERTH_CANCELED(&binding));
+    EXPECT_TRUE(BERTH_IS_CANCELLED(&binding));
     RunFor(watchdog, kSecond);
     return BERTH_CANCELLED;
   };
@@ -197,7 +197,7 @@ TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   binding->Cancel();
   BindRun run(*binding, stage_.calls(), End());
   run.Start();
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
 }
 
 // AsyncCall enforces the deadline of calls on the pool.
@@ -206,7 +206,7 @@ TEST_F(DeadlineTest, TheWatchdogIgnoresCallsOnThePool) {
   stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
                                                        berth_status*) {
     RunFor(watchdog, 100 * kSecond);
-    EXPECT_FALSE(BERTH_CANCELED(&binding));
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
     return BERTH_SUCCESS;
   };
   stage_.Build();

@@ -64,7 +64,10 @@ TEST_F(PluginInstanceTest, HasOnlyTheDeclaredPoints) {
   ASSERT_NE(instance.filter()->dependence, nullptr);
   EXPECT_EQ(instance.filter()->dependence->cluster, static_cast<uint32_t>(BERTH_DEPENDS_NODE));
   ASSERT_NE(instance.score(), nullptr);
-  EXPECT_EQ(instance.score()->dependence, nullptr);
+  ASSERT_NE(instance.score()->dependence, nullptr);
+  EXPECT_EQ(instance.score()->dependence->cluster,
+            static_cast<uint32_t>(BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS))
+      << "NODE_PODS implies NODE";
   EXPECT_EQ(instance.pre_enqueue(), nullptr);
   EXPECT_EQ(instance.enqueue_extensions(), nullptr);
   EXPECT_EQ(instance.queue_sort(), nullptr);

@@ -134,6 +134,8 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 static berth_dependence dependence = {.struct_size = sizeof(berth_dependence),
                                       .cluster = BERTH_DEPENDS_NODE,
                                       .pod_parts = BERTH_PART(LABELS)};
+static berth_dependence on_pods = {.struct_size = sizeof(berth_dependence),
+                                   .cluster = BERTH_DEPENDS_NODE_PODS};
 static berth_filter filter;
 /* A struct of a later header, with one more member than in the header of this host. */
 static struct {
@@ -196,6 +198,7 @@ static void FillTables(void) {
   memset(&score, 0, sizeof score);
   score.score.struct_size = sizeof score;
   score.score.score = Score;
+  score.score.dependence = &on_pods;
   score.score.normalize_mode =
       Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
   if (Breaks("normalize-unknown")) score.score.normalize_mode = 99;

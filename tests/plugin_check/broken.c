@@ -15,10 +15,18 @@
 #define BREAKS_ARGS_OF_TWO
 #endif
 
+/* These variants score a node by the pods on another one. */
+#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN || \
+    defined BREAKS_NOTHING_WITH_AN_INDEX
+#define KNOWS_NEIGHBOURS
+#endif
+
 #ifdef BREAKS_NOTHING_AFTER_UNRESERVE
 #define MORE_POINTS_TEXT ",\"berth.reserve/1\",\"berth.pre_bind/1\""
 #elif defined BREAKS_NOTHING_AFTER_POST_BIND
 #define MORE_POINTS_TEXT ",\"berth.bind/1\",\"berth.post_bind/1\""
+#elif defined KNOWS_NEIGHBOURS
+#define MORE_POINTS_TEXT ",\"berth.changes/1\""
 #else
 #define MORE_POINTS_TEXT ""
 #endif
@@ -64,18 +72,7 @@ typedef struct State {
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
     defined BREAKS_SILENCE
-__attribute__((constructor)) static void RunOnLoad(void) {
-#ifdef BREAKS_LOADING
-  abort();
-#elif defined BREAKS_LOADING_BY_EXIT
-  exit(0);
-#elif defined BREAKS_LOADING_FOR_EVER
-  for (;;) pause();
-#else
-  printf("hello from the constructor\n");
-  fflush(stdout);
-#endif
-}
+#include "loading.h"
 #endif
 
 typedef struct Instance {
@@ -84,6 +81,10 @@ typedef struct Instance {
   const berth_timer* timer;
   const berth_columns* columns;
   pthread_t thread;
+  uint64_t sequence; /* The number of the last change of pods. */
+  uint64_t last_bucket;
+  uint64_t changed_at[64];
+  int64_t pods[64];
 } Instance;
 
 #if defined BREAKS_CREATE
@@ -115,6 +116,9 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 
 #ifdef COUNTS_RACKS
 #include "racks.h"
+#endif
+#ifdef KNOWS_NEIGHBOURS
+#include "neighbours.h"
 #endif
 #if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
 #include "reservations.h"
@@ -262,6 +266,9 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
     out[i] = I64(block, 0, i);
+#ifdef KNOWS_NEIGHBOURS
+    out[i] = PodsBeside(self, block->rows[i]);
+#endif
 #ifdef BREAKS_SCORES
     out[i] = 101;
 #elif defined BREAKS_NOTHING_IS_REJECTED
@@ -312,15 +319,18 @@ enum { kDependsOn = BERTH_DEPENDS_NODE };
 #endif
 static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsOn,
                                              BERTH_PART(REQUESTS), NULL, NULL};
+#ifndef KNOWS_NEIGHBOURS
+#define kScoreDependence kDependence
+#endif
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
 static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
 #ifdef BREAKS_SCORES
 static const berth_score kScore = {
-    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
+    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kScoreDependence, Score, NULL};
 #else
 static const berth_score kScore = {
-    sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kDependence, Score, NULL};
+    sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kScoreDependence, Score, NULL};
 #endif
 static const berth_event_interest kInterests[] = {
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
@@ -350,6 +360,8 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   if (strcmp(id, BERTH_POINT_ENQUEUE_EXTENSIONS) == 0) return &kEnqueue;
 #ifdef FIRST_ID
   if (strcmp(id, FIRST_ID) == 0) return &kFirst;
+#endif
+#ifdef SECOND_ID
   if (strcmp(id, SECOND_ID) == 0) return &kSecond;
 #endif
   return NULL;
@@ -377,21 +389,7 @@ static void Destroy(berth_plugin* plugin) {
 }
 
 #ifdef BREAKS_SILENCE
-/* Prints, and forks a child process that keeps all its files open until the file that the test
- * names exists. If the child gives up waiting, it creates a file with the suffix ".late". */
-static void PrintAndForkChild(void) {
-  static int done = 0;
-  const char* path = getenv("BERTH_TEST_RELEASE");
-  char late[4096];
-  if (done++ != 0 || path == NULL) return;
-  printf("hello from the plugin\n");
-  fflush(stdout);
-  if (fork() != 0) return;
-  for (int i = 0; i < 3000 && access(path, F_OK) != 0; ++i) usleep(10000);
-  snprintf(late, sizeof late, "%s.late", path);
-  if (access(path, F_OK) != 0) close(open(late, O_WRONLY | O_CREAT, 0600));
-  _exit(0);
-}
+#include "silence.h"
 #endif
 
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
@@ -452,7 +450,9 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER,
                                       BERTH_POINT_SCORE,
                                       BERTH_POINT_ENQUEUE_EXTENSIONS,
                                       FIRST_ID,
+#ifdef SECOND_ID
                                       SECOND_ID,
+#endif
                                       NULL};
 #else
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,

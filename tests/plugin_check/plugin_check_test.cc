@@ -54,6 +54,8 @@ constexpr struct {
     {"dependence_at_run_time", "dependence", "depends on the pods on nodes"},
     {"dependence_on_pod", "dependence", "depends on the pod's PRIORITY"},
     {"dependence_on_pods", "dependence", "depends on the pods on nodes"},
+    {"dependence_of_changed", "dependence", "changed reports that no result differs, but leaves"},
+    {"dependence_of_token", "dependence", "rows, but leaves out a row whose result differs"},
     {"hints", "hints", "depends on the pod's PRIORITY"},
     {"slots", "slots", "Filter changes it"},
     {"slot_bounds", "slots", "writes outside its 16 bytes"},
@@ -255,9 +257,12 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
 }
 
 TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
-  std::vector<std::string> libraries = {
-      Broken("nothing"), Broken("nothing_with_a_cache"), Broken("nothing_with_a_thread"),
-      Broken("nothing_after_unreserve"), Broken("nothing_after_post_bind")};
+  std::vector<std::string> libraries = {Broken("nothing"),
+                                        Broken("nothing_with_a_cache"),
+                                        Broken("nothing_with_a_thread"),
+                                        Broken("nothing_with_an_index"),
+                                        Broken("nothing_after_unreserve"),
+                                        Broken("nothing_after_post_bind")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }

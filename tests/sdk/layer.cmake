@@ -1,7 +1,7 @@
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test
   SOURCES args_test.cc claims_test.cc guard_test.cc nodes_test.cc points_test.cc selectors_test.cc
-          services_test.cc status_test.cc values_test.cc
+          services_test.cc signer_test.cc state_test.cc status_test.cc values_test.cc
   DEPENDS berth::testing
   LABELS unit)
 

@@ -132,7 +132,7 @@ TEST(Cycle, BindsColumnsThatDependOnThePod) {
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
   testing::RecordedStatus recorded;
-  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
+  Cycle cycle(pod.cycle, services, recorded.abi(), {nullptr, "PreFilter"});
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
 
@@ -158,7 +158,7 @@ TEST(Cycle, RejectsAColumnOfAnotherType) {
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
   testing::RecordedStatus recorded;
-  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
+  Cycle cycle(pod.cycle, services, recorded.abi(), {nullptr, "PreFilter"});
   EXPECT_FALSE(cycle.TryBind<int64_t>("label:zone"));
   EXPECT_TRUE(cycle.TryBind<berth_id>("label:zone"));
   EXPECT_FALSE(cycle.TryBind<uint32_t>("req:cpu"));

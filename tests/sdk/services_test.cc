@@ -137,7 +137,7 @@ TEST_F(ObjectsTest, ChangesCallTheWatchMethod) {
   EXPECT_EQ(fault_.text(), "a watch: gone");
 }
 
-TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledOnDestruction) {
+TEST_F(HostTest, TimersFireOncePerStartAndAreCancelledOnDestruction) {
   int fired = 0;
   {
     Timer timer(host_.timers(), [&] { ++fired; });
@@ -147,10 +147,10 @@ TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledOnDestruction) {
     small_.fire(small_.fire_to);
     EXPECT_EQ(fired, 1);
     EXPECT_FALSE(timer.running());
-    EXPECT_EQ(small_.timers_canceled, 0U);
+    EXPECT_EQ(small_.timers_cancelled, 0U);
     EXPECT_TRUE(timer.Start(5s).ok());
   }
-  EXPECT_EQ(small_.timers_canceled, 1U);
+  EXPECT_EQ(small_.timers_cancelled, 1U);
   EXPECT_EQ(host_.timers().Now(), 42ns);
   EXPECT_EQ(host_.timers().WallNow(), 43ns);
 }
@@ -179,7 +179,7 @@ TEST_F(HostTest, RequestsAreAnsweredOnce) {
 }
 
 TEST_F(HostTest, ARejectedBindKeepsTheDone) {
-  const Binding binding(cycle_.binding, nullptr);
+  const Binding binding(cycle_.binding, {nullptr, "Bind"});
   small_.api_code = BERTH_UNSUPPORTED;
   Done done(services_, completion_.abi());
   EXPECT_EQ(host_.api().Bind(binding, done).code(), BERTH_UNSUPPORTED);

@@ -52,7 +52,8 @@ class SmallHost {
              Str(std::string_view("small")),
              Str(std::string_view("1")),
              &GetService,
-             &NoteFault};
+             &NoteFault,
+             {1, 2}};
   }
   SmallHost(const SmallHost&) = delete;
   SmallHost& operator=(const SmallHost&) = delete;
@@ -78,7 +79,7 @@ class SmallHost {
   void* answer_to = nullptr;
   void (*fire)(void* to) = nullptr;
   void* fire_to = nullptr;
-  uint32_t timers_canceled = 0;
+  uint32_t timers_cancelled = 0;
   std::vector<const berth_object*> objects;
   void (*changed)(void* to, const berth_object* old, const berth_object* now) = nullptr;
   void* changed_to = nullptr;
@@ -179,7 +180,7 @@ inline berth_code StartTimer(const berth_host* host, int64_t /*after_ns*/, void 
   return BERTH_SUCCESS;
 }
 inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexcept {
-  ++Of(host).timers_canceled;
+  ++Of(host).timers_cancelled;
   return BERTH_SUCCESS;
 }
 inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/, berth_str /*ns*/,
@@ -310,7 +311,7 @@ struct SmallCycle {
   berth_resources request = {};
   berth_affinity affinity = {};
   berth_pod pod = {};
-  State state = {};
+  ::berth::internal::StateSlot<State> state = State{};
   void* slots[1] = {&state};
   uint32_t cancel = 0;
   berth_cycle cycle = {};

@@ -41,7 +41,7 @@ class DeviceGuard : public berth::Plugin {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<State>().devices = cycle.Bind<int64_t>(column_);
+    cycle.Emplace<State>().devices = cycle.Bind<int64_t>(column_);
     return berth::Status::Success();
   }
 

@@ -65,7 +65,7 @@ class RackPower : public berth::Plugin {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all,
                           berth::PreFilterOut& /*out*/) {
-    State& state = cycle.State<State>();
+    State& state = cycle.Emplace<State>();
     state.pod_watts = Draw(cycle.pod().scalar_requests());
     if (state.pod_watts == 0) return berth::Status::Skip();
     all.ForEach<Columns>([&](const Node& node) { state.racks[node[Rack{}]] += node[Watts{}]; });

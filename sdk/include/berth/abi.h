@@ -283,7 +283,7 @@ typedef struct berth_spread {
  * `scalars`. */
 typedef struct berth_resources {
   uint32_t struct_size;
-  uint32_t present; /* BERTH_RESOURCE_* bits: the members that the object names */
+  uint32_t present; /* BERTH_PRESENT_* bits: the members that the object names */
   int64_t milli_cpu;
   int64_t memory;            /* bytes */
   int64_t ephemeral_storage; /* bytes */
@@ -291,10 +291,10 @@ typedef struct berth_resources {
   berth_array scalars; /* berth_quantity, sorted by name id: extended resources, huge pages, ... */
 } berth_resources;
 enum {
-  BERTH_RESOURCE_CPU = 1,
-  BERTH_RESOURCE_MEMORY = 2,
-  BERTH_RESOURCE_EPHEMERAL_STORAGE = 4,
-  BERTH_RESOURCE_PODS = 8
+  BERTH_PRESENT_CPU = 1,
+  BERTH_PRESENT_MEMORY = 2,
+  BERTH_PRESENT_EPHEMERAL_STORAGE = 4,
+  BERTH_PRESENT_PODS = 8
 };
 
 enum { BERTH_PROTOCOL_TCP = 1, BERTH_PROTOCOL_UDP, BERTH_PROTOCOL_SCTP };
@@ -470,8 +470,9 @@ typedef struct berth_pod {
   uint32_t phase;
   int64_t started_ns;
   berth_array conditions; /* berth_condition */
-  /* uint64_t: the hash of each part, indexed by BERTH_PART_*. Within this process, equal parts have
-   * equal hashes. */
+  /* uint64_t: the hash of each part, indexed by BERTH_PART_*. Equal parts have equal hashes within
+   * this process. The hashes have a random key of the process: they differ in every process, and an
+   * author of objects cannot choose parts that have the same hash. */
   berth_array part_hashes;
 } berth_pod;
 
@@ -629,13 +630,13 @@ typedef struct berth_cycle {
   uint64_t id;            /* the attempt's number; increases with every attempt */
   const berth_pod* pod;   /* node_name is 0 */
   void* const* slots;     /* this instance's cycle state, in the order of berth_plugin.slots */
-  const uint32_t* cancel; /* see BERTH_CANCELED */
+  const uint32_t* cancel; /* see BERTH_IS_CANCELLED */
   int64_t deadline_ns; /* the deadline of this call, on the clock of berth_timer.now_ns; 0: none */
   const void* host;    /* for the host only */
 } berth_cycle;
 /* True when the host no longer needs the answer for a berth_cycle or berth_binding: return
  * BERTH_CANCELLED. It costs one relaxed atomic load; test it every few hundred nodes. */
-#define BERTH_CANCELED(cycle) (__atomic_load_n((cycle)->cancel, __ATOMIC_RELAXED) != 0)
+#define BERTH_IS_CANCELLED(cycle) (__atomic_load_n((cycle)->cancel, __ATOMIC_RELAXED) != 0)
 
 /* A piece of cycle state: memory in the host's arena, one per cycle and instance. It is constructed
  * before PreFilter (or before the plugin's first extension point) and destroyed when the pod has
@@ -656,31 +657,58 @@ typedef struct berth_slot {
 } berth_slot;
 
 /* ---- What an answer depends on --------------------------------------------------------------- */
-/* Declared for each Filter and each Score. The host reuses an answer for pods whose named parts are
- * equal, on nodes that have not changed. If nothing is declared (a NULL pointer), the answers of
- * this plugin are never reused; other plugins are not affected. */
+/* Declared for each Filter and each Score. The host reuses an answer for pods whose named parts and
+ * signatures are equal, on nodes that have not changed. If nothing is declared (a NULL pointer),
+ * the answers of this plugin are never reused; other plugins are not affected. */
 enum {
-  BERTH_DEPENDS_NODE = 1,      /* the node: columns marked "no", berth_block.nodes */
-  BERTH_DEPENDS_NODE_PODS = 2, /* also the pods on the node */
-  BERTH_DEPENDS_OTHER = 4 /* also anything else: other nodes, objects, the plugin's own index */
+  BERTH_DEPENDS_NODE = 1, /* the node: columns marked "no", berth_block.nodes */
+  /* the node and the pods on it. Implies NODE: without NODE it means the same */
+  BERTH_DEPENDS_NODE_PODS = 2,
+  /* also anything else: other nodes, objects, time, the plugin's own index. What the signature
+   * covers need not be declared */
+  BERTH_DEPENDS_OTHER = 4
 };
-enum { BERTH_CHANGED_NONE = 0, BERTH_CHANGED_ROWS = 1, BERTH_CHANGED_ALL = 2 };
+enum {
+  BERTH_CHANGED_NONE = 0,
+  BERTH_CHANGED_ROWS = 1, /* only the rows that were passed to put_rows */
+  BERTH_CHANGED_ALL = 2   /* treat a value that you do not know as this one */
+};
+/* A hash of 128 bits. Frozen. */
+typedef struct berth_signature {
+  uint64_t low;
+  uint64_t high;
+} berth_signature;
+/* Receives `count` rows, in any order. A row may be passed several times; a row without a node is
+ * ignored. */
+typedef void (*berth_put_rows)(void* to, const uint32_t* rows, uint64_t count) BERTH_NOEXCEPT;
 typedef struct berth_dependence {
   uint32_t struct_size;
   uint32_t cluster; /* BERTH_DEPENDS_* */
   /* BERTH_PART(..) | ..; include the parts that the cycle state is built from */
   uint64_t pod_parts;
-  /* Returns a hash of everything that the answers depend on and that the masks cannot express, from
-   * the pod or from what PreFilter computed for it. NULL: the masks are complete.
-   * Called:    after PreFilter, at most once per cycle.
+  /* Writes a hash of everything that the answers depend on and that the masks cannot express: of
+   * the pod, of what PreFilter or PreScore computed for it, of other objects. The host reuses an
+   * answer without comparing anything else, so use a hash with a key that authors of objects do
+   * not know, such as SipHash with berth_host.hash_key. NULL: the masks are complete.
+   * Called:    Filter's after PreFilter, Score's after PreScore (after PreFilter if the plugin has
+   *            no PreScore); at most once per cycle and point.
    * Threading: [cycle].
-   * Returns:   BERTH_SUCCESS, or BERTH_SKIP: the answers are not reused. */
-  berth_code (*sign)(void* self, const berth_cycle* cycle, uint64_t* signature) BERTH_NOEXCEPT;
-  /* For BERTH_DEPENDS_OTHER: reports what changed for this pod since the change numbered `since`
-   * (see berth_change.sequence). Returns BERTH_CHANGED_*; for ROWS it calls `put_row` once for each
-   * changed row. NULL: every answer may have changed. Threading: [cycle]. */
-  uint32_t (*changed)(void* self, uint64_t since, const berth_cycle* cycle,
-                      void (*put_row)(void* to, uint32_t row), void* to) BERTH_NOEXCEPT;
+   * Returns:   BERTH_SUCCESS, or BERTH_SKIP: the answers are not reused in this cycle. */
+  berth_code (*sign)(void* self, const berth_cycle* cycle,
+                     berth_signature* signature) BERTH_NOEXCEPT;
+  /* For BERTH_DEPENDS_OTHER: returns which answers for the pod of this cycle may differ from the
+   * answers in the state that `*token` names, for another reason than a change of the row itself
+   * that NODE and NODE_PODS declare. The token is the plugin's own, for example the number of the
+   * last change that it applied. In: the state from which the reused answers come, as this function
+   * wrote it; 0 at first: there are no such answers, and the result is ignored. Out: the state now.
+   * The host asks with a token only for pods that are equal in the named parts and the signature.
+   * It may keep several tokens at once and ask with any of them. For ROWS the plugin calls
+   * `put_rows` any number of times. NULL: every answer may have changed.
+   * Called:    after `sign`, if there is one; Filter's after PreFilter, Score's after PreScore.
+   * Threading: [cycle].
+   * Returns:   BERTH_CHANGED_*. */
+  uint32_t (*changed)(void* self, const berth_cycle* cycle, uint64_t* token,
+                      berth_put_rows put_rows, void* to) BERTH_NOEXCEPT;
 } berth_dependence;
 
 /* ---- Extension points ------------------------------------------------------------------------ */
@@ -1115,6 +1143,9 @@ struct berth_host {
    * counts it against the plugin, at the extension point at which the plugin is being called.
    * `what` states why. Threading: [any]. */
   void (*fault)(const struct berth_host* host, berth_str what) BERTH_NOEXCEPT;
+  /* A random key of this process, for hashes of data that others choose: signatures, and tables
+   * that are keyed by names of objects. Do not write it to a log or an object. */
+  uint64_t hash_key[2];
 };
 
 /* Log. Threading: [any]. Test `*level` first, with a relaxed atomic load: messages below it are

@@ -57,7 +57,7 @@ struct BindPoint {
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        const Binding wrapped = instance.Wrap(*binding);
+        const Binding wrapped = instance.Wrap(*binding, "Bind");
         if constexpr (kNow<P>) {
           return AnswerNow(instance.plugin().Bind(wrapped), status);
         } else {

@@ -112,7 +112,7 @@ struct FilterPoint {
                            berth_filter_out* out, berth_status* status) noexcept {
       const I& instance = *static_cast<const I*>(self);
       return Guard(instance.fault, status, [&]() -> berth_code {
-        const Cycle wrapped = instance.Wrap(*cycle, status);
+        const Cycle wrapped = instance.Wrap(*cycle, status, "Filter");
         const Block<typename P::Columns> nodes(*block);
         if constexpr (FiltersNode<P>) {
           FilterNodes(instance.plugin(), wrapped, nodes, out->codes, out->reasons);
@@ -126,7 +126,7 @@ struct FilterPoint {
 
    private:
     void Depend(const Dependence& on) {
-      dependence = DependenceCalls<I>::Fill(on);
+      dependence = DependenceCalls<I>::OfFilter(on);
       abi.dependence = &dependence;
     }
   };

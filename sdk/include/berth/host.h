@@ -13,6 +13,8 @@
 #include <berth/internal/services.h>
 #include <berth/scheduling.h>
 #include <berth/services.h>
+#include <berth/signer.h>
+#include <berth/siphash.h>
 #include <berth/span.h>
 
 namespace berth {
@@ -41,6 +43,10 @@ class Host {
     const berth_strings* strings = services_->strings;
     return strings == nullptr ? std::string_view() : Str(strings->text(services_->host, id));
   }
+
+  // Returns the random key of this process for hashes of data that others choose.
+  HashKey hash_key() const { return {services_->host->hash_key[0], services_->host->hash_key[1]}; }
+  Signer NewSigner() const { return Signer(hash_key()); }
 
   Log log() const { return Log(*services_); }
   Metrics metrics() const { return Metrics(*services_); }

@@ -61,6 +61,8 @@
 #include <berth/score.h>
 #include <berth/selectors.h>
 #include <berth/services.h>
+#include <berth/signer.h>
+#include <berth/siphash.h>
 #include <berth/span.h>
 #include <berth/status.h>
 #include <berth/value.h>
@@ -96,9 +98,12 @@ class Plugin {
 
   using Columns = berth::Columns<>;
   using Args = NoArgs;
-  // The plugin's state in one pod's cycle. It is constructed for the cycle, cloned by its copy
-  // constructor, and destroyed when the pod has left the binding cycle. See Cycle::State.
-  struct State {};
+  // The plugin's state in one pod's cycle. Cycle::Emplace constructs it, usually in PreFilter; the
+  // host clones it with its copy constructor, and destroys it when the pod has left the binding
+  // cycle. See Cycle::State.
+  using State = internal::NoState;
+  // The state that PreScore emplaces, for a plugin that has both PreFilter and PreScore.
+  using ScoreState = internal::NoScoreState;
 
  protected:
   Plugin() = default;

@@ -141,7 +141,7 @@ struct ScorePoint {
                            int64_t* out, berth_status* status) noexcept {
       const I& instance = *static_cast<const I*>(self);
       return Guard(instance.fault, status, [&]() -> berth_code {
-        const Cycle wrapped = instance.Wrap(*cycle, status);
+        const Cycle wrapped = instance.Wrap(*cycle, status, "Score");
         const Block<typename P::Columns> nodes(*block);
         if constexpr (ScoresNode<P>) {
           ScoreNodes(instance.plugin(), wrapped, nodes, out);
@@ -156,7 +156,7 @@ struct ScorePoint {
                                    berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "NormalizeScore");
         Scores all(*scores);
         return Answer(instance.plugin().NormalizeScore(wrapped, all), status);
       });
@@ -164,7 +164,7 @@ struct ScorePoint {
 
    private:
     void Depend(const Dependence& on) {
-      dependence = DependenceCalls<I>::Fill(on);
+      dependence = DependenceCalls<I>::OfScore(on);
       abi.dependence = &dependence;
     }
   };

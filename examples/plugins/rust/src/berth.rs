@@ -179,11 +179,15 @@ abi_structs! {
         destroy: Option<unsafe extern "C" fn(*mut c_void)>,
     }
 
+    struct berth_signature { low: u64, high: u64, }
+
     struct berth_dependence {
         struct_size: u32,
         cluster: u32,
         pod_parts: u64,
-        sign: Option<unsafe extern "C" fn(*mut c_void, *const berth_cycle, *mut u64) -> berth_code>,
+        sign: Option<
+            unsafe extern "C" fn(*mut c_void, *const berth_cycle, *mut berth_signature) -> berth_code,
+        >,
         changed: Option<unsafe extern "C" fn()>,
     }
 
@@ -232,6 +236,7 @@ abi_structs! {
             *const berth_host, *const c_char, *mut *const c_void,
         ) -> berth_code,
         fault: unsafe extern "C" fn(*const berth_host, berth_str),
+        hash_key: [u64; 2],
     }
 
     struct berth_strings {

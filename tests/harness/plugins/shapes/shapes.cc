@@ -96,7 +96,7 @@ class Devices : public berth::Plugin {
     if (scalars.count == 0) return berth::Status::Skip();
     const auto* first = BERTH_AT(berth_quantity, scalars, 0);
     const std::string name(host_.Text(first->name));
-    State& state = cycle.State<State>();
+    State& state = cycle.Emplace<State>();
     state.wanted = first->value;
     state.alloc = cycle.Bind<int64_t>("alloc:" + name);
     state.used = cycle.Bind<int64_t>("req:" + name);

@@ -32,7 +32,7 @@ class Thrower : public berth::Plugin {
   struct State {
     bool throws = false;
 
-    State() noexcept = default;
+    State() = default;
     State(const State& other) {
       if (other.throws) throw std::runtime_error("thrown at clone");
     }
@@ -59,7 +59,7 @@ class Thrower : public berth::Plugin {
   }
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<State>().throws = at_ == "clone";
+    cycle.Emplace<State>().throws = at_ == "clone";
     return Succeed("PreFilter");
   }
   berth::Status AddPod(berth::Cycle& /*cycle*/, const berth::Pod& /*pod*/, const Node& /*node*/) {
