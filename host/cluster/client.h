@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "host/api/objects.h"
@@ -155,18 +156,38 @@ struct Lease {
   int64_t renew_ns = 0;
 };
 
-// The media type of a PATCH request.
-enum class PatchKind : uint8_t {
-  kMerge,           // application/merge-patch+json (RFC 7396).
-  kStrategicMerge,  // application/strategic-merge-patch+json: lists with a merge key are merged.
-};
+// Media types.
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kMergePatch = "application/merge-patch+json";  // RFC 7396.
+// A merge patch that merges the elements of lists that have a merge key.
+inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 
 struct ApiRequest {
-  std::string verb;        // "GET", "POST", "PUT", "PATCH", "DELETE".
-  std::string path;        // The path with its query, such as "/api/v1/persistentvolumes/pv-1".
-  std::string body;        // JSON.
-  int64_t timeout_ns = 0;  // 0 selects the default of the client.
-  PatchKind patch = PatchKind::kMerge;
+  std::string verb;  // "GET", "POST", "PUT", "PATCH", "DELETE".
+  std::string path;  // The path with its query, such as "/api/v1/persistentvolumes/pv-1".
+  std::string body;
+  int64_t timeout_ns = 0;         // 0 selects the default of the client.
+  std::string content_type = {};  // The media type of the body; see ContentType().
+
+  // Returns the media type of the body. If none is set, it is JSON, and a merge patch for PATCH.
+  std::string_view ContentType() const {
+    if (!content_type.empty()) return content_type;
+    return verb == "PATCH" ? kMergePatch : kJson;
+  }
+};
+
+// The answer to an ApiRequest.
+struct ApiResponse {
+  // An error if the server did not respond, or responded with an error. The message is that of the
+  // Status object in the body; if the body is none, it names the HTTP status.
+  Status status = {};
+  uint32_t http_status = 0;    // 0: the server did not respond.
+  int64_t retry_after_ns = 0;  // The header Retry-After; 0: not given.
+  std::string content_type = {};
+  std::string body = {};  // As received.
+
+  // Returns the answer to a request to which no server responded.
+  static ApiResponse None(Status error) { return {.status = std::move(error)}; }
 };
 
 // Callbacks that receive the result of a request. A callback may be empty if the caller does not
@@ -174,6 +195,7 @@ struct ApiRequest {
 using StatusCallback = std::function<void(Status)>;
 template <class T>
 using ResultCallback = std::function<void(Result<T>)>;
+using ResponseCallback = std::function<void(ApiResponse)>;
 
 // ---- The client ---------------------------------------------------------------------------------
 
@@ -256,11 +278,9 @@ class Client {
   virtual void CreateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
   virtual void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
 
-  // Sends any other request with a JSON body and returns the JSON response. It serves plugins that
-  // write their own objects.
-  // Errors: the message is the server's response, a Status object (meta/v1) as JSON; or plain text
-  //         if the error did not come from a server.
-  virtual void Request(ApiRequest request, ResultCallback<std::string> answer) = 0;
+  // Sends any other request and returns the response. It serves plugins that write their own
+  // objects.
+  virtual void Request(ApiRequest request, ResponseCallback answer) = 0;
 
   // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
   // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,

@@ -10,16 +10,16 @@ namespace {
 constexpr berth_api kApi = {
     sizeof(berth_api),
     0,
-    [](const berth_host*, const berth_binding*, berth_done*) noexcept -> berth_code {
+    [](const berth_host*, const berth_binding*, berth_done) noexcept -> berth_code {
       return BERTH_PENDING;
     },
     [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str, berth_str,
-       berth_str) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
+    [](const berth_host*, const berth_eviction*, berth_api_answer, void*) noexcept -> berth_code {
+      return BERTH_UNSUPPORTED;
+    },
+    [](const berth_host*, const berth_api_event*) noexcept -> berth_code { return BERTH_SUCCESS; },
+    [](const berth_host*, const berth_api_request*, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; }};
 constexpr berth_whatif kWhatIf = {
     sizeof(berth_whatif),
@@ -62,7 +62,11 @@ constexpr berth_metrics kNoMetrics = {
       *index = 0;
       return BERTH_SUCCESS;
     },
-    [](const berth_host*, uint32_t, const berth_str*, double) noexcept {}};
+    [](const berth_host*, uint32_t, const berth_str*, uint64_t* series) noexcept -> berth_code {
+      *series = 1;
+      return BERTH_SUCCESS;
+    },
+    [](const berth_host*, uint64_t, double) noexcept {}};
 
 }  // namespace
 

@@ -122,9 +122,13 @@ struct Evicted {
 
 void EvictP(PodLifecycle& pod, const char* message, Evicted& evicted) {
   const PodRef victim = FindInCluster(pod);
+  const berth_eviction eviction{sizeof eviction, 0, &victim->view(),
+                                AsStr(std::string_view(message))};
   const berth_code begun = pod.a().api->evict(
-      pod.a().host, &victim->view(), AsStr(std::string_view(message)),
-      [](void* to, berth_code code, berth_str) { static_cast<Evicted*>(to)->code = code; },
+      pod.a().host, &eviction,
+      [](void* to, const berth_api_result* result) noexcept {
+        static_cast<Evicted*>(to)->code = result->code;
+      },
       &evicted);
   ASSERT_EQ(begun, BERTH_SUCCESS);
 }

@@ -71,7 +71,8 @@ HostServices SchedulingLoop::MakeServices() {
           .client = &client_,
           .timers = &timers_,
           .clock = options_.clock,
-          .metrics = &metrics_};
+          .metrics = &metrics_,
+          .seed = options_.seed};
 }
 
 EventRouter::Options SchedulingLoop::RouterOptions() {

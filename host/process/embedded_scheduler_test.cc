@@ -115,7 +115,7 @@ TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   std::atomic<bool> inside = false;
   std::atomic<bool> was_cancelled = false;
   Stage stage;
-  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                       berth_status*) {
     inside = true;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);

@@ -99,8 +99,8 @@ TEST_F(LocalClusterTest, ServesTheApiForPlugins) {
   ApiRequest request;
   request.verb = "GET";
   request.path = "/api/v1/namespaces/red";
-  cluster_.client().Request(std::move(request), [&](const Result<std::string>& given) {
-    answer = given.ok() ? *given : given.status().ToString();
+  cluster_.client().Request(std::move(request), [&](const ApiResponse& given) {
+    answer = given.status.ok() ? given.body : given.status.ToString();
   });
   cluster_.Deliver();
   EXPECT_THAT(answer, ::testing::HasSubstr(R"("kind":"Namespace")"));

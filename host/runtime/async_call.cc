@@ -32,7 +32,7 @@ struct AsyncCall::Shared {
   const PluginInstance& instance;
   const std::shared_ptr<InstanceHost> host;
   const Point point;
-  berth_done* done = nullptr;
+  berth_done done = {nullptr, 0};  // Its id is 0 until the call has begun.
   std::atomic<int64_t> began_ns = kNotBegun;
   std::atomic<RunState> run = RunState::kQueued;
   const berth_binding* const binding;
@@ -59,7 +59,7 @@ struct AsyncCall::Shared {
   }
   // Returns true if the returned code is the answer, and false if the promise carries the answer.
   bool IsAnswer(berth_code code) const {
-    return code != BERTH_PENDING && host->promises().Close(done);
+    return code != BERTH_PENDING && host->promises().Close(done.id);
   }
 };
 
@@ -84,7 +84,7 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
 
 AsyncCall::~AsyncCall() {
   shared_->call = nullptr;
-  if (shared_->done != nullptr) plugin_.host->promises().DisallowBind(shared_->done);
+  plugin_.host->promises().DisallowBind(shared_->done.id);
   DropIfQueued();
   if (timer_ != 0) calls_.timers->Cancel(timer_);
 }
@@ -93,13 +93,14 @@ void AsyncCall::Start() {
   if (auto error = QuarantineError(plugin_, shared_->point)) return Finish(std::move(*error));
   binding_.BeginCall(index_);
   // The thread that completes the promise posts the answer.
-  shared_->done = plugin_.host->promises().Open(
+  const Promises::Id id = plugin_.host->promises().Open(
       [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
         PluginAnswer answer{.code = code};
         if (!reason.empty()) answer.reasons.emplace_back(reason);
         PostAnswer(shared, std::move(kept), std::move(answer));
       },
       shared_->point == Point::kBind ? Promises::Kind::kBind : Promises::Kind::kOther);
+  shared_->done = {plugin_.host->abi(), id};
   if (shared_->HasDeadline()) {
     started_ns_ = calls_.clock->NowNs();
     StartTimer(started_ns_ + calls_.deadline_ns);
@@ -145,7 +146,7 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
     if (!world || host.is_closed()) return host.Retain(std::move(kept));
     if (BERTH_CANCELED(shared->binding) ||
         !shared->Transition(RunState::kQueued, RunState::kRunning)) {
-      const bool open = host.promises().Close(shared->done);
+      const bool open = host.promises().Close(shared->done.id);
       return open ? PostAnswer(shared, std::move(kept),
                                {BERTH_CANCELLED, {"cancelled before it was called"}})
                   : Release(shared, std::move(kept));
@@ -225,7 +226,7 @@ void AsyncCall::OnStillWaiting(int64_t now) {
   // If a thread has just taken the call, the call gets its full deadline.
   if (!DropIfQueued()) return StartTimer(now + calls_.deadline_ns);
   AbandonThread();
-  plugin_.host->promises().Close(shared_->done);
+  plugin_.host->promises().Close(shared_->done.id);
   Finish(PluginError(
       plugin_, shared_->point,
       "no thread of the bind pool became free within " + FormatDuration(now - started_ns_)));
@@ -236,7 +237,7 @@ bool AsyncCall::DropIfQueued() {
 }
 
 void AsyncCall::AbandonThread() {
-  plugin_.host->promises().DisallowBind(shared_->done);
+  plugin_.host->promises().DisallowBind(shared_->done.id);
   if (task_ == 0) return;
   CallMonitor* monitor = plugin_.host->services().monitor;
   if (shared_->Transition(RunState::kRunning, RunState::kAbandoned) && monitor != nullptr)

@@ -39,7 +39,7 @@ class AsyncCallPoolTest : public ::testing::Test {
   AsyncCallPoolTest() {
     for (const char* name : {"puppet.Slow", "puppet.A"}) {
       stage_.Add(name, {Point::kPreBind}).pre_bind = [this](const berth_binding& binding,
-                                                            berth_done* done, berth_status*) {
+                                                            berth_done done, berth_status*) {
         shown_ = &binding;
         done_ = done;
         if (during_) during_();
@@ -67,7 +67,7 @@ class AsyncCallPoolTest : public ::testing::Test {
   TestPool pool_;
   std::function<void()> during_;
   const berth_binding* shown_ = nullptr;
-  berth_done* done_ = nullptr;
+  berth_done done_ = {};
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<AsyncCall> call_;
   std::vector<std::string> answers_;

@@ -26,7 +26,7 @@ class Scene {
   explicit Scene(Point point, const char* plugin = "puppet.A") : point_(point) {
     Puppet& puppet = stage.Add(plugin, {point});
     puppet.has_slot = true;
-    const auto play = [this](const berth_binding& given_binding, berth_done* given,
+    const auto play = [this](const berth_binding& given_binding, berth_done given,
                              berth_status* status) {
       shown = &given_binding;
       done = given;
@@ -58,7 +58,7 @@ class Scene {
   ScriptedAnswer returns;
   std::function<void()> during;  // Runs inside the plugin's function.
   const berth_binding* shown = nullptr;
-  berth_done* done = nullptr;
+  berth_done done = {};
   std::unique_ptr<Binding> binding;
   std::unique_ptr<AsyncCall> call;
   std::vector<std::string> answers;
@@ -205,14 +205,14 @@ TEST_P(AsyncCallTest, TheFirstCompletionCounts) {
 // A promise that is completed long after its call was answered has no effect on later calls either.
 TEST_P(AsyncCallTest, LateCompletionsHaveNoEffect) {
   Scene scene(GetParam());
-  std::deque<berth_done*> old;
+  std::deque<berth_done> old;
   for (int i = 0; i < 1000; ++i) {
     scene.returns = {BERTH_SUCCESS};
     scene.Start();
     old.push_back(scene.done);
     scene.returns = {BERTH_PENDING};
     scene.Start();
-    for (berth_done* done : old) Stage::Complete(done, {BERTH_ERROR, {"late"}});
+    for (berth_done done : old) Stage::Complete(done, {BERTH_ERROR, {"late"}});
     if (old.size() > 100) old.pop_front();
     Stage::Complete(scene.done, {BERTH_SUCCESS});
     scene.stage.Drain();
@@ -336,9 +336,9 @@ TEST_P(AsyncCallTest, AnUnansweredCallKeepsItsBindingUntilThePlanIsDestroyed) {
 // quiesce() is the last function in which a plugin may call its host.
 TEST(AsyncCall, CompletedInQuiesce) {
   Stage stage;
-  berth_done* pending = nullptr;
+  berth_done pending = {};
   Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
-  puppet.bind = [&](const berth_binding&, berth_done* done, berth_status*) {
+  puppet.bind = [&](const berth_binding&, berth_done done, berth_status*) {
     pending = done;
     return BERTH_PENDING;
   };
@@ -407,9 +407,9 @@ TEST(AsyncCall, AFailedCallMayNotBind) {
     stage.services().inbox = &stage.inbox();
     stage.calls().deadline_ns = kSecond;
     const berth_binding* shown = nullptr;
-    berth_done* promise = nullptr;
+    berth_done promise = {};
     Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
-    puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
       shown = &binding;
       promise = done;
       return BERTH_PENDING;

@@ -73,7 +73,7 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
       kinds_(std::move(kinds)),
       id_(services.plugin_ids.IdOf(profile, plugin)),
       what_if_(*this),
-      work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile), library)),
+      work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile))),
       log_level_(services.log_level),
       log_{sizeof(berth_log), 0, log_level_.word(), LogMessage},
       abi_{.struct_size = sizeof(berth_host),
@@ -91,15 +91,14 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
   }
 }
 
-InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
-                         const std::string& library)
+InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string the_profile)
     : plugin(std::move(the_plugin)),
       profile(std::move(the_profile)),
-      owner(library + '\n' + plugin),
       watches(host),
       timers(host),
       metrics(host),
       api_calls(std::make_shared<ApiCalls>(host)),
+      posts(std::make_shared<Posts>(host)),
       ids(host.services_.interner) {}
 
 InstanceHost::~InstanceHost() {
@@ -122,6 +121,7 @@ void InstanceHost::Close() {
   }
   watches().Close();
   timers().Close();
+  posts().Close();
   api_calls().Close();
 }
 
@@ -133,10 +133,11 @@ void InstanceHost::Retire() {
   timers().Close();
   // An instance that was not closed was never used, and expects no answers.
   api_calls().DropAll();
+  posts().DropAll();
   ClosePromises();
-  // Pool threads of a busy instance may still complete promises, so that its table is not reused.
-  if (promises_ != nullptr && !is_busy()) {
-    services_.promise_tables.GiveBack(work_->owner, promises_);
+  // A thread of the plugin may still use the objects that a busy instance retains.
+  for (auto& object : work_->refs.TakeAll()) {
+    if (is_busy()) Retain(std::move(object));
   }
   // Keep the callee id while a pool thread is still inside the plugin.
   if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
@@ -150,29 +151,8 @@ void InstanceHost::Retain(std::shared_ptr<const void> kept) {
   retained_.push_back(std::move(kept));
 }
 
-Promises& InstanceHost::promises() {
-  if (promises_ == nullptr) promises_ = services_.promise_tables.Take(work_->owner);
-  return *promises_;
-}
-
-std::vector<Promises::Answer> InstanceHost::ClosePromises() {
-  return promises_ != nullptr ? promises_->CloseAll() : std::vector<Promises::Answer>();
-}
-
 bool InstanceHost::Declared(std::string_view kind) const {
   return std::ranges::find(kinds_, kind) != kinds_.end();
-}
-
-Id InstanceHost::Intern(std::string_view text) {
-  const std::scoped_lock lock(mutex_);
-  // A plugin may intern a text many times; one reference is enough.
-  if (const Id known = services_.interner.Find(text);
-      known != kNoId && work_->interned.contains(known)) {
-    return known;
-  }
-  const Id id = work_->ids.Intern(text);
-  work_->interned.insert(id);
-  return id;
 }
 
 bool InstanceHost::IsCalledUnder(uint32_t words) const {

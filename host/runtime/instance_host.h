@@ -10,17 +10,18 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include <berth/abi.h>
 
-#include "host/base/interner.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
 #include "host/guard/point.h"
 #include "host/runtime/done.h"
+#include "host/runtime/held.h"
 #include "host/runtime/host_services.h"
+#include "host/runtime/posts.h"
+#include "host/runtime/series_table.h"
 #include "host/runtime/service_api.h"
 #include "host/runtime/service_metrics.h"
 #include "host/runtime/service_objects.h"
@@ -85,16 +86,20 @@ class InstanceHost {
   CallMonitor::CalleeId callee() const { return callee_; }
   // Returns the account that counts the instance's faults; null if faults are not counted.
   PluginFaults::Account* faults() const { return faults_.get(); }
-  // The promises of the instance. The first call, which creates the table, must be on the
-  // scheduling thread.
-  Promises& promises();
-  size_t open_promises() const { return promises_ != nullptr ? promises_->open_count() : 0; }
+  Promises& promises() const { return *promises_; }
+  // Returns a reference for callbacks that may outlive this host.
+  std::weak_ptr<Promises> weak_promises() const { return promises_; }
+  size_t open_promises() const { return promises_->open_count(); }
   // Closes all promises: see Promises::CloseAll.
-  std::vector<Promises::Answer> ClosePromises();
+  std::vector<Promises::Answer> ClosePromises() { return promises_->CloseAll(); }
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
-  // Interns a text; the id is valid until this host is retired.
-  Id Intern(std::string_view text);
+  // The ids that the plugin has interned, and the objects that it retains. REQUIRES: the host is
+  // not retired.
+  HeldIds& ids() { return work_->ids; }
+  HeldObjects& refs() { return work_->refs; }
+  // The handles of the plugin's metric series.
+  SeriesTable& series() { return series_; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
   // on other threads than the scheduling thread.
   bool IsCalledUnder(uint32_t words) const;
@@ -127,6 +132,7 @@ class InstanceHost {
   PluginTimers& timers() { return work_->timers; }
   PluginMetrics& metrics() { return work_->metrics; }
   ApiCalls& api_calls() { return *work_->api_calls; }
+  Posts& posts() { return *work_->posts; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(host->impl);
@@ -137,18 +143,17 @@ class InstanceHost {
 
   // The objects of the services that live until the instance is retired.
   struct Work {
-    Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
-         const std::string& library);
+    Work(InstanceHost& host, std::string the_plugin, std::string the_profile);
 
     const std::string plugin;
     const std::string profile;
-    const std::string owner;  // The owner of its promises: library and plugin.
     ObjectWatches watches;
     PluginTimers timers;
     PluginMetrics metrics;
     std::shared_ptr<ApiCalls> api_calls;
-    IdRefs ids;  // Guarded by mutex_, like `interned`: plugins intern on any thread.
-    std::unordered_set<Id> interned;
+    std::shared_ptr<Posts> posts;
+    HeldIds ids;
+    HeldObjects refs;
   };
 
   HostServices& services_;
@@ -162,9 +167,10 @@ class InstanceHost {
   std::atomic<bool> closed_ = false;
   std::atomic<bool> retired_ = false;
   std::atomic<uint32_t> calls_ = 0;
-  mutable std::shared_mutex uses_;      // Held shared by a HostUse on another thread.
-  std::shared_ptr<Promises> promises_;  // Null: not needed yet.
-  std::mutex mutex_;                    // Guards what follows.
+  mutable std::shared_mutex uses_;  // Held shared by a HostUse on another thread.
+  const std::shared_ptr<Promises> promises_ = std::make_shared<Promises>();
+  SeriesTable series_;
+  std::mutex mutex_;  // Guards what follows.
   std::vector<std::shared_ptr<const void>> retained_;
   WhatIfRows what_if_;
   std::unique_ptr<Work> work_;  // Null: retired.

@@ -5,6 +5,7 @@
 
 #include "host/api/objects.h"
 #include "host/base/assert.h"
+#include "host/base/hash.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/plugin_status.h"
 
@@ -26,6 +27,7 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   skip_filter = false;
   skip_score = false;
   binding_allowed_ = false;
+  random_.reset();
   added_reasons_.clear();
   columns_.clear();
   table_columns_.clear();
@@ -79,6 +81,17 @@ Result<uint32_t> PluginCycle::BindColumn(std::string_view name) {
   const auto index = static_cast<uint32_t>(known - columns_.begin());
   if (known == columns_.end()) AddColumn(*column);
   return index;
+}
+
+uint64_t PluginCycle::NextRandom() {
+  std::optional<SplitMix64>& random = shared().random_;
+  if (!random.has_value()) {
+    const InstanceHost& host = *plugin_.host;
+    uint64_t seed = HashCombine(host.services().seed, abi_.id);
+    seed = HashCombine(seed, HashBytes(host.plugin()));
+    random.emplace(HashCombine(seed, HashBytes(host.profile())));
+  }
+  return random->Next();
 }
 
 int32_t PluginCycle::AddReason(std::string_view text) {

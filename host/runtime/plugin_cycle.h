@@ -3,6 +3,7 @@
 #define BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include <berth/abi.h>
 
+#include "host/base/split_mix.h"
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/cache/private_rows.h"
@@ -46,6 +48,8 @@ class PluginCycle {
 
   // Implements berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
   Result<uint32_t> BindColumn(std::string_view name);
+  // Implements berth.random/1. A what-if continues the sequence of the attempt.
+  uint64_t NextRandom();
   void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }
 
   // Adds a reason in PreFilter and returns its bit, or -1 if the table is full.
@@ -80,6 +84,7 @@ class PluginCycle {
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   bool binding_allowed_ = false;
+  mutable std::optional<SplitMix64> random_;  // The attempt's; empty before its first use.
 };
 
 // The rows of a selection as berth_nodes, for PreFilter, PreScore and PostFilter.

@@ -143,7 +143,7 @@ class PreBindRunTest : public ::testing::Test {
       const char name = static_cast<char>(std::toupper(letter));
       Puppet& puppet = stage_.Add(std::string("puppet.") + name, {Point::kPreBind});
       puppet.is_parallel = letter == name;
-      puppet.pre_bind = [this, name](const berth_binding& binding, berth_done* done,
+      puppet.pre_bind = [this, name](const berth_binding& binding, berth_done done,
                                      berth_status* status) {
         stage_.log.emplace_back(1, name);
         done_[name] = done;
@@ -171,7 +171,7 @@ class PreBindRunTest : public ::testing::Test {
 
   Stage stage_;
   std::map<char, ScriptedAnswer> immediate_answers_;  // By plugin; the others are pending.
-  std::map<char, berth_done*> done_;
+  std::map<char, berth_done> done_;
   std::map<char, const berth_binding*> shown_;
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<PreBindRun> run_;

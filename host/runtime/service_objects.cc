@@ -6,10 +6,6 @@
 #include "host/runtime/invoke.h"
 #include "host/runtime/services.h"
 
-struct berth_object_ref {
-  berth::host::ObjectRef object;
-};
-
 namespace berth::host {
 namespace {
 
@@ -45,24 +41,7 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
   return BERTH_SUCCESS;
 }
 
-berth_object_ref* RetainObject(const berth_host* host, const berth_object* object) noexcept {
-  const HostUse instance(host);
-  return instance ? new berth_object_ref{Object::Of(*object)} : nullptr;
-}
-
-const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
-  return &ref->object->view();
-}
-
-void ReleaseObject(const berth_host* host, berth_object_ref* ref) noexcept {
-  // The object refers to texts of the host, and is not destroyed once the host is retired.
-  const HostUse instance(host);
-  if (instance) delete ref;
-}
-
-constexpr berth_objects kObjects{
-    sizeof(berth_objects), 0,          GetObject,    ListObjects, WatchObjects,
-    RetainObject,          ViewObject, ReleaseObject};
+constexpr berth_objects kObjects{sizeof(berth_objects), 0, GetObject, ListObjects, WatchObjects};
 
 }  // namespace
 

@@ -25,6 +25,8 @@ class ObjectsServiceTest : public ServicesTest {
         R"(","uid":"uid-)" + name + "\"}}");
   }
   const berth_objects& service() { return Service<berth_objects>(BERTH_SERVICE_OBJECTS); }
+  const berth_refs& refs() { return Service<berth_refs>(BERTH_SERVICE_REFS); }
+  static berth_tagged Tagged(const berth_object* object) { return {BERTH_KIND_OBJECT, 0, object}; }
 
   std::vector<std::string> List(const berth_host* host) {
     std::vector<std::string> names;
@@ -45,8 +47,8 @@ class ObjectsServiceTest : public ServicesTest {
     if (!test.retains_) return;
     for (const berth_object* object : {old, now}) {
       if (object == nullptr) continue;
-      test.refs_.push_back(test.service().retain(test.abi(), object));
-      EXPECT_EQ(test.service().view(test.refs_.back()), object);
+      EXPECT_EQ(test.refs().retain(test.abi(), Tagged(object)), BERTH_SUCCESS);
+      test.retained_.push_back(object);
     }
   }
   berth_code Watch(const char* kind = kNamespace) {
@@ -56,7 +58,7 @@ class ObjectsServiceTest : public ServicesTest {
   std::vector<std::string> changes_;
   Point at_ = kNoCall;
   bool retains_ = false;
-  std::vector<berth_object_ref*> refs_;
+  std::vector<const berth_object*> retained_;
 };
 
 TEST_F(ObjectsServiceTest, GetsAndListsDeclaredKinds) {
@@ -119,11 +121,12 @@ TEST_F(ObjectsServiceTest, AWatcherMayRetainObjects) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("red"));
   objects_.Remove(kNamespace, "", "red");
-  ASSERT_EQ(refs_.size(), 4U);
-  for (berth_object_ref* ref : refs_) {
-    EXPECT_EQ(Text(service().view(ref)->meta->name), "red");
-    service().release(abi(), ref);
+  ASSERT_EQ(retained_.size(), 4U);
+  for (const berth_object* object : retained_) {
+    EXPECT_EQ(Text(object->meta->name), "red");
+    refs().release(abi(), Tagged(object));
   }
+  EXPECT_THAT(lines_, IsEmpty());
 }
 
 TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
@@ -131,23 +134,10 @@ TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
   const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
   const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
-  berth_object_ref* ref = service().retain(abi(), red);
-  ASSERT_NE(ref, nullptr);
+  EXPECT_EQ(refs().retain(abi(), Tagged(red)), BERTH_SUCCESS);
   objects_.Remove(kNamespace, "", "red");
-  EXPECT_EQ(service().view(ref), red);
   EXPECT_EQ(Text(red->meta->name), "red");
-  service().release(abi(), ref);
-}
-
-TEST_F(ObjectsServiceTest, AnyThreadMayRetain) {
-  const ObjectRef red = Namespace("red");
-  std::thread([&] {
-    berth_object_ref* ref = service().retain(abi(), &red->view());
-    EXPECT_EQ(service().view(ref), &red->view());
-    EXPECT_EQ(red.use_count(), 2);
-    service().release(abi(), ref);
-  }).join();
-  EXPECT_EQ(red.use_count(), 1);
+  refs().release(abi(), Tagged(red));
 }
 
 TEST_F(ObjectsServiceTest, OtherThreadsMayNotLookUpObjects) {

@@ -25,6 +25,7 @@ std::span<const ServiceInfo> Services();
 
 // Lifetime: that of the process.
 const berth_strings* StringsService();
+const berth_refs* RefsService();
 const berth_columns* ColumnsService();
 const berth_metrics* MetricsService();
 const berth_objects* ObjectsService();
@@ -33,6 +34,7 @@ const berth_nominator* NominatorService();
 const berth_activate* ActivateService();
 const berth_waiting* WaitingService();
 const berth_timer* TimerService();
+const berth_random* RandomService();
 const berth_api* ApiService();
 const berth_completion* CompletionService();
 

@@ -108,16 +108,23 @@ bool VolumeIndex::MustBeInstalled(std::string_view driver) const {
 
 void VolumeIndex::OnClaim(const berth_object* old, const berth_object* now) {
   const berth_object& object = now != nullptr ? *now : *old;
-  ClaimKey key{host_.Intern(host_.Text(object.meta->ns)), limits::NameOf(object)};
+  // Every claim in the index holds its key's id.
+  const berth_id ns = host_.Intern(host_.Text(object.meta->ns));
+  ClaimKey key{ns, limits::NameOf(object)};
   if (now == nullptr) {
-    claims_.erase(key);
+    if (claims_.erase(key) != 0) host_.Release(ns);
+    host_.Release(ns);
     return;
   }
   const berth::Value claim(now->value);
-  claims_.insert_or_assign(
-      std::move(key),
-      Claim{std::string(claim["spec"]["volumeName"].AsString()),
-            std::string(berth::ClaimClass(claim)), std::string(berth::ControllerUid(*now->meta))});
+  const bool is_new =
+      claims_
+          .insert_or_assign(std::move(key),
+                            Claim{std::string(claim["spec"]["volumeName"].AsString()),
+                                  std::string(berth::ClaimClass(claim)),
+                                  std::string(berth::ControllerUid(*now->meta))})
+          .second;
+  if (!is_new) host_.Release(ns);
 }
 
 VolumeIndex::Volume VolumeIndex::ReadVolume(const berth::Value& volume) {

@@ -130,6 +130,8 @@ Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t blo
       slots_(instance),
       reasons_(instance->reasons()) {
   binder_.columns = instance->columns();
+  binder_.owner = &instance->services();
+  binder_.random = instance->cycles + 1;
   abi_.struct_size = sizeof abi_;
   abi_.flags = flags;
   abi_.id = ++instance->cycles;

@@ -86,6 +86,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
 
 Instance::~Instance() {
   if (plugin_ == nullptr) return;
+  services_.Close();
   if (plugin_->quiesce != nullptr) {
     const CallScope scope(&reporter_, "quiesce", kLoad);
     plugin_->quiesce(plugin_);

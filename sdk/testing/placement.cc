@@ -225,10 +225,9 @@ berth_binding Placement::Binding(const std::string& node) const {
   return binding;
 }
 
-berth_done* Placement::NewDone() {
-  dones_.push_back(std::make_unique<Completion>());
-  dones_.back()->reporter = &instance_.reporter();
-  return dones_.back()->handle();
+berth_done Placement::NewDone() {
+  dones_.push_back(std::make_shared<Completion>());
+  return instance_.services().NewDone(dones_.back());
 }
 
 }  // namespace berth::testing

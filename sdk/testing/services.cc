@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -31,15 +32,42 @@ Services::Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*i
   host_.fault = &NoteFault;
 }
 
-Services::~Services() {
-  if (!refs_.empty()) {
-    reporter_.Fail(Check::kLeaks,
-                   "keeps " + std::to_string(refs_.size()) + " retained objects after destroy");
+Services::~Services() = default;
+
+bool Services::DoLater(Later later) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  later_.push_back(std::move(later));
+  return true;
+}
+
+void Services::DoWhatIsDue() {
+  std::vector<Later> due;
+  {
+    const std::lock_guard lock(mutex_);
+    due.swap(later_);
   }
-  for (const ObjectHandle* ref : refs_) delete ref;
+  for (const Later& later : due) later(false);
+}
+
+void Services::Close() {
+  std::vector<Later> rest;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    rest.swap(later_);
+  }
+  for (const Later& later : rest) later(true);
+}
+
+berth_done Services::NewDone(std::shared_ptr<Completion> completion) {
+  const std::lock_guard lock(mutex_);
+  dones_.push_back(std::move(completion));
+  return {&host_, dones_.size()};
 }
 
 void Services::Advance(int64_t ns) {
+  DoWhatIsDue();
   const int64_t until = now_ns_ + ns;
   while (true) {
     const auto due =
@@ -53,6 +81,7 @@ void Services::Advance(int64_t ns) {
     timer.fire(timer.to);
   }
   now_ns_ = until;
+  DoWhatIsDue();
 }
 
 void Services::ReplayObjects() {
@@ -98,14 +127,15 @@ berth_code Services::GetService(const berth_host* host, const char* id,
   const Services& self = Of(host);
   if (self.scripted_ != nullptr) {
     if (const auto found = self.scripted_->find(id); found != self.scripted_->end()) {
-      return *service = found->second, BERTH_SUCCESS;
+      *service = found->second;
+      return found->second != nullptr ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
     }
   }
   for (const auto& [name, own] : kOwn) {
     if (std::strcmp(id, name) == 0) return *service = own, BERTH_SUCCESS;
   }
   for (const char* known : {BERTH_SERVICE_WHATIF, BERTH_SERVICE_NOMINATOR, BERTH_SERVICE_ACTIVATE,
-                            BERTH_SERVICE_WAITING, BERTH_SERVICE_API}) {
+                            BERTH_SERVICE_WAITING}) {
     if (std::strcmp(id, known) == 0) return BERTH_UNSUPPORTED;
   }
   return BERTH_NOT_FOUND;
@@ -129,7 +159,50 @@ void Services::Log(const berth_host* host, uint32_t level, berth_str message,
 }
 
 berth_id Services::Intern(const berth_host* host, berth_str text) noexcept {
-  return Of(host).ids_.Intern(FromAbi(text));
+  Services& self = Of(host);
+  const berth_id id = self.ids_.Intern(FromAbi(text));
+  const std::lock_guard lock(self.mutex_);
+  ++self.interned_[id];
+  return id;
+}
+
+void Services::ReleaseId(const berth_host* host, berth_id id) noexcept {
+  Services& self = Of(host);
+  if (id == BERTH_ID_NONE) return;
+  const std::lock_guard lock(self.mutex_);
+  const auto found = self.interned_.find(id);
+  if (found == self.interned_.end()) {
+    self.reporter_.Fail(Check::kShape,
+                        "releases id " + std::to_string(id) + ", which it does not hold");
+    return;
+  }
+  if (--found->second == 0) self.interned_.erase(found);
+}
+
+berth_code Services::Retain(const berth_host* host, berth_tagged object) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  std::shared_ptr<const void> owner = self.ids_.views().Find(object);
+  if (owner == nullptr) {
+    self.reporter_.Fail(Check::kShape, "retains something that is no object of the host");
+    return BERTH_BAD_ARGUMENT;
+  }
+  Held& held = self.held_[object.object];
+  held.owner = std::move(owner);
+  held.kind = object.kind;
+  ++held.count;
+  return BERTH_SUCCESS;
+}
+
+void Services::Release(const berth_host* host, berth_tagged object) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  const auto found = self.held_.find(object.object);
+  if (found == self.held_.end() || found->second.kind != object.kind) {
+    self.reporter_.Fail(Check::kShape, "releases an object that it does not retain");
+    return;
+  }
+  if (--found->second.count == 0) self.held_.erase(found);
 }
 
 berth_id Services::Find(const berth_host* host, berth_str text) noexcept {
@@ -177,20 +250,37 @@ berth_code Services::Define(const berth_host* host, const berth_metric* metric,
   return BERTH_SUCCESS;
 }
 
-void Services::Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
-                       double value) noexcept {
+berth_code Services::SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
+                              uint64_t* series) noexcept {
   Services& self = Of(host);
   const std::lock_guard lock(self.mutex_);
   if (index >= self.metric_order_.size()) {
+    self.reporter_.Fail(Check::kShape, "asks for a series of metric " + std::to_string(index) +
+                                           ", which it did not define");
+    return BERTH_BAD_ARGUMENT;
+  }
+  Metric* metric = self.metric_order_[index];
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < metric->label_names.size(); ++i)
+    labels.emplace_back(FromAbi(label_values[i]));
+  const auto known = std::find_if(
+      self.series_.begin(), self.series_.end(),
+      [&](const Series& other) { return other.metric == metric && other.labels == labels; });
+  *series = static_cast<uint64_t>(known - self.series_.begin()) + 1;
+  if (known == self.series_.end()) self.series_.push_back({metric, std::move(labels)});
+  return BERTH_SUCCESS;
+}
+
+void Services::Observe(const berth_host* host, uint64_t series, double value) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  if (series == 0 || series > self.series_.size()) {
     self.reporter_.Fail(Check::kShape,
-                        "observes metric " + std::to_string(index) + ", which it did not define");
+                        "observes series " + std::to_string(series) + ", which it did not get");
     return;
   }
-  Metric& metric = *self.metric_order_[index];
-  std::vector<std::string> labels;
-  for (size_t i = 0; i < metric.label_names.size(); ++i)
-    labels.emplace_back(FromAbi(label_values[i]));
-  metric.observations.emplace_back(std::move(labels), value);
+  const Series& at = self.series_[series - 1];
+  at.metric->observations.emplace_back(at.labels, value);
 }
 
 bool Services::Declared(std::string_view kind) const {
@@ -236,36 +326,9 @@ berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
   return BERTH_SUCCESS;
 }
 
-berth_object_ref* Services::Retain(const berth_host* host, const berth_object* object) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  for (const ObjectHandle& known : self.objects_) {
-    if (known.get() != object) continue;
-    auto* ref = new ObjectHandle(known);
-    self.refs_.insert(ref);
-    return reinterpret_cast<berth_object_ref*>(ref);
-  }
-  self.reporter_.Fail(Check::kShape, "retains an object that the host does not hold");
-  return nullptr;
-}
-
-const berth_object* Services::ViewOf(const berth_object_ref* ref) noexcept {
-  return reinterpret_cast<const ObjectHandle*>(ref)->get();
-}
-
-void Services::Release(const berth_host* host, berth_object_ref* ref) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  auto* handle = reinterpret_cast<ObjectHandle*>(ref);
-  if (self.refs_.erase(handle) == 0) {
-    self.reporter_.Fail(Check::kShape, "releases a reference that it does not hold");
-    return;
-  }
-  delete handle;
-}
-
-berth_code Services::StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
-                                void* to, uint64_t* timer) noexcept {
+berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
+                                void (*fire)(void*) BERTH_NOEXCEPT, void* to,
+                                uint64_t* timer) noexcept {
   if (!Expect(host, "timer.start", kTimerWords)) return BERTH_BAD_ARGUMENT;
   Services& self = Of(host);
   self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
@@ -280,16 +343,53 @@ berth_code Services::CancelTimer(const berth_host* host, uint64_t timer) noexcep
   return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
-void Services::Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  auto& completion = *reinterpret_cast<Completion*>(done);
-  const std::lock_guard lock(completion.mutex);
-  if (completion.completed) {
-    completion.reporter->Fail(Check::kShape, "completes a call twice");
+berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
+                          void* to) noexcept {
+  Services& self = Of(host);
+  if (run == nullptr) return BERTH_BAD_ARGUMENT;
+  const bool posted = self.DoLater([&self, run, to](bool cancelled) {
+    const CallScope scope(&self.reporter_, "a posted function", kEvent);
+    run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);
+  });
+  return posted ? BERTH_SUCCESS : BERTH_CANCELLED;
+}
+
+// SplitMix64, as in the host.
+uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
+  if (!Expect(host, "random.next", kCycle)) return 0;
+  auto& binder = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host));
+  if (binder.owner != &Of(host)) {
+    Of(host).reporter_.Fail(Check::kShape, "calls random.next with the cycle of another instance");
+    return 0;
+  }
+  binder.random += 0x9e3779b97f4a7c15;
+  uint64_t mixed = binder.random;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
+void Services::Complete(berth_done done, berth_code code, berth_str reason) noexcept {
+  if (done.host == nullptr) return;
+  Services& self = Of(done.host);
+  std::shared_ptr<Completion> completion;
+  {
+    const std::lock_guard lock(self.mutex_);
+    if (done.id != 0 && done.id <= self.dones_.size()) completion = self.dones_[done.id - 1];
+  }
+  if (completion == nullptr) {
+    self.reporter_.Fail(Check::kShape,
+                        "completes promise " + std::to_string(done.id) + ", which it never got");
     return;
   }
-  completion.completed = true;
-  completion.answer = MakeAnswer(code);
-  if (reason.len != 0) completion.answer.reasons.emplace_back(FromAbi(reason));
+  const std::lock_guard lock(completion->mutex);
+  if (completion->completed) {
+    self.reporter_.Fail(Check::kShape, "completes a call twice");
+    return;
+  }
+  completion->completed = true;
+  completion->answer = MakeAnswer(code);
+  if (reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(reason));
 }
 
 }  // namespace berth::testing

@@ -26,7 +26,9 @@ berth_id InternZone(const berth_host* /*host*/, berth_str text) noexcept {
 }
 berth_id FindNothing(const berth_host* /*host*/, berth_str /*text*/) noexcept { return 0; }
 berth_str NoText(const berth_host* /*host*/, berth_id /*id*/) noexcept { return {nullptr, 0}; }
-constexpr berth_strings kStrings = {sizeof(berth_strings), 0, &InternZone, &FindNothing, &NoText};
+void ReleaseNothing(const berth_host* /*host*/, berth_id /*id*/) noexcept {}
+constexpr berth_strings kStrings = {sizeof(berth_strings), 0,       &InternZone,
+                                    &FindNothing,          &NoText, &ReleaseNothing};
 
 berth_code GetService(const berth_host* /*host*/, const char* id, const void** service) noexcept {
   if (std::string_view(id) != BERTH_SERVICE_STRINGS) return BERTH_NOT_FOUND;

@@ -217,7 +217,7 @@ void Stage::Actor::FillIn() {
             }};
   pre_bind = {sizeof(berth_pre_bind), puppet.is_parallel ? uint32_t{BERTH_PRE_BIND_PARALLEL} : 0U,
               nullptr,
-              [](void* self, const berth_binding* binding, berth_done* done,
+              [](void* self, const berth_binding* binding, berth_done done,
                  berth_status* status) noexcept -> berth_code {
                 const auto& f = Of(self).pre_bind;
                 return f ? f(*binding, done, status) : BERTH_SUCCESS;
@@ -229,7 +229,7 @@ void Stage::Actor::FillIn() {
     };
   }
   bind = {sizeof(berth_bind), 0,
-          [](void* self, const berth_binding* binding, berth_done* done,
+          [](void* self, const berth_binding* binding, berth_done done,
              berth_status* status) noexcept -> berth_code {
             const auto& f = Of(self).bind;
             return f ? f(*binding, done, status) : BERTH_SUCCESS;
@@ -364,8 +364,9 @@ void Stage::AdvanceTime(int64_t ns) {
   clock_.AdvanceTo(end);
 }
 
-void Stage::Complete(berth_done* done, const ScriptedAnswer& given) {
-  Promises::Complete(done, given.code, given.reasons.empty() ? "" : given.reasons.front());
+void Stage::Complete(berth_done done, const ScriptedAnswer& given) {
+  InstanceHost::FromAbi(done.host).promises().Complete(
+      done.id, given.code, given.reasons.empty() ? "" : given.reasons.front());
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {

@@ -76,8 +76,8 @@ struct Puppet {
                            berth_status*)>
       permit;
   std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Optional.
-  std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> pre_bind;
-  std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> bind;
+  std::function<berth_code(const berth_binding&, berth_done, berth_status*)> pre_bind;
+  std::function<berth_code(const berth_binding&, berth_done, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
   std::function<void()> create;
   std::function<void()> quiesce;
@@ -122,7 +122,7 @@ class Stage {
   }
   // Advances the clock, and runs timers and tasks at their times.
   void AdvanceTime(int64_t ns);
-  static void Complete(berth_done* done, const ScriptedAnswer& given);
+  static void Complete(berth_done done, const ScriptedAnswer& given);
 
   const PlanSpec& spec() const { return spec_; }  // After CompleteProfile().
   static const PluginCatalog& catalog();

@@ -134,9 +134,9 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     Stage stage;
     CallWatchdog watchdog(stage.monitor(), stage.faults(), {.call_ns = kSecond});
     bool was_cancelled = false;
-    berth_done* promise = nullptr;
+    berth_done promise = {};
     Puppet& puppet = stage.Add(name, {Point::kBind});
-    puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
       RunFor(watchdog, kSecond - 1);
       EXPECT_FALSE(BERTH_CANCELED(&binding));
       RunFor(watchdog, kSecond);
@@ -170,7 +170,7 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
     Stage stage;
     const CallWatchdog watchdog(stage.monitor(), stage.faults(), {.call_ns = kSecond});
     const int64_t now = stage.clock().NowNs();
-    stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+    stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                      berth_status*) {
       EXPECT_EQ(binding.deadline_ns, now + row.deadline);
       return BERTH_PENDING;
@@ -186,7 +186,7 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
 
 TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
-  stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                     berth_status*) {
     EXPECT_TRUE(BERTH_CANCELED(&binding));
     RunFor(watchdog, kSecond);
@@ -203,7 +203,7 @@ TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
 // AsyncCall enforces the deadline of calls on the pool.
 TEST_F(DeadlineTest, TheWatchdogIgnoresCallsOnThePool) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
-  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                        berth_status*) {
     RunFor(watchdog, 100 * kSecond);
     EXPECT_FALSE(BERTH_CANCELED(&binding));

@@ -34,7 +34,7 @@ constexpr ExceptionCase kExceptionCases[] = {
     {"PreBind", "PreBind"},       {"Bind", "Bind"},
     {"PostBind", "PostBind"},     {"OnChange", "Changes"},
     {"watch", "callback"},        {"timer", "callback"},
-    {"answer", "callback"},
+    {"answer", "callback"},       {"post", "callback"},
 };
 
 class ExceptionTest : public ::testing::Test {

@@ -24,7 +24,7 @@ class SteadyClock final : public Clock {
 
 TEST(LateCallThreads, CancelsABindThatWaitsForCancellation) {
   Stage stage;
-  stage.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding& binding, berth_done*,
+  stage.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding& binding, berth_done,
                                                   berth_status* status) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!BERTH_CANCELED(&binding) && std::chrono::steady_clock::now() < end) {

@@ -251,7 +251,7 @@ TEST_F(QueuePluginAnswersTest, PluginsSeeTheNodeOfAnAssumedPod) {
     say("PreBind", *binding.pod);
     return BERTH_SUCCESS;
   };
-  a.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  a.bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     say("Bind", *binding.pod);
     return BERTH_PENDING;  // The pod stays assumed.
   };

@@ -287,7 +287,7 @@ class Chaos : public berth::Plugin {
     });
     if (victim == nullptr) return false;
     out.Nominate(where);
-    const auto answered = [](berth_code /*code*/, std::string_view /*body*/) {};
+    const auto answered = [](const berth::ApiResult& /*result*/) {};
     return host_.api().Evict(*victim, "chaos makes room", answered).ok();
   }
 

@@ -262,12 +262,17 @@ void EmbeddedCluster::UpdateLease(const Lease& lease, ResultCallback<Lease> answ
   Answer(std::move(answer), [&] { return leases_.Update(lease); });
 }
 
-void EmbeddedCluster::Request(ApiRequest request, ResultCallback<std::string> answer) {
-  Answer(std::move(answer), [&]() -> Result<std::string> {
-    if (options_.serve) return options_.serve(request);
-    return Status::Unsupported("the embedded cluster does not serve " + request.verb + " " +
-                               request.path);
-  });
+void EmbeddedCluster::Request(ApiRequest request, ResponseCallback answer) {
+  ApiResponse response;
+  if (deliveries_.is_stopped()) {
+    response = ApiResponse::None(StoppedError());
+  } else if (options_.serve) {
+    response = options_.serve(request);
+  } else {
+    response = ApiResponse::None(Status::Unsupported("the embedded cluster does not serve " +
+                                                     request.verb + " " + request.path));
+  }
+  deliveries_.Reply(std::move(answer), std::move(response));
 }
 
 }  // namespace berth::host

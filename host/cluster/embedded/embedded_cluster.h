@@ -54,7 +54,7 @@ class EmbeddedCluster final : public Client {
     size_t max_events = 100000;
     // Serves Request(), for example with an EmbeddedApi. If it is empty, every request fails with
     // kUnsupported.
-    std::function<Result<std::string>(const ApiRequest&)> serve;
+    std::function<ApiResponse(const ApiRequest&)> serve;
   };
 
   explicit EmbeddedCluster(Options options);
@@ -163,7 +163,7 @@ class EmbeddedCluster final : public Client {
   void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
   void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override;
+  void Request(ApiRequest request, ResponseCallback answer) override;
   // Delivers the waiting callbacks within the call.
   void Stop() override { deliveries_.Stop(); }
 

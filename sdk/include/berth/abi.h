@@ -80,9 +80,9 @@ typedef struct berth_str {
 
 /* A string from a set of bounded size (label keys and values, resource names, zones, images, node
  * names), represented as a number: equal ids mean equal text. 0 means "absent". An id in an object
- * lives as long as that object. An id that the plugin interned lives as long as the plugin
- * instance. The host reuses the ids of dropped strings, so do not keep an id that you did not
- * intern. */
+ * lives as long as that object. An id that the plugin interned lives until the plugin releases it,
+ * and no longer than the plugin instance. The host reuses the ids of dropped strings, so do not
+ * keep an id that you did not intern. */
 typedef uint32_t berth_id;
 #define BERTH_ID_NONE 0u
 
@@ -162,14 +162,19 @@ typedef struct berth_values berth_values;
 typedef struct berth_value { /* opaque except for its reader, see BERTH_SERVICE_VALUES */
   const berth_values* reader;
 } berth_value;
-typedef struct berth_object_ref berth_object_ref; /* a counted reference to an immutable object */
-typedef struct berth_done berth_done;             /* a promise to complete a call exactly once */
+
+/* A promise to complete a call exactly once. `host` is the host of the instance that was called. No
+ * two promises of an instance have the same id. Frozen. */
+typedef struct berth_done {
+  const berth_host* host;
+  uint64_t id;
+} berth_done;
 
 /* ---- Objects: immutable, decoded once, shared by the host and the plugins -------------------- */
-/* A view lives as long as its object: until the call that passed it returns, or until `release` for
- * a retained reference. The comment of berth.changes/1 states the lifetime of what that point
- * passes. Enumerations start at 1; 0 means "not set". Times are nanoseconds since
- * 1970-01-01T00:00:00Z; 0 means "not set". */
+/* A view lives as long as its object: until the call that passed it returns, or until the plugin
+ * releases an object that it retained (service berth.refs/1). The comment of berth.changes/1 states
+ * the lifetime of what that point passes. Enumerations start at 1; 0 means "not set". Times are
+ * nanoseconds since 1970-01-01T00:00:00Z; 0 means "not set". */
 
 typedef struct berth_owner {
   berth_str name;
@@ -1010,7 +1015,7 @@ struct berth_binding {
  *            PENDING: the plugin completes `done` later, exactly once; any other code ends the
  *            binding, and the pod backs off.
  * Lifetime:  `done` until it is completed; if `pre_bind` returns another code than PENDING, only
- *            until it returns.
+ *            until it returns. Completing it afterwards has no effect.
  * Consecutive PreBinds that set BERTH_PRE_BIND_PARALLEL run at the same time. */
 enum { BERTH_PRE_BIND_PARALLEL = 1 };
 #define BERTH_POINT_PRE_BIND "berth.pre_bind/1"
@@ -1019,7 +1024,7 @@ typedef struct berth_pre_bind {
   uint32_t flags; /* BERTH_PRE_BIND_PARALLEL */
   berth_code (*pre_flight)(void* self, const berth_binding* binding,
                            berth_status* status) BERTH_NOEXCEPT;
-  berth_code (*pre_bind)(void* self, const berth_binding* binding, berth_done* done,
+  berth_code (*pre_bind)(void* self, const berth_binding* binding, berth_done done,
                          berth_status* status) BERTH_NOEXCEPT;
 } berth_pre_bind;
 
@@ -1034,7 +1039,7 @@ typedef struct berth_pre_bind {
 typedef struct berth_bind {
   uint32_t struct_size;
   uint32_t flags;
-  berth_code (*bind)(void* self, const berth_binding* binding, berth_done* done,
+  berth_code (*bind)(void* self, const berth_binding* binding, berth_done done,
                      berth_status* status) BERTH_NOEXCEPT;
 } berth_bind;
 
@@ -1141,14 +1146,37 @@ typedef struct berth_log {
 typedef struct berth_strings {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Returns the id of the text, owned by the instance until destroy(). */
+  /* Returns the id of the text, which the instance holds until it has called `release` as often as
+   * `intern` returned the id. The host releases after destroy() what the instance still holds. */
   berth_id (*intern)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the id that the text has now, or 0 if it has none. Valid until the current call into
    * the plugin returns. */
   berth_id (*find)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the text, which lives as long as the id. */
   berth_str (*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
+  /* Undoes one call of `intern` that returned this id. 0 is ignored. An id that the instance does
+   * not hold is a fault of the plugin and changes nothing. */
+  void (*release)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
 } berth_strings;
+
+/* References to pods, nodes and objects, so that a plugin can keep them beyond the call that passed
+ * them. They are counted for each instance. The host releases after destroy() what the instance
+ * still holds.
+ * Threading: [any]. */
+#define BERTH_SERVICE_REFS "berth.refs/1"
+typedef struct berth_refs {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Keeps the object alive until `release` was called as often as `retain`: the pointer stays
+   * valid, and so does everything that the object points to. `object` must be one that the host
+   * passed to the plugin in the current call (the old state in a change included), or one that the
+   * instance retains. BAD_ARGUMENT: `object` is no object of the host, such as a copy of a view, or
+   * an object of another kind; nothing changes. CANCELLED: the instance has been destroyed. */
+  berth_code (*retain)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
+  /* Undoes one `retain`. An object that the instance does not retain is a fault of the plugin and
+   * changes nothing. */
+  void (*release)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
+} berth_refs;
 
 /* Binds columns whose names depend on the pod. Returns the column's index in the blocks of this
  * plugin in this cycle. Binding a name twice returns the same index.
@@ -1198,7 +1226,7 @@ struct berth_values {
 };
 
 /* Metrics. They can be defined in create() only; the host adds the labels plugin and profile.
- * Threading: [load] for `define`, [any] for `observe`. */
+ * Threading: [load] for `define`, [any] for the others. */
 enum { BERTH_METRIC_COUNTER = 1, BERTH_METRIC_GAUGE, BERTH_METRIC_HISTOGRAM };
 typedef struct berth_metric {
   uint32_t struct_size;
@@ -1217,17 +1245,23 @@ typedef struct berth_metrics {
   /* Returns CONFLICT when the name is already defined. */
   berth_code (*define)(const berth_host* host, const berth_metric* metric,
                        uint32_t* index) BERTH_NOEXCEPT;
-  /* Adds to a counter, sets a gauge, or records a value in a histogram. `label_values` has one
-   * value per label name. */
-  void (*observe)(const berth_host* host, uint32_t index, const berth_str* label_values,
-                  double value) BERTH_NOEXCEPT;
+  /* Sets *series to a handle of the metric with these label values, which is valid until destroy().
+   * `label_values` has one value per label name. Equal values give the same handle. Ask once for
+   * each list of label values, not once for each observation.
+   * Errors: BAD_ARGUMENT for an index that `define` did not set; BUG when the metric or the plugin
+   *         has too many series, which is also a fault; CANCELLED after destroy(). */
+  berth_code (*series)(const berth_host* host, uint32_t metric, const berth_str* label_values,
+                       uint64_t* series) BERTH_NOEXCEPT;
+  /* Adds to a counter, sets a gauge, or records a value in a histogram. Takes no lock. Does nothing
+   * for a handle that `series` did not set. */
+  void (*observe)(const berth_host* host, uint64_t series, double value) BERTH_NOEXCEPT;
 } berth_metrics;
 
 /* Objects of the kinds that the plugin named in berth_plugin_info.kinds. All of them are available
  * before the plugin's first cycle.
- * Threading: `get` and `list`: [event] [queue] [cycle] [bind]; `watch`: [load]; the others: [any].
- * Lifetime:  a view until the call that fetched it returns, or until `release` for an object that
- *            the plugin retained. */
+ * Threading: `get` and `list`: [event] [queue] [cycle] [bind]; `watch`: [load].
+ * Lifetime:  a view until the call into the plugin that fetched it returns; berth.refs/1 keeps an
+ *            object longer. */
 #define BERTH_SERVICE_OBJECTS "berth.objects/1"
 typedef struct berth_objects {
   uint32_t struct_size;
@@ -1246,11 +1280,6 @@ typedef struct berth_objects {
   berth_code (*watch)(const berth_host* host, berth_str kind,
                       void (*change)(void* to, const berth_object* old, const berth_object* now),
                       void* to) BERTH_NOEXCEPT;
-  /* Keeps an object alive until `release`. `object` must be one that the host passed to the plugin
-   * during the current call. */
-  berth_object_ref* (*retain)(const berth_host* host, const berth_object* object)BERTH_NOEXCEPT;
-  const berth_object* (*view)(const berth_object_ref* ref)BERTH_NOEXCEPT;
-  void (*release)(const berth_host* host, berth_object_ref* ref) BERTH_NOEXCEPT;
 } berth_objects;
 
 /* Evaluates the pod of this cycle on one private row, with other pods added or removed. The row
@@ -1320,53 +1349,114 @@ typedef struct berth_timer {
   int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT; /* monotonic, [any] */
   /* on the clock of object times, [any] */
   int64_t (*wall_ns)(const berth_host* host) BERTH_NOEXCEPT;
-  berth_code (*start)(const berth_host* host, int64_t after_ns, void (*fire)(void* to), void* to,
+  berth_code (*start)(const berth_host* host, int64_t after_ns,
+                      void (*fire)(void* to) BERTH_NOEXCEPT, void* to,
                       uint64_t* timer) BERTH_NOEXCEPT;
   berth_code (*cancel)(const berth_host* host,
                        uint64_t timer) BERTH_NOEXCEPT; /* NOT_FOUND: it already fired */
+  /* Calls `run` once, later, under [event]: with SUCCESS, or with CANCELLED when the instance ends
+   * first. Calls are made in the order in which they were posted. If create() fails, nothing is
+   * called. Threading: [any].
+   * Returns SUCCESS; BAD_ARGUMENT without `run`; CANCELLED when the instance has ended: `run` is
+   * not called. */
+  berth_code (*post)(const berth_host* host, void (*run)(void* to, berth_code code) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
 } berth_timer;
 
+/* Random numbers that a replay repeats.
+ * Threading: [cycle]. */
+#define BERTH_SERVICE_RANDOM "berth.random/1"
+typedef struct berth_random {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Returns the next of 2^64 equally likely numbers. The sequence depends on the host's seed, the
+   * number of the attempt, the plugin and its profile alone; each attempt has its own sequence,
+   * which what-if questions continue. `cycle` is that of the current call; a call outside [cycle],
+   * or with the cycle of another instance, is a fault of the plugin, and the result is 0. */
+  uint64_t (*next)(const berth_host* host, const berth_cycle* cycle) BERTH_NOEXCEPT;
+} berth_random;
+
 /* Requests to the API server. A request that returned SUCCESS is answered exactly once, under
- * [event]. The code of the answer: SUCCESS; NOT_FOUND; CONFLICT; BAD_ARGUMENT (the server rejected
- * the request's content); CANCELLED (the timeout expired, or the host stops); ERROR otherwise.
- * `body` is the server's response, which is a Status object for an error; if the server did not
- * respond, `body` is an error text.
+ * [event].
  * Threading: [any]. */
-typedef void (*berth_api_answer)(void* to, berth_code code, berth_str body);
+typedef struct berth_api_request {
+  uint32_t struct_size;
+  uint32_t flags;
+  berth_str verb; /* GET, POST, PUT, PATCH or DELETE */
+  berth_str path; /* with its query: "/api/v1/nodes?limit=500" */
+  /* The media type of `body`. Empty: application/json, and application/merge-patch+json for
+   * PATCH. */
+  berth_str content_type;
+  berth_str body;     /* may be empty */
+  int64_t timeout_ns; /* 0: the host's default */
+} berth_api_request;
+
+/* The answer to a request.
+ * Lifetime: until the answer callback returns. */
+typedef struct berth_api_result {
+  uint32_t struct_size;
+  /* SUCCESS; NOT_FOUND; CONFLICT; BAD_ARGUMENT: the server rejected the content of the request;
+   * CANCELLED: the timeout expired, or the instance or the host ends; ERROR otherwise. */
+  berth_code code;
+  uint32_t http_status; /* 0: there was no response, or no single request (`evict`) */
+  uint32_t reserved;
+  int64_t retry_after_ns;   /* from the header Retry-After; 0: the server did not send it */
+  berth_str body;           /* as received, also of an error; empty: none */
+  berth_str error;          /* what failed; empty for SUCCESS */
+  const berth_value* value; /* the decoded body; NULL when it is not JSON */
+} berth_api_result;
+typedef void (*berth_api_answer)(void* to, const berth_api_result* result) BERTH_NOEXCEPT;
+
+typedef struct berth_eviction {
+  uint32_t struct_size;
+  uint32_t flags;
+  const berth_pod* pod;
+  berth_str message;
+} berth_eviction;
+
+typedef struct berth_api_event {
+  uint32_t struct_size;
+  uint32_t flags;
+  const berth_tagged* regarding;
+  const berth_tagged* related; /* NULL: none */
+  berth_str type;              /* "Normal" or "Warning" */
+  berth_str reason;            /* not empty */
+  berth_str action;            /* not empty */
+  berth_str note;
+} berth_api_event;
+
 #define BERTH_SERVICE_API "berth.api/1"
 typedef struct berth_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Sends POST pods/binding. Returns PENDING, which Bind then returns too; the host completes
-   * `done` with the result. CONFLICT: `done` is not an open promise of Bind. */
+   * `done` with the result. CONFLICT: `done` is not an open promise of Bind of this instance. */
   berth_code (*bind)(const berth_host* host, const berth_binding* binding,
-                     berth_done* done) BERTH_NOEXCEPT;
+                     berth_done done) BERTH_NOEXCEPT;
   /* Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON. */
   berth_code (*patch_status)(const berth_host* host, const berth_pod* pod, berth_str patch,
                              berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   /* Evicts a pod, as preemption does. A pod that waits on Permit, or whose PreBind can still be
    * cancelled, returns to the queue. Any other pod gets the condition DisruptionTarget with reason
    * PreemptionByScheduler and `message`, and is deleted. SUCCESS if the pod no longer exists. */
-  berth_code (*evict)(const berth_host* host, const berth_pod* pod, berth_str message,
+  berth_code (*evict)(const berth_host* host, const berth_eviction* eviction,
                       berth_api_answer answer, void* to) BERTH_NOEXCEPT;
-  /* Creates an events.k8s.io/v1 Event; `type` is Normal or Warning, `related` may be NULL. */
-  berth_code (*event)(const berth_host* host, const berth_tagged* regarding,
-                      const berth_tagged* related, berth_str type, berth_str reason,
-                      berth_str action, berth_str note) BERTH_NOEXCEPT;
-  /* Sends any request. `verb`: GET, POST, PUT, PATCH (a JSON merge patch) or DELETE; `path`
-   * includes its query; `body`: JSON, or empty; `timeout_ns`: 0 means the host's default. */
-  berth_code (*request)(const berth_host* host, berth_str verb, berth_str path, berth_str body,
-                        int64_t timeout_ns, berth_api_answer answer, void* to) BERTH_NOEXCEPT;
+  /* Creates an events.k8s.io/v1 Event. */
+  berth_code (*event)(const berth_host* host, const berth_api_event* event) BERTH_NOEXCEPT;
+  /* Sends any request. BAD_ARGUMENT: an unknown verb, or a path that does not begin with "/". */
+  berth_code (*request)(const berth_host* host, const berth_api_request* request,
+                        berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;
 
 /* Completes a [bind] call that returned PENDING: exactly once, with the code and text that the call
- * would have returned.
+ * would have returned. A promise that is completed already, or that the host no longer waits for,
+ * is ignored. An id that the host never passed to the instance is a fault of the plugin.
  * Threading: [any]. */
 #define BERTH_SERVICE_COMPLETION "berth.completion/1"
 typedef struct berth_completion {
   uint32_t struct_size;
   uint32_t reserved;
-  void (*complete)(berth_done* done, berth_code code, berth_str reason) BERTH_NOEXCEPT;
+  void (*complete)(berth_done done, berth_code code, berth_str reason) BERTH_NOEXCEPT;
 } berth_completion;
 
 /* ---- What a library exports ------------------------------------------------------------------ */

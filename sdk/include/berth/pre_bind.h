@@ -80,7 +80,7 @@ struct PreBindPoint {
         return Answer(instance.plugin().PreBindPreFlight(instance.Wrap(*binding)), status);
       });
     }
-    static berth_code Call(void* self, const berth_binding* binding, berth_done* done,
+    static berth_code Call(void* self, const berth_binding* binding, berth_done done,
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {

@@ -1,10 +1,12 @@
-// Services that act on pods and time: what-if, nominations, activation, waiting pods, timers.
+// Services that act on pods and time: what-if, nominations, activation, waiting pods, timers,
+// random numbers.
 #ifndef BERTH_SCHEDULING_H_
 #define BERTH_SCHEDULING_H_
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -91,7 +93,7 @@ class WhatIfRow {
 class WhatIf {
  public:
   explicit WhatIf(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->whatif != nullptr; }
+  explicit operator bool() const { return bool(services_->whatif); }
 
   WhatIfRow Begin(const Cycle& cycle, uint32_t row) const {
     berth_whatif_row* out = nullptr;
@@ -107,7 +109,7 @@ class WhatIf {
 class Nominator {
  public:
   explicit Nominator(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->nominator != nullptr; }
+  explicit operator bool() const { return bool(services_->nominator); }
 
   // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
   // iteration.
@@ -131,7 +133,7 @@ class Nominator {
 class Activate {
  public:
   explicit Activate(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->activate != nullptr; }
+  explicit operator bool() const { return bool(services_->activate); }
 
   Status Pods(std::span<const std::string_view> uids) const {
     std::vector<berth_str> texts;
@@ -149,7 +151,7 @@ class Activate {
 class Waiting {
  public:
   explicit Waiting(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->waiting != nullptr; }
+  explicit operator bool() const { return bool(services_->waiting); }
 
   // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
   // iteration.
@@ -175,7 +177,7 @@ class Waiting {
 class Timers {
  public:
   explicit Timers(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->timer != nullptr; }
+  explicit operator bool() const { return bool(services_->timer); }
 
   // Returns the monotonic time. Threading: [any].
   std::chrono::nanoseconds Now() const {
@@ -185,7 +187,36 @@ class Timers {
   std::chrono::nanoseconds WallNow() const {
     return std::chrono::nanoseconds(services_->timer->wall_ns(services_->host));
   }
+  // Calls `run` once, later, on the scheduling thread, in the order of the calls. Threading: [any].
+  //   void run(berth_code code)   code: Success, or Cancelled when the instance ends first; or
+  //   void run()                  called unless the instance ends first.
+  // Returns Success; Cancelled when the instance has ended: `run` is not called.
+  template <class F>
+  Status Post(F run) const {
+    using Call = internal::OnceCall<F>;
+    auto kept = std::make_unique<Call>(*services_, std::move(run));
+    const Status status(services_->timer->post(services_->host, &Call::Run, kept.get()));
+    if (status.ok()) static_cast<void>(kept.release());
+    return status;
+  }
   const internal::Services& services() const { return *services_; }
+
+ private:
+  const internal::Services* services_;
+};
+
+// Random numbers that a replay of the run repeats. Threading: [cycle].
+class Random {
+ public:
+  explicit Random(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return bool(services_->random); }
+
+  // Returns the next of 2^64 equally likely numbers of this attempt: see berth_random.next.
+  uint64_t Next(const Cycle& cycle) const {
+    return services_->random->next(services_->host, &cycle.abi());
+  }
+  // Returns a number in [0, n). REQUIRES: n > 0.
+  uint64_t Below(const Cycle& cycle, uint64_t n) const { return Next(cycle) % n; }
 
  private:
   const internal::Services* services_;

@@ -240,6 +240,7 @@ abi_structs! {
         intern: unsafe extern "C" fn(*const berth_host, berth_str) -> berth_id,
         find: unsafe extern "C" fn(*const berth_host, berth_str) -> berth_id,
         text: unsafe extern "C" fn(*const berth_host, berth_id) -> berth_str,
+        release: unsafe extern "C" fn(*const berth_host, berth_id),
     }
 
     struct berth_value { reader: *const berth_values, }

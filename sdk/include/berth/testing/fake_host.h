@@ -45,7 +45,7 @@ struct Scenario {
   std::string plugin = {};  // the plugin's name; may be empty if the library has one plugin
   std::string profile = "default-scheduler";
   std::vector<Check> without = {};  // checks to switch off for this plugin
-  // services of the test, by id, which replace the kit's
+  // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};
   std::function<void(const std::string&)> on_failure = {};
   CallObserver* observer = nullptr;  // receives every call into the plugin
@@ -125,12 +125,16 @@ class PluginUnderTest {
   // Adds an object, or replaces the object of the same name.
   void PutObject(const ObjectSpec& object);
   void RemoveObject(const ObjectSpec& object);
-  // Advances the clock; timers that are due fire.
+  // Advances the clock: calls what the plugin posted, delivers the answers of the API server, and
+  // fires the timers that are due. Advance(0) does this without letting time pass.
   void Advance(int64_t ns);
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
   const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  // The API server, which answers from a table: plugin.api().Reply("GET", "/x", {.http_status =
+  // 404}).
+  FakeApi& api() { return instance_->services().api(); }
   Ids& ids() { return *world_.ids; }
   // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }

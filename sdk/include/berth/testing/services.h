@@ -5,9 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/call.h>
+#include <berth/testing/fake_api.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
@@ -38,19 +40,20 @@ struct Metric {
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
-// The columns that columns.bind may extend; berth_cycle.host points to it.
+class Services;
+
+// The data of one cycle, which berth_cycle.host points to.
 struct ColumnBinder {
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
+  const Services* owner = nullptr;  // the host of the instance whose cycle it is
+  uint64_t random = 0;              // the state of the cycle's random numbers
 };
 
 // A call that the service berth.completion/1 completes.
 struct Completion {
-  Reporter* reporter = nullptr;
   std::mutex mutex;
   bool completed = false;
   Answer answer;
-
-  berth_done* handle() { return reinterpret_cast<berth_done*>(this); }
 };
 
 // The host of one plugin instance.
@@ -78,9 +81,28 @@ class Services {
   // The faults that calls without a result code reported.
   const std::vector<std::string>& faults() const { return faults_; }
   size_t timers() const { return timers_.size(); }
+  FakeApi& api() { return api_; }
 
-  // Advances the clock and fires the timers that are due, in order.
+  // Calls what was posted, delivers the answers of the API server, advances the clock and fires the
+  // timers that are due, in order.
   void Advance(int64_t ns);
+
+  // Returns a promise whose completion is recorded in `completion`.
+  berth_done NewDone(std::shared_ptr<Completion> completion);
+
+  // Answers with CANCELLED what is still open, and refuses later posts and requests.
+  // Called: before the instance is quiesced.
+  void Close();
+
+  // Does something between two calls of the test. `cancelled`: the instance ends. Returns false
+  // after Close(). Threading: any.
+  using Later = std::function<void(bool cancelled)>;
+  bool DoLater(Later later);
+
+  static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
+  // The service berth.completion/1.
+  static void Complete(berth_done done, berth_code code, berth_str reason) noexcept;
+  Ids& ids() { return ids_; }
 
   // Reports the existing objects to watchers, as additions.
   void ReplayObjects();
@@ -94,7 +116,7 @@ class Services {
   struct Timer {
     uint64_t id;
     int64_t due_ns;
-    void (*fire)(void*);
+    void (*fire)(void*) BERTH_NOEXCEPT;
     void* to;
   };
   struct Watch {
@@ -103,7 +125,18 @@ class Services {
     void* to;
   };
 
-  static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
+  struct Held {
+    std::shared_ptr<const void> owner;
+    uint32_t kind = 0;
+    uint64_t count = 0;
+  };
+  struct Series {
+    Metric* metric;
+    std::vector<std::string> labels;
+  };
+
+  void DoWhatIsDue();
+
   static bool Expect(const berth_host* host, const char* service, uint32_t words);
 
   static berth_code GetService(const berth_host* host, const char* id,
@@ -119,6 +152,11 @@ class Services {
   static berth_id Intern(const berth_host* host, berth_str text) noexcept;
   static berth_id Find(const berth_host* host, berth_str text) noexcept;
   static berth_str Text(const berth_host* host, berth_id id) noexcept;
+  static void ReleaseId(const berth_host* host, berth_id id) noexcept;
+
+  // refs
+  static berth_code Retain(const berth_host* host, berth_tagged object) noexcept;
+  static void Release(const berth_host* host, berth_tagged object) noexcept;
 
   // columns
   static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
@@ -127,8 +165,9 @@ class Services {
   // metrics
   static berth_code Define(const berth_host* host, const berth_metric* metric,
                            uint32_t* index) noexcept;
-  static void Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
-                      double value) noexcept;
+  static berth_code SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
+                             uint64_t* series) noexcept;
+  static void Observe(const berth_host* host, uint64_t series, double value) noexcept;
 
   // objects
   static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle | kBind;
@@ -140,37 +179,47 @@ class Services {
   static berth_code WatchObjects(const berth_host* host, berth_str kind,
                                  void (*change)(void*, const berth_object*, const berth_object*),
                                  void* to) noexcept;
-  static berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept;
-  static const berth_object* ViewOf(const berth_object_ref* ref) noexcept;
-  static void Release(const berth_host* host, berth_object_ref* ref) noexcept;
 
   // timer
   static constexpr uint32_t kTimerWords = kLoad | kEvent | kQueue | kCycle | kBind;
   static int64_t NowNs(const berth_host* host) noexcept { return Of(host).now_ns_; }
   static int64_t WallNs(const berth_host* host) noexcept { return kWallStartNs + Of(host).now_ns_; }
-  static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
-                               void* to, uint64_t* timer) noexcept;
+  static berth_code StartTimer(const berth_host* host, int64_t after_ns,
+                               void (*fire)(void*) BERTH_NOEXCEPT, void* to,
+                               uint64_t* timer) noexcept;
   static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept;
+  static berth_code Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
+                         void* to) noexcept;
 
-  // completion
-  static void Complete(berth_done* done, berth_code code, berth_str reason) noexcept;
+  // random
+  static uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept;
 
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
-  static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
+  static constexpr berth_strings kStrings{
+      sizeof(berth_strings), 0, &Intern, &Find, &Text, &ReleaseId};
+  static constexpr berth_refs kRefs{sizeof(berth_refs), 0, &Retain, &Release};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
-  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
-  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
-                                          &WatchObjects,         &Retain, &ViewOf,    &Release};
-  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,           &NowNs, &WallNs,
-                                      &StartTimer,         &CancelTimer};
+  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &SeriesOf, &Observe};
+  static constexpr berth_objects kObjects{sizeof(berth_objects), 0, &GetObject, &ListObjects,
+                                          &WatchObjects};
+  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,    &NowNs, &WallNs, &StartTimer,
+                                      &CancelTimer,        &Post};
+  static constexpr berth_random kRandom{sizeof(berth_random), 0, &NextRandom};
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
-      {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
-      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_VALUES, &internal::kValues},
-      {BERTH_SERVICE_METRICS, &kMetrics}, {BERTH_SERVICE_OBJECTS, &kObjects},
-      {BERTH_SERVICE_TIMER, &kTimer},     {BERTH_SERVICE_COMPLETION, &kCompletion}};
+      {BERTH_SERVICE_LOG, &kLog},
+      {BERTH_SERVICE_STRINGS, &kStrings},
+      {BERTH_SERVICE_REFS, &kRefs},
+      {BERTH_SERVICE_COLUMNS, &kColumns},
+      {BERTH_SERVICE_METRICS, &kMetrics},
+      {BERTH_SERVICE_VALUES, &internal::kValues},
+      {BERTH_SERVICE_OBJECTS, &kObjects},
+      {BERTH_SERVICE_TIMER, &kTimer},
+      {BERTH_SERVICE_RANDOM, &kRandom},
+      {BERTH_SERVICE_API, &FakeApi::kService},
+      {BERTH_SERVICE_COMPLETION, &kCompletion}};
 
   Reporter& reporter_;
   Ids& ids_;
@@ -178,13 +227,19 @@ class Services {
   const std::map<std::string, const void*>* scripted_ = nullptr;
   const char* const* kinds_ = nullptr;
 
-  std::mutex mutex_;  // log_, faults_, metrics_, refs_
+  std::mutex mutex_;  // everything up to closed_
   std::vector<LogLine> log_;
   std::vector<std::string> faults_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;
-  std::set<ObjectHandle*> refs_;
+  std::vector<Series> series_;                      // handle - 1 -> series
+  std::map<berth_id, uint64_t> interned_;           // how often the plugin interned an id
+  std::map<const void*, Held> held_;                // by the address of the view
+  std::vector<std::shared_ptr<Completion>> dones_;  // id - 1 -> completion
+  std::vector<Later> later_;
+  bool closed_ = false;
 
+  FakeApi api_{*this};
   std::vector<ObjectHandle> objects_;
   std::vector<Watch> watches_;
   std::vector<Timer> timers_;

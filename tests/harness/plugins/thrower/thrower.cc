@@ -120,9 +120,10 @@ class Thrower : public berth::Plugin {
   void PostBind(const berth::Binding& binding) {
     At("PostBind");
     if (at_ == "timer") (void)timer_.Start(std::chrono::nanoseconds(1));
+    if (at_ == "post") (void)host_.timers().Post([this] { At("post"); });
     if (at_ != "answer") return;
     (void)host_.api().PatchStatus(*binding.pod(), "{}",
-                                  [this](berth_code, std::string_view) { At("answer"); });
+                                  [this](const berth::ApiResult&) { At("answer"); });
   }
   void OnChange(const berth::Change& /*change*/) { At("OnChange"); }
   void OnNamespace(const berth_object* /*old*/, const berth_object* /*now*/) { At("watch"); }
