@@ -36,7 +36,10 @@ constexpr ContractPromise kPromises[] = {
     {"blocks", "Results do not depend on how nodes are divided into blocks or selected."},
     {"concurrency", "Results do not depend on blocks that are processed at the same time."},
     {"repeat", "Results do not change when the same call is repeated."},
-    {"whatif", "AddPod and RemovePod have the same effect as a change of the pods in the cluster."},
+    {"whatif",
+     "AddPod and RemovePod have the same effect as a change of the pods in the cluster, on one "
+     "node "
+     "and on several together."},
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
@@ -310,6 +313,7 @@ class ContractChecker {
     if (plugin.filter) {
       seen_.filter.is_declared = true;
       seen_.filter.is_serial = (plugin.filter->flags & BERTH_FILTER_SERIAL) != 0;
+      seen_.filter.is_whole = testing::IsWholeFilter(plugin);
       seen_.filter.has_dependence = plugin.filter->dependence != nullptr;
     }
     if (plugin.score) {

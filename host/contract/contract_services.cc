@@ -21,37 +21,11 @@ constexpr berth_api kApi = {
        berth_str) noexcept -> berth_code { return BERTH_SUCCESS; },
     [](const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; }};
-constexpr berth_whatif kWhatIf = {
-    sizeof(berth_whatif),
-    0,
-    [](const berth_host*, const berth_cycle*, uint32_t, berth_whatif_row**) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, berth_status*) noexcept -> berth_code { return BERTH_CONFLICT; },
-    [](berth_whatif_row*) noexcept {}};
-constexpr berth_nominator kNominator = {
-    sizeof(berth_nominator), 0,
-    [](const berth_host*, berth_str, int32_t (*)(void*, const berth_pod*),
-       void*) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-constexpr berth_activate kActivate = {
+constexpr berth_activate kNoActivate = {
     sizeof(berth_activate), 0,
     [](const berth_host*, const berth_str*, uint64_t) noexcept -> berth_code {
       return BERTH_SUCCESS;
     }};
-constexpr berth_waiting kWaiting = {
-    sizeof(berth_waiting), 0,
-    [](const berth_host*, int32_t (*)(void*, const berth_pod*), void*) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; },
-    [](const berth_host*, berth_str, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
 constexpr uint32_t kAllLevels = BERTH_LOG_TRACE;
 constexpr berth_log kSilentLog = {
     sizeof(berth_log), 0, &kAllLevels,
@@ -67,18 +41,14 @@ constexpr berth_metrics kNoMetrics = {
 }  // namespace
 
 const std::map<std::string, const void*>& StubServices() {
-  static const std::map<std::string, const void*> services = {
-      {BERTH_SERVICE_API, &kApi},
-      {BERTH_SERVICE_WHATIF, &kWhatIf},
-      {BERTH_SERVICE_NOMINATOR, &kNominator},
-      {BERTH_SERVICE_ACTIVATE, &kActivate},
-      {BERTH_SERVICE_WAITING, &kWaiting}};
+  static const std::map<std::string, const void*> services = {{BERTH_SERVICE_API, &kApi}};
   return services;
 }
 
 const std::map<std::string, const void*>& QuietServices() {
   static const std::map<std::string, const void*> services = [] {
     std::map<std::string, const void*> all = StubServices();
+    all[BERTH_SERVICE_ACTIVATE] = &kNoActivate;
     all[BERTH_SERVICE_LOG] = &kSilentLog;
     all[BERTH_SERVICE_METRICS] = &kNoMetrics;
     return all;

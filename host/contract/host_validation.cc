@@ -32,6 +32,7 @@ namespace {
 // A scheduler without pods.
 class IdleScheduler final : public SchedulerRequests {
  public:
+  Row FindNode(std::string_view /*name*/) const override { return kNoRow; }
   const Nominator& nominator() const override { return nominator_; }
   bool ClearNomination(std::string_view /*uid*/) override { return false; }
   void Activate(std::string_view /*uid*/) override {}

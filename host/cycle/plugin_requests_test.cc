@@ -37,7 +37,8 @@ class PluginRequestsTest : public QueuePartsTest {
   TimerQueue timers_;
   AsyncCalls calls_;
   WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
-  PluginRequests requests_{queue_, waiting_pods_, client_, clock_};
+  NodeTable table_{objects_.interner()};
+  PluginRequests requests_{table_, queue_, waiting_pods_, client_, clock_};
   std::optional<Status> evicted_;
 };
 

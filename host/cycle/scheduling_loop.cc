@@ -36,7 +36,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
       failures_(queue_, client, *options_.clock, sink_),
       router_(cache_, objects_, queue_, RouterOptions()),
       waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_}),
-      requests_(queue_, waiting_pods_, client, *options_.clock),
+      requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock),
       parts_{.interner = interner,
              .client = client,
              .sink = sink_,

@@ -99,7 +99,15 @@ Fault CopyPreFilter(const void* from, PluginPoints* points) {
 
 Fault CopyFilter(const void* from, PluginPoints* points) {
   auto& point = points->filter;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter_whole), &point))
+    return fault;
+  if ((point->flags & BERTH_FILTER_WHOLE) != 0) {
+    if (auto fault = Require(point->filter_whole != nullptr, "filter_whole to be set"))
+      return fault;
+    if (point->dependence == nullptr) return std::nullopt;
+    return Bad("dependence to be NULL, because the answers of a whole Filter are never reused",
+               "a pointer");
+  }
   if (auto fault = Require(point->filter != nullptr, "filter to be set")) return fault;
   return CopyDependence(&point->dependence, &points->filter_dependence);
 }
@@ -123,8 +131,8 @@ Fault CopyScore(const void* from, PluginPoints* points) {
   if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point))
     return fault;
   if (auto fault = Require(point->score != nullptr, "score to be set")) return fault;
-  if (point->normalize_mode > BERTH_NORMALIZE_CUSTOM) {
-    return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_CUSTOM),
+  if (point->normalize_mode > BERTH_NORMALIZE_MIN_MAX_FLOAT) {
+    return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_MIN_MAX_FLOAT),
                std::to_string(point->normalize_mode));
   }
   if (point->normalize_mode == BERTH_NORMALIZE_CUSTOM) {

@@ -55,7 +55,7 @@ struct HostServices {
   // Record every call and every fault. May be null.
   CallMonitor* monitor = nullptr;
   PluginFaults* faults = nullptr;
-  // berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
+  // berth.nodes/1, berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
   SchedulerRequests* scheduler = nullptr;
   // berth.api/1.
   Client* client = nullptr;

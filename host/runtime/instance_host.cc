@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -177,7 +178,8 @@ Id InstanceHost::Intern(std::string_view text) {
 
 bool InstanceHost::IsCalledUnder(uint32_t words) const {
   if (std::this_thread::get_id() != scheduling_thread_ || is_closed()) return false;
-  return ((creating_ ? kLoadWord : WordsOf(point_)) & words) != 0;
+  if (creating_) return (words & kLoadWord) != 0;
+  return ((point_ == Point::kFilter ? filter_word_ : WordsOf(point_)) & words) != 0;
 }
 
 void InstanceHost::Log(uint32_t level, std::string_view text) const {
@@ -191,6 +193,11 @@ void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what)
 void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
   const bool is_home = std::this_thread::get_id() == scheduling_thread_;
   NoteFault(is_home && point_ != kNoCall ? point_ : kCallback, FaultKind::kException, what);
+}
+
+const PassedNodes* InstanceHost::FindPassed(const berth_nodes* nodes) const {
+  const auto found = std::ranges::find(passed_nodes_, nodes, &PassedNodes::abi);
+  return found != passed_nodes_.end() ? *found : nullptr;
 }
 
 Point InstanceHost::Enter(Point point) {

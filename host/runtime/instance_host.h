@@ -29,6 +29,8 @@
 
 namespace berth::host {
 
+class PassedNodes;
+
 // One bit for each word with which <berth/abi.h> states where a function is called, such as [load].
 enum ThreadWord : uint32_t {
   kLoadWord = 1,
@@ -95,6 +97,8 @@ class InstanceHost {
   bool Declared(std::string_view kind) const;
   // Interns a text; the id is valid until this host is retired.
   Id Intern(std::string_view text);
+  // Sets that Filter is called once for all nodes, under [cycle]. Called: before the first cycle.
+  void SetFiltersWhole() { filter_word_ = kCycleWord; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
   // on other threads than the scheduling thread.
   bool IsCalledUnder(uint32_t words) const;
@@ -121,7 +125,13 @@ class InstanceHost {
   // The point at which the plugin is being called; kNoCall if it is not.
   Point point() const { return point_; }
 
-  WhatIfRows& what_if() { return what_if_; }
+  WhatIfQuestions& what_if() { return what_if_; }
+  // Records that `nodes` is passed to the call that begins next, until it ends.
+  void BeginPassing(const PassedNodes& nodes) { passed_nodes_.push_back(&nodes); }
+  void EndPassing(const PassedNodes& nodes) { std::erase(passed_nodes_, &nodes); }
+  // Returns the nodes that a plugin refers to by their address, if they were passed to a call in
+  // progress; null otherwise.
+  const PassedNodes* FindPassed(const berth_nodes* nodes) const;
   // REQUIRES for the methods below: it is not retired.
   ObjectWatches& watches() { return work_->watches; }
   PluginTimers& timers() { return work_->timers; }
@@ -158,6 +168,7 @@ class InstanceHost {
   std::shared_ptr<PluginFaults::Account> faults_;
   CallMonitor::CalleeId callee_ = 0;
   Point point_ = kNoCall;
+  uint32_t filter_word_ = kBlockWord;
   bool creating_ = true;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> retired_ = false;
@@ -166,7 +177,8 @@ class InstanceHost {
   std::shared_ptr<Promises> promises_;  // Null: not needed yet.
   std::mutex mutex_;                    // Guards what follows.
   std::vector<std::shared_ptr<const void>> retained_;
-  WhatIfRows what_if_;
+  WhatIfQuestions what_if_;
+  std::vector<const PassedNodes*> passed_nodes_;
   std::unique_ptr<Work> work_;  // Null: retired.
   const SharedLogLevel log_level_;
   berth_log log_;

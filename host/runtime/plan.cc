@@ -9,6 +9,7 @@
 #include "host/config/profile.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
+#include "host/runtime/filter_call.h"
 #include "host/runtime/invoke.h"
 
 namespace berth::host {
@@ -164,6 +165,7 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
     return std::move(instance).error();
   }
   plugin.instance = std::move(instance).value();
+  if (plugin.instance->filter() != nullptr && FiltersWhole(plugin)) plugin.host->SetFiltersWhole();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
   // before one that fails.

@@ -28,6 +28,7 @@ const berth_strings* StringsService();
 const berth_columns* ColumnsService();
 const berth_metrics* MetricsService();
 const berth_objects* ObjectsService();
+const berth_node_lookup* NodesService();
 const berth_whatif* WhatIfService();
 const berth_nominator* NominatorService();
 const berth_activate* ActivateService();

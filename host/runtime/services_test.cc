@@ -42,7 +42,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
   EXPECT_THAT(served.unsupported, IsEmpty());
   EXPECT_THAT(served.there,
               ElementsAre("berth.log/1", "berth.strings/1", "berth.columns/1", "berth.values/1",
-                          "berth.metrics/1", "berth.objects/1", "berth.whatif/1",
+                          "berth.metrics/1", "berth.objects/1", "berth.nodes/1", "berth.whatif/1",
                           "berth.nominator/1", "berth.activate/1", "berth.waiting/1",
                           "berth.timer/1", "berth.api/1", "berth.completion/1"));
 }
@@ -51,8 +51,8 @@ TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
   HostServices bare{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
-              ElementsAre("berth.metrics/1", "berth.nominator/1", "berth.activate/1",
-                          "berth.waiting/1", "berth.timer/1", "berth.api/1"));
+              ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
+                          "berth.activate/1", "berth.waiting/1", "berth.timer/1", "berth.api/1"));
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {

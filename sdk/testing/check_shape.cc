@@ -52,7 +52,13 @@ void ShapeChecker::CheckPoints() {
   }
   ExpectPoint(instance_.pre_enqueue, BERTH_POINT_PRE_ENQUEUE, &berth_pre_enqueue::pre_enqueue);
   ExpectPoint(instance_.pre_filter, BERTH_POINT_PRE_FILTER, &berth_pre_filter::pre_filter);
-  ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter);
+  if (IsWholeFilter(instance_)) {
+    ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter_whole);
+    Expect(instance_.filter->dependence == nullptr,
+           "Filter has BERTH_FILTER_WHOLE and a dependence, but its answers are never reused");
+  } else {
+    ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter);
+  }
   ExpectPoint(instance_.post_filter, BERTH_POINT_POST_FILTER, &berth_post_filter::post_filter);
   ExpectPoint(instance_.pre_score, BERTH_POINT_PRE_SCORE, &berth_pre_score::pre_score);
   ExpectPoint(instance_.score, BERTH_POINT_SCORE, &berth_score::score);
@@ -70,7 +76,8 @@ void ShapeChecker::CheckPoints() {
            "PreFilter has only one of AddPod and RemovePod");
   }
   if (const auto& score = instance_.score) {
-    Expect(score->normalize_mode <= BERTH_NORMALIZE_CUSTOM, "Score has an unknown normalize_mode");
+    Expect(score->normalize_mode <= BERTH_NORMALIZE_MIN_MAX_FLOAT,
+           "Score has an unknown normalize_mode");
     Expect(score->normalize_mode != BERTH_NORMALIZE_CUSTOM || score->normalize != nullptr,
            "Score has BERTH_NORMALIZE_CUSTOM but no normalize");
     CheckDependence("Score", score->dependence);

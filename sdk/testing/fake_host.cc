@@ -220,6 +220,15 @@ void PluginUnderTest::RemoveObject(const ObjectSpec& object) {
   reporter_.Flush();
 }
 
+void PluginUnderTest::Nominate(const PodSpec& pod, const std::string& node) {
+  instance_->services().scheduling().Nominate(PodHandle(pod, *world_.ids),
+                                              NeedRow(node).node.name());
+}
+
+void PluginUnderTest::AddWaiting(const PodSpec& pod) {
+  instance_->services().scheduling().AddWaiting(PodHandle(pod, *world_.ids));
+}
+
 void PluginUnderTest::Advance(int64_t ns) {
   now_ns_ += ns;
   instance_->services().Advance(ns);

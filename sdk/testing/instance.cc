@@ -95,6 +95,7 @@ Instance::~Instance() {
 }
 
 void Instance::Replay(const Table& table) {
+  services_.scheduling().set_table(&table);
   services_.ReplayObjects();
   if (!changes) return;
   for (const Row& row : table.rows) {

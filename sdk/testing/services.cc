@@ -14,13 +14,15 @@
 #include <berth/testing/ids.h>
 #include <berth/testing/object_spec.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/services.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
 
 namespace berth::testing {
 
-Services::Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*ids) {
+Services::Services(Reporter* reporter, Ids* ids)
+    : reporter_(*reporter), ids_(*ids), scheduling_(reporter) {
   host_.struct_size = sizeof host_;
   host_.abi_major = BERTH_ABI_MAJOR;
   host_.abi_minor = BERTH_ABI_MINOR;
@@ -104,10 +106,8 @@ berth_code Services::GetService(const berth_host* host, const char* id,
   for (const auto& [name, own] : kOwn) {
     if (std::strcmp(id, name) == 0) return *service = own, BERTH_SUCCESS;
   }
-  for (const char* known : {BERTH_SERVICE_WHATIF, BERTH_SERVICE_NOMINATOR, BERTH_SERVICE_ACTIVATE,
-                            BERTH_SERVICE_WAITING, BERTH_SERVICE_API}) {
-    if (std::strcmp(id, known) == 0) return BERTH_UNSUPPORTED;
-  }
+  if (const void* found = SchedulingServices::Find(id)) return *service = found, BERTH_SUCCESS;
+  if (std::strcmp(id, BERTH_SERVICE_API) == 0) return BERTH_UNSUPPORTED;
   return BERTH_NOT_FOUND;
 }
 

@@ -165,7 +165,17 @@ void Stage::Actor::FillInFilterPoints() {
               if (const auto& f = Of(self).filter) return f(*cycle, *block, *out, status);
               std::fill_n(out->codes, block->count, uint8_t{BERTH_SUCCESS});
               return BERTH_SUCCESS;
-            }};
+            },
+            nullptr};
+  if (puppet.filter_whole) {
+    filter.flags = BERTH_FILTER_WHOLE;
+    filter.filter = nullptr;
+    filter.filter_whole = [](void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                             berth_filter_whole_out* out,
+                             berth_status* status) noexcept -> berth_code {
+      return Of(self).filter_whole(*cycle, *survivors, *out, status);
+    };
+  }
 }
 
 void Stage::Actor::FillInScorePoints() {

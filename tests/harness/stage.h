@@ -60,6 +60,10 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_block&, berth_filter_out&,
                            berth_status*)>
       filter;
+  // If this is set before Build(), Filter is called once for all nodes: BERTH_FILTER_WHOLE.
+  std::function<berth_code(const berth_cycle&, const berth_nodes& survivors,
+                           berth_filter_whole_out&, berth_status*)>
+      filter_whole;
   std::function<void(const berth_change&)> change;
   std::function<berth_code(const berth_cycle&, const berth_nodes&, const berth_verdicts&,
                            berth_post_filter_out&, berth_status*)>

@@ -83,7 +83,7 @@ class ServiceCallsTest : public ::testing::Test {
   }
   PodRef Pod(const std::string& name) { return harness_.cluster().FindPod("default", name); }
 
-  static int32_t Note(void* to, const berth_pod* pod) {
+  static int32_t Note(void* to, const berth_pod* pod) noexcept {
     static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->name));
     return 1;
   }

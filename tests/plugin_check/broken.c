@@ -54,6 +54,10 @@ const int berth_entry_v1_extra = 1;
 typedef struct State {
   int64_t wanted;
   void* more;
+#ifdef BREAKS_WHATIF_TOGETHER
+  uint32_t last; /* The row of the last change, plus one. */
+  uint32_t changes;
+#endif
 #ifdef COUNTS_RACKS
   uint32_t column;
   uint32_t n_racks;
@@ -145,24 +149,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
 #endif
 }
 
-#ifdef BREAKS_WHATIF
-/* Counts the pod twice, because the column already contains it. */
-static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                         const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)block, (void)index, (void)status;
-  ((State*)cycle->slots[0])->wanted += pod->request->milli_cpu + 100000;
-  return BERTH_SUCCESS;
-}
-static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                            const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)block, (void)index, (void)status;
-  ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
-  return BERTH_SUCCESS;
-}
-#elif !defined COUNTS_RACKS
-#define AddPod NULL
-#define RemovePod NULL
-#endif
+#include "pods.h"
 
 /* Returns whether node i is rejected. Each variant uses something that it must not depend on. */
 static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
@@ -171,6 +158,9 @@ static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t 
   State racks = *state;
   const int64_t* count = CountOf(&racks, block, i);
   if (count != NULL && *count > kMaxPodsOfRack) return 1;
+#endif
+#ifdef BREAKS_WHATIF_TOGETHER
+  if (state->changes > 1) return 1;
 #endif
 #ifdef BREAKS_BLOCKS
   if (i % 3 == 2) return 1;
@@ -253,6 +243,8 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   return BERTH_SUCCESS;
 }
 
+#include "whole.h"
+
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
@@ -314,7 +306,8 @@ static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsO
                                              BERTH_PART(REQUESTS), NULL, NULL};
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_filter kFilter = {sizeof(berth_filter), FILTER_FLAGS, FILTER_DEPENDENCE, Filter,
+                                     FilterWhole};
 #ifdef BREAKS_SCORES
 static const berth_score kScore = {
     sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};

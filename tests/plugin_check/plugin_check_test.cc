@@ -51,6 +51,8 @@ constexpr struct {
     {"repeat", "repeat", "called again"},
     {"whatif", "whatif", "AddPod"},
     {"whatif_at_run_time", "whatif", "after AddPod"},
+    {"whatif_together", "whatif", "after changes of the pods on several nodes together"},
+    {"outputs_of_whole", "outputs", "unwritten"},
     {"dependence_at_run_time", "dependence", "depends on the pods on nodes"},
     {"dependence_on_pod", "dependence", "depends on the pod's PRIORITY"},
     {"dependence_on_pods", "dependence", "depends on the pods on nodes"},

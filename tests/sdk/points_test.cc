@@ -107,7 +107,8 @@ class Everything : public Plugin {
     return Changed::kRows;
   }
   Status Reserve(Cycle& /*cycle*/, const Target& target) {
-    return Called("Reserve " + std::to_string(target.row()));
+    return Called("Reserve " + std::to_string(target.row()) + " with " +
+                  std::to_string(target.Node<Columns>()[AllocCpu{}]));
   }
   void Unreserve(const Binding& binding) {
     static_cast<void>(Called("Unreserve " + std::string(binding.node_name())));
@@ -365,10 +366,10 @@ TEST_F(Points, PostFilterNominates) {
 }
 
 TEST_F(Points, ReserveUnreserveAndPermit) {
-  const berth_target target = {sizeof(target), 12, nullptr};
+  const berth_target target = {sizeof(target), 12, nullptr, &block_, 2, 0};
   const auto* reserve = plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE);
   EXPECT_EQ(reserve->reserve(plugin_.self(), &cycle_.cycle, &target, nullptr), BERTH_SUCCESS);
-  EXPECT_EQ(Last(), "Reserve 12");
+  EXPECT_EQ(Last(), "Reserve 12 with 300");
   reserve->unreserve(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "Unreserve a");
   g_behavior.answer = Status::Wait("quorum");

@@ -247,6 +247,12 @@ TEST(TestingGuide, LogAndMetrics) {
   EXPECT_EQ(plugin.metrics().at("pairs_released_total").observations.size(), 1U);
 }
 
+TEST(TestingGuide, RequestsToTheScheduler) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}, .plugin = "acme.Pairs"});
+  plugin.Place(MakePod("p")).Unreserve("a");
+  EXPECT_EQ(plugin.scheduling().activated(), (std::vector<std::string>{"uid-p"}));
+}
+
 TEST(TestingGuide, AFakeService) {
   static std::vector<std::string> activated;
   static constexpr berth_activate kActivate{

@@ -191,7 +191,7 @@ Parts CorrectFilter() {
   Parts parts;
   parts.columns = {{sizeof(berth_column_request), 0, "alloc.cpu", BERTH_TYPE_I64, 0},
                    {sizeof(berth_column_request), 0, "req.cpu", BERTH_TYPE_I64, 0}};
-  parts.filter = {sizeof(berth_filter), 0, &kOnRequests, &FilterByCpu};
+  parts.filter = {sizeof(berth_filter), 0, &kOnRequests, &FilterByCpu, nullptr};
   return parts;
 }
 
@@ -214,7 +214,7 @@ Parts CorrectState() {
                   },
                   [](void* at) noexcept { delete static_cast<Count*>(at)->pods; }}};
   parts.pre_filter = {sizeof(berth_pre_filter), 0, &CountPods, &ChangeCount<1>, &ChangeCount<-1>};
-  parts.filter = {sizeof(berth_filter), 0, &kOnOthers, &FilterByCount};
+  parts.filter = {sizeof(berth_filter), 0, &kOnOthers, &FilterByCount, nullptr};
   return parts;
 }
 

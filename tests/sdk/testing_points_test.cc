@@ -461,7 +461,7 @@ TEST(Services, CanBeReplacedByTheTest) {
   parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
     const void* service = nullptr;
     answers[0] = host->get_service(host, BERTH_SERVICE_ACTIVATE, &given);
-    answers[1] = host->get_service(host, BERTH_SERVICE_WAITING, &service);
+    answers[1] = host->get_service(host, BERTH_SERVICE_API, &service);
     answers[2] = host->get_service(host, "acme.none/1", &service);
     return berth_code{BERTH_SUCCESS};
   };

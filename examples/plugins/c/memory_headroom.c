@@ -107,7 +107,7 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 }
 
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, NULL, NULL};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter, NULL};
 static const berth_score kScore = {
     sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
 

@@ -839,7 +839,8 @@ typedef struct berth_pre_filter {
 } berth_pre_filter;
 
 /* Filter: decides which nodes the pod can run on.
- * Called:    per block, for the nodes that no earlier Filter rejected.
+ * Called:    per block, for the nodes that no earlier Filter rejected; or, with BERTH_FILTER_WHOLE,
+ *            `filter_whole` once for all of them.
  * Threading: [block].
  * Returns:   SUCCESS when every selected node has a verdict; any other code fails the cycle with
  *            the text of `status`. The verdict of selected node i is codes[i]: SUCCESS,
@@ -853,14 +854,43 @@ typedef struct berth_filter_out {
   uint8_t* codes;    /* [block.count] */
   uint64_t* reasons; /* [block.count] */
 } berth_filter_out;
-enum { BERTH_FILTER_SERIAL = 1 }; /* the host calls it for one block at a time */
+enum {
+  BERTH_FILTER_SERIAL = 1, /* the host calls `filter` for one block at a time */
+  BERTH_FILTER_WHOLE = 2   /* the host calls `filter_whole` instead of `filter` */
+};
+/* The verdicts of a whole Filter, by row: berth_block.rows states the row of each survivor. */
+typedef struct berth_filter_whole_out {
+  uint32_t struct_size;
+  uint32_t row_count;
+  uint8_t* codes;    /* [row_count] */
+  uint64_t* reasons; /* [row_count] */
+  void* impl;
+  /* Adds a text to the plugin's reason table for this cycle. Returns its bit, or -1 when all 64
+   * bits are in use. */
+  int32_t (*add_reason)(struct berth_filter_whole_out* self, berth_str text) BERTH_NOEXCEPT;
+} berth_filter_whole_out;
 #define BERTH_POINT_FILTER "berth.filter/1"
 typedef struct berth_filter {
   uint32_t struct_size;
-  uint32_t flags;
-  const berth_dependence* dependence; /* NULL: answers are never reused */
+  uint32_t flags; /* BERTH_FILTER_* */
+  /* NULL: answers are never reused. Must be NULL with BERTH_FILTER_WHOLE */
+  const berth_dependence* dependence;
   berth_code (*filter)(void* self, const berth_cycle* cycle, const berth_block* block,
-                       berth_filter_out* out, berth_status* status) BERTH_NOEXCEPT;
+                       berth_filter_out* out,
+                       berth_status* status) BERTH_NOEXCEPT; /* NULL with BERTH_FILTER_WHOLE */
+  /* With BERTH_FILTER_WHOLE: decides about all nodes in one call, for verdicts that depend on which
+   * other nodes remain.
+   * Called:    once per cycle, over the nodes that no earlier Filter of the profile rejected; not
+   *            called when there are none. If the pod is nominated to a node, first over this node
+   *            alone. Within a what-if question, and for a node with nominated pods
+   *            (BERTH_CYCLE_WHAT_IF), `survivors` are only the rows in question, in its order: all
+   *            rows of BERTH_WHATIF_TOGETHER at once, otherwise one row per call.
+   * Threading: [cycle].
+   * Returns:   SUCCESS when every survivor has a verdict, codes[row] and reasons[row] as for
+   *            `filter`; any other code fails the cycle.
+   * Must not:  write a row that is not among the survivors. */
+  berth_code (*filter_whole)(void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                             berth_filter_whole_out* out, berth_status* status) BERTH_NOEXCEPT;
 } berth_filter;
 
 /* PostFilter: tries to make the pod schedulable after no node fitted, for example by preemption.
@@ -914,7 +944,8 @@ typedef struct berth_pre_score {
  * Threading: [block] for `score`, [cycle] for `normalize`.
  * Returns:   SUCCESS, with out[i] written for every selected i, and not INT64_MIN; any other code
  *            fails the cycle. After normalisation every score must be in 0..100; the host
- *            multiplies the scores by the weight and adds them up. The modes use integer division.
+ *            multiplies the scores by the weight and adds them up. The modes use integer division,
+ *            except MIN_MAX_FLOAT.
  * Must not:  block, log per node, write an index that is not selected, or leave a selected index
  *            unwritten. */
 enum {
@@ -923,7 +954,10 @@ enum {
   BERTH_NORMALIZE_MAX = 1,
   BERTH_NORMALIZE_MAX_REVERSED = 2, /* 100 - 100 * s / max; 100 for all when max is 0 */
   BERTH_NORMALIZE_MIN_MAX = 3, /* 100 * (s - min) / (max - min); 0 for all when all are equal */
-  BERTH_NORMALIZE_CUSTOM = 4
+  BERTH_NORMALIZE_CUSTOM = 4,
+  /* (int64_t)(100.0 * ((double)(s - min) / (double)(max - min))); 0 for all when all are equal.
+   * Differs from MIN_MAX by rounding: 29 of 0..100 becomes 28. As upstream's InterPodAffinity */
+  BERTH_NORMALIZE_MIN_MAX_FLOAT = 5
 };
 #define BERTH_SCORE_MAX 100
 typedef struct berth_scores {
@@ -946,11 +980,17 @@ typedef struct berth_score {
                           berth_status* status) BERTH_NOEXCEPT;
 } berth_score;
 
-/* The node that was chosen for the pod. */
+/* The node that was chosen for the pod. `block` and `index` lead to the plugin's columns of the
+ * node, those that it bound in this cycle included, and to the pods on the node. The pod itself is
+ * already assumed on the node: the columns and the pod list include it.
+ * Lifetime:  until the call that passed it returns. */
 typedef struct berth_target {
   uint32_t struct_size;
   uint32_t row; /* valid only in [cycle] */
   const berth_node* node;
+  const berth_block* block;
+  uint32_t index; /* of the node in `block` */
+  uint32_t reserved;
 } berth_target;
 
 /* Reserve: claims what the pod needs apart from the node's resources.
@@ -1253,39 +1293,83 @@ typedef struct berth_objects {
   void (*release)(const berth_host* host, berth_object_ref* ref) BERTH_NOEXCEPT;
 } berth_objects;
 
-/* Evaluates the pod of this cycle on one private row, with other pods added or removed. The row
- * uses clones of the cycle state that AddPod and RemovePod change. `status` is created by the
- * plugin, or NULL.
+/* The row of a node by its name, and the place of a row in blocks. */
+#define BERTH_SERVICE_NODES "berth.nodes/1"
+typedef struct berth_node_lookup {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Finds the row of the node of this name. NOT_FOUND: there is no such node. The row means nothing
+   * after the current call into the plugin has returned, except within the same cycle.
+   * Threading: [event] [queue] [cycle]. */
+  berth_code (*find)(const berth_host* host, berth_str name, uint32_t* row) BERTH_NOEXCEPT;
+  /* Finds the block of `in`, and the index within the block, at which a row stands. NOT_FOUND: the
+   * row is not one of the nodes of `in`. BAD_ARGUMENT: `in` was not passed to this call of the
+   * plugin.
+   * Threading: [cycle]. */
+  berth_code (*place)(const berth_host* host, const berth_nodes* in, uint32_t row, uint32_t* block,
+                      uint32_t* index) BERTH_NOEXCEPT;
+} berth_node_lookup;
+
+/* Evaluates the pod of this cycle on copies of nodes with other pods added or removed: any number
+ * of nodes per question, and any number of questions at the same time. Filter reads cycle state
+ * that AddPod and RemovePod have changed on a clone. `status` is created by the plugin, or NULL.
  * Threading: [cycle], within PostFilter.
- * Errors:    CONFLICT outside PostFilter, and for a row that has ended.
- * Lifetime:  until `end`, and no longer than the call of PostFilter. */
-typedef struct berth_whatif_row berth_whatif_row;
+ * Errors:    CONFLICT outside PostFilter, and for a question that has ended or never began.
+ *            BAD_ARGUMENT for an index, selection or mode that is not valid.
+ * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
+ *            reused. A pod that was added must exist as long as the question. */
+enum {
+  /* Every row is a question of its own: pods that are added to, or removed from, one row do not
+   * exist for the others. `rows` may be in any order and contain a row more than once. */
+  BERTH_WHATIF_APART = 1,
+  /* All rows are one cluster, in which all changes apply. `rows` contains each row once at most. */
+  BERTH_WHATIF_TOGETHER = 2
+};
 #define BERTH_SERVICE_WHATIF "berth.whatif/1"
 typedef struct berth_whatif {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, uint32_t row,
-                      berth_whatif_row** out) BERTH_NOEXCEPT;
-  berth_code (*remove_pod)(berth_whatif_row* row, const berth_pod* pod,
-                           berth_status* status) BERTH_NOEXCEPT;
-  berth_code (*add_pod)(berth_whatif_row* row, const berth_pod* pod,
+  /* Begins a question about `count` rows; `mode` is one of BERTH_WHATIF_*. NOT_FOUND: a row has no
+   * node. The array `rows` is copied. */
+  berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
+                      uint32_t count, uint32_t mode, uint64_t* question) BERTH_NOEXCEPT;
+  /* Remove a pod from, and add a pod to, row `i` of `rows`. ERROR, with a reason: the pod to remove
+   * is not on the row, which does not change the row; or a plugin's AddPod, RemovePod or clone
+   * failed. After such a failure row i (with TOGETHER: every row) has no verdict but ERROR. */
+  berth_code (*remove_pod)(const berth_host* host, uint64_t question, uint32_t i,
+                           const berth_pod* pod, berth_status* status) BERTH_NOEXCEPT;
+  berth_code (*add_pod)(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
                         berth_status* status) BERTH_NOEXCEPT;
-  /* Runs all Filters of the profile, with nominated pods of equal or higher priority added. Returns
-   * the code of the verdict. */
-  berth_code (*run_filters)(berth_whatif_row* row, berth_status* status) BERTH_NOEXCEPT;
-  void (*end)(berth_whatif_row* row) BERTH_NOEXCEPT;
+  /* Runs all Filters of the profile on the selected rows. A row with nominated pods of equal or
+   * higher priority must also pass with these pods added to it.
+   * `selected`: n ascending indices of `rows`; NULL: all, and `n` is ignored. codes[i] is written
+   * for every selected i, and for no other: the verdict of row i, as of Filter. `codes` has an
+   * element for each of `rows`.
+   * Returns SUCCESS when the verdicts are written; `status` receives the reasons of the rejections,
+   * each text once. With APART, an error of one row is its verdict, ERROR, and the other rows are
+   * answered. With TOGETHER, an error of one row is that of the call: ERROR, and no verdict is
+   * written. */
+  berth_code (*run_filters)(const berth_host* host, uint64_t question, const uint32_t* selected,
+                            uint32_t n, uint8_t* codes, berth_status* status) BERTH_NOEXCEPT;
+  /* Ends a question; does nothing for one that has ended. */
+  void (*end)(const berth_host* host, uint64_t question) BERTH_NOEXCEPT;
 } berth_whatif;
 
-/* Pods that are nominated to a node and not yet on it. `clear` removes a pod's nomination, both in
- * this scheduler and in the pod's status; NOT_FOUND: the pod is not nominated. Threading: [event]
- * [queue] [cycle]. */
+/* Pods that are nominated to a node and not yet on it: `list` calls `each` for those of one node,
+ * `each` for those of all nodes, ordered by node; both until the callback returns 0. `clear` removes
+ * a pod's nomination, both in this scheduler and in the pod's status; NOT_FOUND: the pod is not
+ * nominated. Threading: [event] [queue] [cycle]. */
 #define BERTH_SERVICE_NOMINATOR "berth.nominator/1"
 typedef struct berth_nominator {
   uint32_t struct_size;
   uint32_t reserved;
   berth_code (*list)(const berth_host* host, berth_str node,
-                     int32_t (*each)(void* to, const berth_pod* pod), void* to) BERTH_NOEXCEPT;
+                     int32_t (*each)(void* to, const berth_pod* pod) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
   berth_code (*clear)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
+  berth_code (*each)(const berth_host* host,
+                     int32_t (*each)(void* to, const berth_pod* pod, berth_str node) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
 } berth_nominator;
 
 /* Moves pods to the active queue; PreEnqueue still applies. Pods that are not waiting in the queue
@@ -1305,7 +1389,8 @@ typedef struct berth_activate {
 typedef struct berth_waiting {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*each)(const berth_host* host, int32_t (*each)(void* to, const berth_pod* pod),
+  berth_code (*each)(const berth_host* host,
+                     int32_t (*each)(void* to, const berth_pod* pod) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
   berth_code (*allow)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
   berth_code (*reject)(const berth_host* host, berth_str pod_uid, berth_str reason) BERTH_NOEXCEPT;

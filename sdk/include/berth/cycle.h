@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -142,7 +143,10 @@ class Cycle {
   bool failed_ = false;
 };
 
-// The node that was chosen for the pod.
+// The node that was chosen for the pod. The pod is already assumed on the node: the columns and the
+// pods of the node include it.
+//
+// Lifetime:  until the call that passed it returns.
 class Target {
  public:
   explicit Target(const berth_target& target) : target_(&target) {}
@@ -150,8 +154,21 @@ class Target {
   NodeView node() const { return *target_->node; }
   // Valid only in [cycle].
   uint32_t row() const { return target_->row; }
+  std::span<const berth_pod* const> pods() const { return block().Pods(target_->index); }
+  // Returns the node with the columns of the plugin: target.Node<Columns>()[berth::ReqCpu{}].
+  template <class C>
+  NodeRow<C> Node() const {
+    return Block<C>(*target_->block)[target_->index];
+  }
+  // Returns the value of a column that was bound in PreFilter or PreScore.
+  template <class T>
+  T Get(ColumnRef<T> ref) const {
+    return block().Get(ref, target_->index);
+  }
 
  private:
+  RawBlock block() const { return RawBlock(*target_->block); }
+
   const berth_target* target_;
 };
 

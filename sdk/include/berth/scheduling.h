@@ -1,11 +1,13 @@
-// Services that act on pods and time: what-if, nominations, activation, waiting pods, timers.
+// Services that act on nodes, pods and time: node look-up, what-if, nominations, activation, waiting pods, timers.
 #ifndef BERTH_SCHEDULING_H_
 #define BERTH_SCHEDULING_H_
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include <berth/cycle.h>
 #include <berth/internal/callback.h>
 #include <berth/internal/services.h>
+#include <berth/nodes.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 #include <berth/status.h>
@@ -52,40 +55,101 @@ class StatusSink {
 
 }  // namespace internal
 
-// A private copy of one node on which pods can be added and removed, with clones of the state that
-// AddPod and RemovePod change.
-//
-// Threading: [cycle].
-class WhatIfRow {
+// The row of a node by its name, and the place of a row in blocks.
+class NodeLookup {
  public:
-  WhatIfRow(const internal::Services& services, berth_whatif_row* row)
-      : services_(&services), row_(row) {}
-  WhatIfRow(WhatIfRow&& other) noexcept
-      : services_(other.services_), row_(std::exchange(other.row_, nullptr)) {}
-  WhatIfRow& operator=(WhatIfRow&&) = delete;
-  ~WhatIfRow() {
-    if (row_ != nullptr) services_->whatif->end(row_);
-  }
+  // Where a row stands in a Nodes: BlockAt(block), index.
+  struct Place {
+    uint32_t block;
+    uint32_t index;
+  };
 
-  // False when the host returned no row. No other method may then be called.
-  explicit operator bool() const { return row_ != nullptr; }
-  Status RemovePod(const berth_pod& pod) {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->remove_pod(row_, &pod, sink.abi()));
+  explicit NodeLookup(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->nodes != nullptr; }
+
+  // Returns the row of the node of this name. The row means nothing after the current call from the
+  // host has returned, except within the same cycle. Threading: [event] [queue] [cycle].
+  std::optional<uint32_t> Find(std::string_view name) const {
+    uint32_t row = 0;
+    const berth_code code = services_->nodes->find(services_->host, Str(name), &row);
+    return code == BERTH_SUCCESS ? std::optional(row) : std::nullopt;
   }
-  Status AddPod(const berth_pod& pod) {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->add_pod(row_, &pod, sink.abi()));
-  }
-  // Runs all Filters of the profile, with nominated pods of equal or higher priority added.
-  Status RunFilters() {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->run_filters(row_, sink.abi()));
+  // Returns where a row stands in `in`, which the host passed to the current call; no value if the
+  // row is not one of its nodes. Threading: [cycle].
+  std::optional<Place> Find(const Nodes& in, uint32_t row) const {
+    Place place{};
+    const berth_code code =
+        services_->nodes->place(services_->host, &in.abi(), row, &place.block, &place.index);
+    return code == BERTH_SUCCESS ? std::optional(place) : std::nullopt;
   }
 
  private:
   const internal::Services* services_;
-  berth_whatif_row* row_;
+};
+
+// Whether the rows of a what-if question are questions of their own, or one cluster.
+enum class WhatIfMode : uint32_t {
+  kApart = BERTH_WHATIF_APART,
+  kTogether = BERTH_WHATIF_TOGETHER,
+};
+
+// A question about nodes with other pods added or removed. The destructor ends it.
+//
+//   berth::WhatIfQuestion question = host.what_if().Begin(cycle, rows, berth::WhatIfMode::kApart);
+//   for (...) question.RemovePod(i, victim);
+//   std::vector<uint8_t> codes(rows.size());
+//   berth::Status status = question.RunFilters(codes);
+//
+// Threading: [cycle], within PostFilter.
+// Lifetime:  no longer than the call of PostFilter.
+class WhatIfQuestion {
+ public:
+  WhatIfQuestion(const internal::Services& services, Status status, uint64_t id)
+      : services_(&services), status_(std::move(status)), id_(id) {}
+  WhatIfQuestion(WhatIfQuestion&& other) noexcept
+      : services_(other.services_),
+        status_(std::move(other.status_)),
+        id_(std::exchange(other.id_, 0)) {}
+  WhatIfQuestion& operator=(WhatIfQuestion&&) = delete;
+  ~WhatIfQuestion() {
+    if (id_ != 0) services_->whatif->end(services_->host, id_);
+  }
+
+  // False when the question could not begin, and status() states why. Every other method then
+  // returns an error.
+  explicit operator bool() const { return id_ != 0; }
+  const Status& status() const { return status_; }
+  // Remove a pod from, and add a pod to, row `i` of the question. A pod that is added must live as
+  // long as the question.
+  Status RemovePod(uint32_t i, const berth_pod& pod) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->remove_pod(services_->host, id_, i, &pod, sink.abi()));
+  }
+  Status AddPod(uint32_t i, const berth_pod& pod) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->add_pod(services_->host, id_, i, &pod, sink.abi()));
+  }
+  // Runs all Filters of the profile on all rows, with nominated pods of equal or higher priority
+  // added, and writes the verdict of row i to codes[i]. REQUIRES: `codes` has one element per row.
+  // Returns: Success with the reasons of the rejections, each once; or an error.
+  Status RunFilters(std::span<uint8_t> codes) { return Run(nullptr, 0, codes); }
+  // Runs them on some rows only, and writes no other code. `selected`: ascending.
+  Status RunFilters(std::span<const uint32_t> selected, std::span<uint8_t> codes) {
+    static constexpr uint32_t kNothing = 0;
+    return Run(selected.empty() ? &kNothing : selected.data(),
+               static_cast<uint32_t>(selected.size()), codes);
+  }
+
+ private:
+  Status Run(const uint32_t* selected, uint32_t n, std::span<uint8_t> codes) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->run_filters(services_->host, id_, selected, n, codes.data(),
+                                                    sink.abi()));
+  }
+
+  const internal::Services* services_;
+  Status status_;
+  uint64_t id_;  // 0: there is no question.
 };
 
 class WhatIf {
@@ -93,10 +157,14 @@ class WhatIf {
   explicit WhatIf(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return services_->whatif != nullptr; }
 
-  WhatIfRow Begin(const Cycle& cycle, uint32_t row) const {
-    berth_whatif_row* out = nullptr;
-    const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), row, &out);
-    return {*services_, code == BERTH_SUCCESS ? out : nullptr};
+  // Begins a question about rows. The question has no value if a row has no node (NotFound), if
+  // rows that are together repeat (BadArgument), and outside PostFilter (Conflict).
+  WhatIfQuestion Begin(const Cycle& cycle, std::span<const uint32_t> rows, WhatIfMode mode) const {
+    uint64_t question = 0;
+    const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), rows.data(),
+                                                     static_cast<uint32_t>(rows.size()),
+                                                     static_cast<uint32_t>(mode), &question);
+    return {*services_, Status(code), code == BERTH_SUCCESS ? question : 0};
   }
 
  private:
@@ -116,6 +184,15 @@ class Nominator {
     internal::EachCall<F, berth_pod> call(each);
     const Status status(
         services_->nominator->list(services_->host, Str(node), &decltype(call)::Call, &call));
+    call.Rethrow();
+    return status;
+  }
+  // Calls `each(const berth_pod&, std::string_view node)` for the pods of all nodes, ordered by
+  // node, in the same way.
+  template <class F>
+  Status ForEach(F&& each) const {
+    internal::EachNamedCall<F, berth_pod> call(each);
+    const Status status(services_->nominator->each(services_->host, &decltype(call)::Call, &call));
     call.Rethrow();
     return status;
   }

@@ -47,6 +47,8 @@ enum class Normalize : uint32_t {
   kMax = BERTH_NORMALIZE_MAX,                   // 100 * s / max; unchanged when max is 0.
   kMaxReversed = BERTH_NORMALIZE_MAX_REVERSED,  // 100 - 100 * s / max; 100 when max is 0.
   kMinMax = BERTH_NORMALIZE_MIN_MAX,            // 100 * (s - min) / (max - min); 0 when equal.
+  // As kMinMax, in double: 100.0 * ((s - min) / (max - min)), rounded down. 29 of 0..100 becomes 28.
+  kMinMaxFloat = BERTH_NORMALIZE_MIN_MAX_FLOAT,
 };
 
 inline constexpr int64_t kScoreMax = BERTH_SCORE_MAX;

@@ -207,6 +207,7 @@ abi_structs! {
             *mut c_void, *const berth_cycle, *const berth_block, *mut berth_filter_out,
             *mut berth_status,
         ) -> berth_code,
+        filter_whole: *const c_void, // null: this plugin filters in blocks
     }
 
     struct berth_score {

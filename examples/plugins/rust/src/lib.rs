@@ -149,6 +149,7 @@ static FILTER: Constant<berth_filter> = Constant(berth_filter {
     flags: 0,
     dependence: &DEPENDENCE.0,
     filter,
+    filter_whole: null(),
 });
 static SCORE: Constant<berth_score> = Constant(berth_score {
     struct_size: size::<berth_score>(),

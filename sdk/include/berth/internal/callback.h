@@ -58,6 +58,35 @@ class EachCall {
 #endif
 };
 
+// For the host's `int32_t (*each)(void* to, const T*, berth_str name)`: calls the callable with the
+// item and the name.
+template <class F, class T>
+class EachNamedCall {
+ public:
+  explicit EachNamedCall(F& each) : each_(each), call_(pass_) {}
+  EachNamedCall(const EachNamedCall&) = delete;
+  EachNamedCall& operator=(const EachNamedCall&) = delete;
+
+  static int32_t Call(void* to, const T* item, berth_str name) noexcept {
+    EachNamedCall& self = *static_cast<EachNamedCall*>(to);
+    self.pass_.name = Str(name);
+    return EachCall<Pass, T>::Call(&self.call_, item);
+  }
+  void Rethrow() { call_.Rethrow(); }
+
+ private:
+  struct Pass {
+    F& each;
+    std::string_view name;
+
+    decltype(auto) operator()(const T& item) { return each(item, name); }
+  };
+
+  F& each_;
+  Pass pass_{each_, {}};
+  EachCall<Pass, T> call_;
+};
+
 // For callbacks that run later, on the scheduling thread, and call a method of the plugin.
 template <auto kMethod, class T>
 class MethodCall final : public Kept {

@@ -64,6 +64,7 @@ struct Services {
   const berth_columns* columns = nullptr;
   const berth_metrics* metrics = nullptr;
   const berth_objects* objects = nullptr;
+  const berth_node_lookup* nodes = nullptr;
   const berth_whatif* whatif = nullptr;
   const berth_nominator* nominator = nullptr;
   const berth_activate* activate = nullptr;
@@ -82,6 +83,7 @@ struct Services {
         columns(Find<berth_columns>(BERTH_SERVICE_COLUMNS)),
         metrics(Find<berth_metrics>(BERTH_SERVICE_METRICS)),
         objects(Find<berth_objects>(BERTH_SERVICE_OBJECTS)),
+        nodes(Find<berth_node_lookup>(BERTH_SERVICE_NODES)),
         whatif(Find<berth_whatif>(BERTH_SERVICE_WHATIF)),
         nominator(Find<berth_nominator>(BERTH_SERVICE_NOMINATOR)),
         activate(Find<berth_activate>(BERTH_SERVICE_ACTIVATE)),

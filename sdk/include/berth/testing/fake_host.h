@@ -125,12 +125,18 @@ class PluginUnderTest {
   // Adds an object, or replaces the object of the same name.
   void PutObject(const ObjectSpec& object);
   void RemoveObject(const ObjectSpec& object);
+  // Nominates a pod to a node, for berth.nominator/1 and what-if questions.
+  void Nominate(const PodSpec& pod, const std::string& node);
+  // Adds a pod that waits on Permit, for berth.waiting/1.
+  void AddWaiting(const PodSpec& pod);
   // Advances the clock; timers that are due fire.
   void Advance(int64_t ns);
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
   const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  // The plugin's requests about nominated, waiting and queued pods.
+  const SchedulingServices& scheduling() const { return instance_->services().scheduling(); }
   Ids& ids() { return *world_.ids; }
   // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }

@@ -168,6 +168,11 @@ class Instance {
   const bool blocks_in_bind_;
 };
 
+// Returns whether Filter is called once for all nodes: BERTH_FILTER_WHOLE.
+inline bool IsWholeFilter(const Instance& instance) {
+  return instance.filter && (instance.filter->flags & BERTH_FILTER_WHOLE) != 0;
+}
+
 }  // namespace berth::testing
 
 #endif  // BERTH_TESTING_INSTANCE_H_

@@ -56,9 +56,10 @@ class Placement {
   Completion& completion() { return *dones_.back(); }
 
  private:
+  class TargetView;
+
   void Need(bool has, const char* what) const;
   const Row& RowOf(const std::string& node) const;
-  berth_target Target(const std::string& node) const;
   berth_binding Binding(const std::string& node) const;
   berth_done* NewDone();
 

@@ -18,6 +18,7 @@
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/table.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
@@ -38,9 +39,12 @@ struct Metric {
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
-// The columns that columns.bind may extend; berth_cycle.host points to it.
+class Cycle;
+
+// The columns that columns.bind may extend, and the cycle; berth_cycle.host points to it.
 struct ColumnBinder {
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
+  const Cycle* cycle = nullptr;
 };
 
 // A call that the service berth.completion/1 completes.
@@ -66,6 +70,7 @@ class Services {
 
   const berth_host* host() const { return &host_; }
   Reporter& reporter() { return reporter_; }
+  SchedulingServices& scheduling() { return scheduling_; }
 
   // Must be set before create().
   void set_objects(std::vector<ObjectHandle> objects) { objects_ = std::move(objects); }
@@ -190,6 +195,7 @@ class Services {
   std::vector<Timer> timers_;
   uint64_t last_timer_ = 0;
   std::atomic<int64_t> now_ns_{0};
+  SchedulingServices scheduling_;
 };
 
 }  // namespace berth::testing

@@ -62,6 +62,7 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  const Table& table() const { return table_; }
   const berth_block& view() const { return view_; }
   uint32_t count() const { return view_.count; }
   uint32_t index(uint32_t i) const { return indices_[i]; }  // into table.rows

@@ -291,7 +291,7 @@ static berth_code bind(void* self, const berth_binding* binding, berth_done* don
 }
 
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, pre_filter, NULL, NULL};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter, NULL};
 static const berth_pre_score kPreScore = {sizeof(berth_pre_score), 0, pre_score};
 static const berth_bind kBind = {sizeof(berth_bind), 0, bind};
 

@@ -70,7 +70,7 @@ class Thrower : public berth::Plugin {
     return Succeed("RemovePod");
   }
   // Rejects every node if the method under test is called only for rejected pods: queueing hints,
-  // PostFilter, and the methods of what-if rows.
+  // PostFilter, and the methods of what-if questions.
   berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const {
     At("Filter");
     for (const char* at : {"Hint", "PostFilter", "AddPod", "RemovePod", "clone"}) {
@@ -81,10 +81,11 @@ class Thrower : public berth::Plugin {
   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
                            const berth::Verdicts& /*verdicts*/, berth::PostFilterOut& /*out*/) {
     At("PostFilter");
-    if (auto row = host_.what_if().Begin(cycle, 0)) {
+    const uint32_t row = 0;
+    if (auto question = host_.what_if().Begin(cycle, {&row, 1}, berth::WhatIfMode::kApart)) {
       const berth_pod_list pods = all.abi().block(&all.abi(), 0)->pods[0];
-      if (at_ == "AddPod") (void)row.AddPod(*cycle.pod());
-      if (at_ == "RemovePod" && pods.count > 0) (void)row.RemovePod(*pods.data[0]);
+      if (at_ == "AddPod" || at_ == "clone") (void)question.AddPod(0, *cycle.pod());
+      if (at_ == "RemovePod" && pods.count > 0) (void)question.RemovePod(0, *pods.data[0]);
     }
     return berth::Status::Unschedulable("no way");
   }
