@@ -17,7 +17,8 @@ namespace berth::host {
 struct Member;
 struct PlacedMember;
 
-// Returns the service berth.values/1, which is constant data.
+// Returns the table that every value points to, which is constant data. Its `parse` and `release`
+// call those of the service berth.values/1 that the host serves.
 const berth_values* ValuesService();
 
 // One value of a tree.

@@ -38,6 +38,9 @@ enum class WatchType : uint8_t {
   kModified,  // `object` replaced `previous`.
   kDeleted,   // `object` was deleted.
   kSynced,    // All objects that existed when the watch began have been delivered. Has no object.
+  // The server does not serve the kind now. All objects that were delivered before were delivered
+  // as deleted. Has no object.
+  kNotServed,
 };
 
 struct WatchEvent {
@@ -53,9 +56,11 @@ struct WatchEvent {
   // object, which may have changed before the deletion. client-go: cache.DeletedFinalStateUnknown.
   bool final_state_unknown = false;
 
-  // Returns the resourceVersion of `object`; empty for kSynced.
+  // Returns whether the event is the change of an object: it is not kSynced or kNotServed.
+  bool has_object() const { return type < WatchType::kSynced; }
+  // Returns the resourceVersion of `object`; empty if the event has no object.
   std::string_view resource_version() const {
-    return type == WatchType::kSynced ? std::string_view() : Base(object).resource_version();
+    return has_object() ? Base(object).resource_version() : std::string_view();
   }
 };
 
@@ -68,6 +73,10 @@ class WatchSink {
   // Called:    first with a kAdded event for each existing object, in the order of namespace and
   //            name; then with kSynced, once; then with every change of an object of the kind, once
   //            and in order.
+  //            If the server does not serve the kind, there is kNotServed instead of kSynced, without
+  //            delay. The client finds out by discovery, at its start and again from time to time.
+  //            When the server begins to serve the kind, its objects follow, then kSynced. When it
+  //            ends to serve the kind, the deletions of all objects follow, then kNotServed.
   //            After a gap (the server discarded changes that the client had not read yet) the
   //            differences are delivered as ordinary changes, deletions with
   //            `final_state_unknown`. The changes of one call belong together: the receiver applies
@@ -83,7 +92,8 @@ class WatchSink {
 
   // Called:    with an error when the kind cannot be listed or watched, and once with success when
   //            it can be listed and watched again. The client retries by itself; the call serves
-  //            the log and the readiness check.
+  //            the log and the readiness check. A kind that the server does not serve is no error:
+  //            see kNotServed.
   // Threading: as for OnEvents.
   virtual void OnWatchError(const Status& status) { static_cast<void>(status); }
 };
@@ -206,8 +216,8 @@ class Client {
   // or Failed are not delivered: when a pod reaches such a phase, it is delivered as deleted
   // (kube-scheduler's informer has the field selector
   // status.phase!=Succeeded,status.phase!=Failed).
-  // Returns: never null. If the server does not have the kind, the client retries; see
-  //          WatchSink::OnWatchError.
+  // `kind` has one version.
+  // Returns: never null.
   [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
                                                           WatchSink& sink) = 0;
 

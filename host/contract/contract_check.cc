@@ -100,6 +100,7 @@ class ContractChecker {
     return {.nodes = std::move(nodes),
             .args = Args(),
             .objects = world_.objects,
+            .pending = world_.pods,
             .plugin = subject_.request.plugin,
             .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },

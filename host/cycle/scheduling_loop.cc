@@ -29,7 +29,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
              .timers = &timers_,
              .clock = options_.clock,
              .deadline_ns = options_.bind_deadline_ns},
-      cache_(interner),
+      cache_(interner, &objects_),
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),

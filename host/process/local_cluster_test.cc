@@ -30,7 +30,7 @@ class NameSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
-      if (event.type != WatchType::kSynced) names.emplace_back(Base(event.object).name());
+      if (event.has_object()) names.emplace_back(Base(event.object).name());
     }
   }
   std::vector<std::string> names;

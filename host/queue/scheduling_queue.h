@@ -33,6 +33,7 @@
 #include "host/queue/interest_table.h"
 #include "host/queue/nominator.h"
 #include "host/queue/parked_index.h"
+#include "host/queue/pending_observer.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_order.h"
@@ -75,6 +76,10 @@ class SchedulingQueue {
                   Options options);
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
+
+  // Sets the observer of the pods in the queue; null for none. Lifetime: until another observer is
+  // set.
+  void SetObserver(PendingObserver* observer) { observer_ = observer; }
 
   // ---- Events from the cluster ------------------------------------------------------------------
 
@@ -188,6 +193,8 @@ class SchedulingQueue {
   QueueEntry& EntryInFlight(std::string_view uid) const;
   QueueEntry& PodInFlight(std::string_view uid) const;
   void Create(PodRef pod);
+  // Implements Remove() without a call of the observer.
+  void RemoveEntry(QueueEntry& entry, std::string_view uid, std::string_view node);
   void Erase(QueueEntry& entry);
   // Sets the fields that order entities by the time at which they entered the queue.
   void SetQueuedNow(QueueEntry& entry);
@@ -240,6 +247,7 @@ class SchedulingQueue {
   Nominator nominator_;
   FlushSchedule flushes_;
   uint64_t sequence_ = 0;
+  PendingObserver* observer_ = nullptr;
   // Used within ApplyEvent(); a member so that its memory is reused; empty between calls.
   std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/cache/column.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -150,6 +151,10 @@ void InstanceHost::Retain(std::shared_ptr<const void> kept) {
   retained_.push_back(std::move(kept));
 }
 
+void InstanceHost::Refuse(Refusal refusal) {
+  if (!refusal_.has_value()) refusal_ = std::move(refusal);
+}
+
 Promises& InstanceHost::promises() {
   if (promises_ == nullptr) promises_ = services_.promise_tables.Take(work_->owner);
   return *promises_;
@@ -161,6 +166,11 @@ std::vector<Promises::Answer> InstanceHost::ClosePromises() {
 
 bool InstanceHost::Declared(std::string_view kind) const {
   return std::ranges::find(kinds_, kind) != kinds_.end();
+}
+
+bool InstanceHost::MayUseColumn(std::string_view name) const {
+  const std::string_view kind = ObjectKindOf(name);
+  return kind.empty() || Declared(kind);
 }
 
 Id InstanceHost::Intern(std::string_view text) {

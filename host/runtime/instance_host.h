@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -24,7 +25,9 @@
 #include "host/runtime/service_api.h"
 #include "host/runtime/service_metrics.h"
 #include "host/runtime/service_objects.h"
+#include "host/runtime/service_selectors.h"
 #include "host/runtime/service_timer.h"
+#include "host/runtime/service_values.h"
 #include "host/runtime/service_whatif.h"
 
 namespace berth::host {
@@ -93,6 +96,8 @@ class InstanceHost {
   std::vector<Promises::Answer> ClosePromises();
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
+  // Returns whether the plugin may read this column: of objects, only those of declared kinds.
+  bool MayUseColumn(std::string_view name) const;
   // Interns a text; the id is valid until this host is retired.
   Id Intern(std::string_view text);
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
@@ -105,6 +110,14 @@ class InstanceHost {
   // Keeps `kept` alive as long as this host. Used for objects of a call on the pool that outlasted
   // its instance.
   void Retain(std::shared_ptr<const void> kept);
+  // Why the host does not use a plugin: "expected <expected>, found <found>".
+  struct Refusal {
+    std::string expected;
+    std::string found;
+  };
+  // Refuses the plugin that is being created, because of a service call that it must not make.
+  // Keeps the first refusal. Threading: the scheduling thread.
+  void Refuse(Refusal refusal);
   // Logs a line of the plugin, if there is a log. REQUIRES: the host is not retired.
   void Log(uint32_t level, std::string_view text) const;
   // Counts a fault of the plugin, if faults are counted.
@@ -121,12 +134,17 @@ class InstanceHost {
   // The point at which the plugin is being called; kNoCall if it is not.
   Point point() const { return point_; }
 
+  // Why the plugin was refused; null if it was not.
+  const std::optional<Refusal>& refusal() const { return refusal_; }
   WhatIfRows& what_if() { return what_if_; }
   // REQUIRES for the methods below: it is not retired.
   ObjectWatches& watches() { return work_->watches; }
   PluginTimers& timers() { return work_->timers; }
   PluginMetrics& metrics() { return work_->metrics; }
   ApiCalls& api_calls() { return *work_->api_calls; }
+  // Any thread, with a HostUse.
+  PluginValues& values() { return work_->values; }
+  PluginSelectors& selectors() { return work_->selectors; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(host->impl);
@@ -147,6 +165,8 @@ class InstanceHost {
     PluginTimers timers;
     PluginMetrics metrics;
     std::shared_ptr<ApiCalls> api_calls;
+    PluginValues values;
+    PluginSelectors selectors;
     IdRefs ids;  // Guarded by mutex_, like `interned`: plugins intern on any thread.
     std::unordered_set<Id> interned;
   };
@@ -167,6 +187,7 @@ class InstanceHost {
   std::mutex mutex_;                    // Guards what follows.
   std::vector<std::shared_ptr<const void>> retained_;
   WhatIfRows what_if_;
+  std::optional<Refusal> refusal_;
   std::unique_ptr<Work> work_;  // Null: retired.
   const SharedLogLevel log_level_;
   berth_log log_;

@@ -154,14 +154,23 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
   options.profile = scheduler_name_;
   options.host = plugin.host->abi();
   options.args = args.root();
-  options.column_type_of = [&services](std::string_view name) -> uint32_t {
+  options.column_type_of = [&services, &host = *plugin.host](std::string_view name) -> uint32_t {
     const auto column = ColumnSpec::Parse(name, services.interner);
-    return column.ok() ? column->type() : 0;
+    return column.ok() && host.MayUseColumn(name) ? column->type() : 0;
   };
   auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
   if (!instance.ok()) {
     plugin.host->Retire();
     return std::move(instance).error();
+  }
+  if (plugin.host->refusal().has_value()) {
+    const auto& [expected, found] = *plugin.host->refusal();
+    LoadError error = MakeLoadError(LoadErrorCode::kBadKind, expected, found);
+    error.path = from.library->path();
+    error.plugin = spec.name;
+    Invoke(*plugin.host, kLoad, [&] { instance->reset(); });
+    plugin.host->Retire();
+    return error;
   }
   plugin.instance = std::move(instance).value();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
@@ -173,7 +182,10 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
 
 Status Plan::BindColumns(PlannedPlugin& plugin) {
   for (const ColumnRequest& request : plugin.instance->columns()) {
-    const Result<ColumnIndex> column = table_.ColumnFor(request.name);
+    const Result<ColumnIndex> column =
+        plugin.host->MayUseColumn(request.name)
+            ? table_.ColumnFor(request.name)
+            : Status::NotFound("the plugin does not declare the kind of column " + request.name);
     if (!column.ok() && !request.optional) return column.status().Annotate(plugin.name);
     plugin.columns.push_back(column.ok() ? *column : kNoColumn);
     if (column.ok()) table_.PinColumn(*column);

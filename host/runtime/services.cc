@@ -1,9 +1,6 @@
 #include "host/runtime/services.h"
 
 #include <array>
-
-#include "host/api/value.h"
-
 namespace berth::host {
 namespace {
 
@@ -17,11 +14,12 @@ bool HasMetrics(const HostServices& services) { return services.metrics != nullp
 // Has no functions: every instance has its own berth_log.
 constexpr berth_log kNoLog{};
 
-const std::array<ServiceInfo, 13> kServices{{
+const std::array<ServiceInfo, 14> kServices{{
     {BERTH_SERVICE_LOG, &kNoLog, nullptr},
     {BERTH_SERVICE_STRINGS, StringsService(), nullptr},
     {BERTH_SERVICE_COLUMNS, ColumnsService(), nullptr},
-    {BERTH_SERVICE_VALUES, ValuesService(), nullptr},
+    {BERTH_SERVICE_VALUES, InstanceValuesService(), nullptr},
+    {BERTH_SERVICE_SELECTORS, SelectorsService(), nullptr},
     {BERTH_SERVICE_METRICS, MetricsService(), HasMetrics},
     {BERTH_SERVICE_OBJECTS, ObjectsService(), nullptr},
     {BERTH_SERVICE_WHATIF, WhatIfService(), nullptr},

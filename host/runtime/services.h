@@ -26,6 +26,9 @@ std::span<const ServiceInfo> Services();
 // Lifetime: that of the process.
 const berth_strings* StringsService();
 const berth_columns* ColumnsService();
+// The service with `parse` and `release`, unlike ValuesService().
+const berth_values* InstanceValuesService();
+const berth_selectors* SelectorsService();
 const berth_metrics* MetricsService();
 const berth_objects* ObjectsService();
 const berth_whatif* WhatIfService();

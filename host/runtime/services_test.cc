@@ -42,9 +42,9 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
   EXPECT_THAT(served.unsupported, IsEmpty());
   EXPECT_THAT(served.there,
               ElementsAre("berth.log/1", "berth.strings/1", "berth.columns/1", "berth.values/1",
-                          "berth.metrics/1", "berth.objects/1", "berth.whatif/1",
-                          "berth.nominator/1", "berth.activate/1", "berth.waiting/1",
-                          "berth.timer/1", "berth.api/1", "berth.completion/1"));
+                          "berth.selectors/1", "berth.metrics/1", "berth.objects/1",
+                          "berth.whatif/1", "berth.nominator/1", "berth.activate/1",
+                          "berth.waiting/1", "berth.timer/1", "berth.api/1", "berth.completion/1"));
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {

@@ -61,6 +61,8 @@ class NodeVolumeLimits : public berth::Plugin {
   // Sign() covers everything in the pod that Filter depends on, so no pod parts are declared.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
                                                        .pod_parts = 0};
+  using CsiNodeObject = berth::NodeObject<"storage.k8s.io/v1/CSINode">;
+  using Columns = berth::Columns<CsiNodeObject>;
   using Node = berth::NodeRow<Columns>;
 
   // A volume of the pod. A volume that the pod uses several times has one entry.
@@ -123,7 +125,7 @@ class NodeVolumeLimits : public berth::Plugin {
       throw berth::Error(
           "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     }
-    const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
+    const CsiNode* const csi_node = index_.Read(node[CsiNodeObject{}]);
     const Problem& problem =
         csi_node == nullptr ? state.problem_without_csi_node : state.problem_with_csi_node;
     if (!problem.verdict.ok()) return problem.verdict;

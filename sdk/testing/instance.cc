@@ -76,6 +76,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
       blocks_in_bind_((world.info->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0) {
   services_.set_objects(std::move(objects));
   services_.set_kinds(world.info->kinds);
+  services_.set_not_served(world.not_served);
   services_.set_scripted(&world.scripted);
   services_.set_now_ns(now_ns);
   use_.emplace(world.library, services_.host(), world.reporter);
@@ -102,6 +103,9 @@ void Instance::Replay(const Table& table) {
     for (const PodHandle& pod : row.pods)
       Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
   }
+  for (const PodHandle& pod : table.pending) {
+    ChangePending(BERTH_CHANGE_PENDING_ADDED, BERTH_CHANGE_REPLAY, pod.get());
+  }
   berth_change synced{};
   synced.kind = BERTH_CHANGE_SYNCED;
   Deliver(synced);
@@ -116,6 +120,21 @@ void Instance::Change(uint32_t kind, uint32_t flags, const Row& row, const berth
   change.pod = pod;
   change.node = row.node.get();
   change.old_node = old_node;
+  Deliver(change);
+}
+
+void Instance::ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
+                             const berth_pod* old_pod) {
+  if (!changes) return;
+  if ((changes->flags & BERTH_CHANGES_PENDING) == 0) {
+    if ((flags & BERTH_CHANGE_REPLAY) == 0) ++sequence_;
+    return;
+  }
+  berth_change change{};
+  change.kind = kind;
+  change.flags = flags;
+  change.pod = pod;
+  change.old_pod = old_pod;
   Deliver(change);
 }
 

@@ -2,20 +2,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/selectors.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/object_spec.h>
 #include <berth/testing/report.h>
+#include <berth/testing/selector_reader.h>
 #include <berth/testing/services.h>
 #include <berth/testing/table.h>
+#include <berth/testing/values.h>
 #include <berth/testing/views.h>
 
 namespace berth::testing {
@@ -37,6 +42,14 @@ Services::~Services() {
                    "keeps " + std::to_string(refs_.size()) + " retained objects after destroy");
   }
   for (const ObjectHandle* ref : refs_) delete ref;
+  if (!values_.empty()) {
+    reporter_.Fail(Check::kLeaks,
+                   "keeps " + std::to_string(values_.size()) + " parsed values after destroy");
+  }
+  if (!selectors_.empty()) {
+    reporter_.Fail(Check::kLeaks,
+                   "keeps " + std::to_string(selectors_.size()) + " selectors after destroy");
+  }
 }
 
 void Services::Advance(int64_t ns) {
@@ -55,14 +68,24 @@ void Services::Advance(int64_t ns) {
   now_ns_ = until;
 }
 
-void Services::ReplayObjects() {
-  for (const Watch& watch : watches_) {
-    for (const ObjectHandle& object : objects_) {
-      if (object.spec().kind != watch.kind) continue;
-      const CallScope scope(&reporter_, "an object's watcher", kEvent);
-      watch.change(watch.to, nullptr, object.get());
-    }
+void Services::Report(const Watch& watch, uint32_t flags, const berth_object* old,
+                      const berth_object* now) {
+  const berth_object_change change = {
+      sizeof(change), flags, (now != nullptr ? now : old)->kind, 0, old, now};
+  const CallScope scope(&reporter_, "an object's watcher", kEvent);
+  watch.change(watch.to, &change);
+}
+
+void Services::ReportAll(const Watch& watch, const std::string& kind, bool as_added) {
+  for (const ObjectHandle& object : objects_) {
+    if (object.spec().kind != kind) continue;
+    Report(watch, as_added ? uint32_t{BERTH_OBJECT_REPLAY} : 0, as_added ? nullptr : object.get(),
+           as_added ? object.get() : nullptr);
   }
+}
+
+void Services::ReplayObjects() {
+  for (const Watch& watch : watches_) ReportAll(watch, Used(watch.kind), true);
 }
 
 void Services::ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
@@ -72,20 +95,25 @@ void Services::ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
   const std::string& kind = (now != nullptr ? now : old)->spec().kind;
   const auto watchers = watches_;
   for (const Watch& watch : watchers) {
-    if (watch.kind != kind) continue;
-    const CallScope scope(&reporter_, "an object's watcher", kEvent);
-    watch.change(watch.to, old != nullptr ? old->get() : nullptr,
-                 now != nullptr ? now->get() : nullptr);
+    if (Used(watch.kind) != kind) continue;
+    Report(watch, 0, old != nullptr ? old->get() : nullptr, now != nullptr ? now->get() : nullptr);
   }
 }
 
-const ObjectHandle* Services::FindObject(std::string_view kind, std::string_view ns,
-                                         std::string_view name) const {
-  for (const ObjectHandle& object : objects_) {
-    const ObjectSpec& spec = object.spec();
-    if (spec.kind == kind && spec.ns == ns && spec.name == name) return &object;
+void Services::ChangeServed(std::set<std::string> not_served) {
+  const std::set<std::string> before = std::exchange(not_served_, std::move(not_served));
+  for (const Watch& watch : watches_) {
+    const std::string old = UsedKind(watch.kind, before);
+    const std::string now = Used(watch.kind);
+    if (old == now) continue;
+    ReportAll(watch, old, false);
+    ReportAll(watch, now, true);
   }
-  return nullptr;
+}
+
+bool Services::MayUseColumn(std::string_view column) const {
+  const std::string_view kind = ObjectKindOf(column);
+  return kind.empty() || IsDeclared(kind);
 }
 
 bool Services::Expect(const berth_host* host, const char* service, uint32_t words) {
@@ -151,6 +179,9 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle, bert
     return BERTH_CONFLICT;
   }
   if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
+  if (const auto kind = ObjectKindOf(FromAbi(name)); !kind.empty() && !Of(host).Declared(kind)) {
+    return BERTH_NOT_FOUND;
+  }
   auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
   const auto found = std::find_if(columns.begin(), columns.end(), [name](const ColumnName& column) {
     return column.name == FromAbi(name);
@@ -193,10 +224,15 @@ void Services::Observe(const berth_host* host, uint32_t index, const berth_str* 
   metric.observations.emplace_back(std::move(labels), value);
 }
 
-bool Services::Declared(std::string_view kind) const {
+bool Services::IsDeclared(std::string_view kind) const {
   for (const char* const* at = kinds_; at != nullptr && *at != nullptr; ++at) {
     if (kind == *at) return true;
   }
+  return false;
+}
+
+bool Services::Declared(std::string_view kind) const {
+  if (IsDeclared(kind)) return true;
   reporter_.Fail(Check::kShape, "asks for objects of kind " + std::string(kind) +
                                     ", which its berth_plugin_info.kinds does not name");
   return false;
@@ -206,28 +242,38 @@ const berth_object* Services::GetObject(const berth_host* host, berth_str kind, 
                                         berth_str name) noexcept {
   if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
     return nullptr;
-  const auto* found = Of(host).FindObject(FromAbi(kind), FromAbi(ns), FromAbi(name));
+  const auto* found =
+      FindObject(Of(host).objects_, Of(host).Used(FromAbi(kind)), FromAbi(ns), FromAbi(name));
   return found != nullptr ? found->get() : nullptr;
 }
 
 berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                                 int32_t (*each)(void*, const berth_object*), void* to) noexcept {
+                                 int32_t (*each)(void*, const berth_object*) noexcept,
+                                 void* to) noexcept {
   if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
     return BERTH_NOT_FOUND;
+  const std::string used = Of(host).Used(FromAbi(kind));
+  if (used.empty()) return BERTH_UNSUPPORTED;
   std::vector<ObjectHandle> sorted = Of(host).objects_;
   std::sort(sorted.begin(), sorted.end(), [](const ObjectHandle& a, const ObjectHandle& b) {
     return std::pair(a.spec().ns, a.spec().name) < std::pair(b.spec().ns, b.spec().name);
   });
   for (const ObjectHandle& object : sorted) {
-    if (object.spec().kind != FromAbi(kind)) continue;
+    if (object.spec().kind != used) continue;
     if (ns.len != 0 && object.spec().ns != FromAbi(ns)) continue;
     if (each(to, object.get()) == 0) break;
   }
   return BERTH_SUCCESS;
 }
 
+berth_code Services::IsServed(const berth_host* host, berth_str kind) noexcept {
+  if (!Expect(host, "objects.served", kObjectWords)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  return Of(host).Used(FromAbi(kind)).empty() ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+}
+
 berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
-                                  void (*change)(void*, const berth_object*, const berth_object*),
+                                  void (*change)(void*, const berth_object_change*) noexcept,
                                   void* to) noexcept {
   if (!Expect(host, "objects.watch", kLoad) || !Of(host).Declared(FromAbi(kind))) {
     return BERTH_NOT_FOUND;
@@ -290,6 +336,99 @@ void Services::Complete(berth_done* done, berth_code code, berth_str reason) noe
   completion.completed = true;
   completion.answer = MakeAnswer(code);
   if (reason.len != 0) completion.answer.reasons.emplace_back(FromAbi(reason));
+}
+
+// ---- Values and selectors -----------------------------------------------------------------------
+
+namespace {
+
+void AddReason(berth_status* status, const std::string& why) {
+  if (status != nullptr) status->add_reason(status, ToAbi(why));
+}
+
+}  // namespace
+
+const berth_value* internal::ParseValue(const berth_host* host, berth_str json,
+                                        berth_status* status) noexcept {
+  Services& self = Services::Of(host);
+  auto value = std::make_unique<ValueSpec>();
+  if (const std::string why = TryReadJson(FromAbi(json), value.get()); !why.empty()) {
+    AddReason(status, why);
+    return nullptr;
+  }
+  const berth_value* const root = value.get();
+  const std::lock_guard lock(self.mutex_);
+  self.values_.emplace(root, std::move(value));
+  return root;
+}
+
+void internal::ReleaseValue(const berth_host* host, const berth_value* value) noexcept {
+  Services& self = Services::Of(host);
+  const std::lock_guard lock(self.mutex_);
+  if (value == nullptr || self.values_.erase(value) != 0) return;
+  self.reporter_.Fail(Check::kShape, "releases a value that it did not parse, or released before");
+}
+
+template <class T, class Read>
+berth_code Services::ReadSelector(const berth_host* host, const T** out, berth_status* status,
+                                  const Read& read) {
+  Services& self = Of(host);
+  auto memory = std::make_unique<internal::ViewMemory>();
+  internal::SelectorReader reader(self.ids_, *memory);
+  const T* const selector = read(reader);
+  if (selector == nullptr) {
+    AddReason(status, reader.error());
+    return BERTH_BAD_ARGUMENT;
+  }
+  *out = selector;
+  const std::lock_guard lock(self.mutex_);
+  self.selectors_.emplace(selector, std::move(memory));
+  return BERTH_SUCCESS;
+}
+
+berth_code Services::FromValue(const berth_host* host, const berth_value* value,
+                               const berth_selector** out, berth_status* status) noexcept {
+  return ReadSelector(host, out, status, [value](internal::SelectorReader& reader) {
+    return reader.FromValue(static_cast<const ValueSpec*>(value));
+  });
+}
+
+berth_code Services::FromMap(const berth_host* host, const berth_value* labels,
+                             const berth_selector** out, berth_status* status) noexcept {
+  return ReadSelector(host, out, status, [labels](internal::SelectorReader& reader) {
+    return reader.FromMap(static_cast<const ValueSpec*>(labels));
+  });
+}
+
+berth_code Services::FromText(const berth_host* host, berth_str text, const berth_selector** out,
+                              berth_status* status) noexcept {
+  return ReadSelector(host, out, status, [text](internal::SelectorReader& reader) {
+    return reader.FromText(FromAbi(text));
+  });
+}
+
+berth_code Services::FromNodeSelector(const berth_host* host, const berth_value* value,
+                                      const berth_node_selector** out,
+                                      berth_status* status) noexcept {
+  return ReadSelector(host, out, status, [value](internal::SelectorReader& reader) {
+    return reader.FromNodeSelector(static_cast<const ValueSpec*>(value));
+  });
+}
+
+int32_t Services::MatchesLabels(const berth_host* host, const berth_selector* selector,
+                                berth_array labels) noexcept {
+  return berth::Matches(selector, berth::Labels(labels), Of(host).ids_) ? 1 : 0;
+}
+
+int32_t Services::MatchesNode(const berth_host* host, const berth_node_selector* selector,
+                              const berth_node* node) noexcept {
+  return node != nullptr && berth::Matches(selector, *node, Of(host).ids_) ? 1 : 0;
+}
+
+void Services::ReleaseSelector(const void* selector) {
+  const std::lock_guard lock(mutex_);
+  if (selector == nullptr || selectors_.erase(selector) != 0) return;
+  reporter_.Fail(Check::kShape, "releases a selector that it did not read, or released before");
 }
 
 }  // namespace berth::testing

@@ -133,7 +133,8 @@ void Stage::Actor::FillInQueuePoints() {
                   const auto& f = Of(self).less;
                   return f && f(*a, *b) ? 1 : 0;
                 }};
-  changes = {sizeof(berth_changes), 0, [](void* self, const berth_change* change) noexcept {
+  changes = {sizeof(berth_changes), puppet.pending_changes ? uint32_t{BERTH_CHANGES_PENDING} : 0,
+             [](void* self, const berth_change* change) noexcept {
                if (const auto& f = Of(self).change) f(*change);
              }};
 }

@@ -61,6 +61,7 @@ struct Puppet {
                            berth_status*)>
       filter;
   std::function<void(const berth_change&)> change;
+  bool pending_changes = false;  // Set before Build(): `change` also gets pods without a node.
   std::function<berth_code(const berth_cycle&, const berth_nodes&, const berth_verdicts&,
                            berth_post_filter_out&, berth_status*)>
       post_filter;

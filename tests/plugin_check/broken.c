@@ -113,6 +113,7 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
   return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
 }
 
+#include "cluster_data.h"
 #ifdef COUNTS_RACKS
 #include "racks.h"
 #endif
@@ -332,7 +333,7 @@ static const berth_event_interest kInterests[] = {
 static const berth_enqueue_extensions kEnqueue = {
     sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, HINT};
 static const berth_column_request kColumns[] = {
-    {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
+    {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0} MORE_COLUMNS};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,
                                      "test.Broken/1", Construct, Clone, DestroyState}};
 static const char kReason[] = "Insufficient cpu";
@@ -341,7 +342,6 @@ static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}, {NULL, 0}};
 #else
 static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}};
 #endif
-
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
   if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
@@ -406,6 +406,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->timer = timer;
   host->get_service(host, BERTH_SERVICE_COLUMNS, &columns);
   plugin->columns = columns;
+  MisuseClusterData(host);
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif
@@ -436,7 +437,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 #endif
   plugin->abi.struct_size = sizeof plugin->abi;
   plugin->abi.self = plugin;
-  plugin->abi.columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
+  plugin->abi.columns = (berth_array){kColumns, COLUMN_COUNT, sizeof kColumns[0]};
   plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
   plugin->abi.reasons =
       (berth_array){kReasons, sizeof kReasons / sizeof kReasons[0], sizeof kReasons[0]};
@@ -476,6 +477,7 @@ static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info)
                                         .about = "Keeps the contract, or violates it.",
                                         .points = kPoints,
                                         .services = kServices,
+                                        .kinds = kKinds,
                                         .args_schema = ARGS_SCHEMA};
 #ifdef BREAKS_ARGS_OF_TWO
 static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),

@@ -117,9 +117,9 @@ TEST_F(ObjectsTest, AreRetainedUntilTheLastReference) {
 }
 
 struct Watcher {
-  void OnClaim(const berth_object* old, const berth_object* now) {
-    if (now == nullptr) throw std::runtime_error("gone");
-    seen.emplace_back(old, now);
+  void OnClaim(const ObjectChange& change) {
+    if (change.now == nullptr) throw std::runtime_error("gone");
+    seen.emplace_back(change.old, change.now);
   }
   std::vector<std::pair<const berth_object*, const berth_object*>> seen;
 };
@@ -127,12 +127,12 @@ struct Watcher {
 TEST_F(ObjectsTest, ChangesCallTheWatchMethod) {
   Watcher watcher;
   ASSERT_TRUE(host_.objects().Watch<&Watcher::OnClaim>("v1/X", &watcher).ok());
-  small_.changed(small_.changed_to, nullptr, &objects_[0]);
+  small_.Change(nullptr, &objects_[0]);
   ASSERT_EQ(watcher.seen.size(), 1U);
   EXPECT_EQ(watcher.seen[0].first, nullptr);
   EXPECT_EQ(watcher.seen[0].second, &objects_[0]);
   EXPECT_FALSE(fault_.set());
-  small_.changed(small_.changed_to, &objects_[0], nullptr);
+  small_.Change(&objects_[0], nullptr);
   EXPECT_TRUE(fault_.set());
   EXPECT_EQ(fault_.text(), "a watch: gone");
 }

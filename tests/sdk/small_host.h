@@ -64,6 +64,13 @@ class SmallHost {
     return static_cast<berth_id>(found - texts.begin() + 1);
   }
 
+  // Calls the watcher.
+  void Change(const berth_object* old, const berth_object* now) const {
+    const berth_object_change change = {
+        sizeof(change), 0, (now != nullptr ? now : old)->kind, 0, old, now};
+    changed(changed_to, &change);
+  }
+
   std::vector<std::string> texts;
   std::vector<std::string> log;
   std::vector<std::string> faults;
@@ -80,7 +87,7 @@ class SmallHost {
   void* fire_to = nullptr;
   uint32_t timers_canceled = 0;
   std::vector<const berth_object*> objects;
-  void (*changed)(void* to, const berth_object* old, const berth_object* now) = nullptr;
+  void (*changed)(void* to, const berth_object_change* change) noexcept = nullptr;
   void* changed_to = nullptr;
   uint32_t retained = 0;
   std::vector<double> observed;
@@ -190,16 +197,20 @@ inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/,
   return nullptr;
 }
 inline berth_code ListObjects(const berth_host* host, berth_str kind, berth_str /*ns*/,
-                              int32_t (*each)(void* to, const berth_object*), void* to) noexcept {
+                              int32_t (*each)(void* to, const berth_object*) noexcept,
+                              void* to) noexcept {
   if (Str(kind) == "v1/Unknown") return BERTH_NOT_FOUND;
+  if (Str(kind) == "v1/NotServed") return BERTH_UNSUPPORTED;
   for (const berth_object* object : Of(host).objects) {
     if (each(to, object) == 0) break;
   }
   return BERTH_SUCCESS;
 }
+inline berth_code IsServed(const berth_host* /*host*/, berth_str kind) noexcept {
+  return Str(kind) == "v1/NotServed" ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+}
 inline berth_code WatchObjects(const berth_host* host, berth_str /*kind*/,
-                               void (*change)(void* to, const berth_object* old,
-                                              const berth_object* now),
+                               void (*change)(void* to, const berth_object_change* change) noexcept,
                                void* to) noexcept {
   Of(host).changed = change;
   Of(host).changed_to = to;
@@ -238,10 +249,11 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
       &small::Request};
   static const berth_timer timer = {
       sizeof(timer), 0, &small::Now, &small::WallNow, &small::StartTimer, &small::CancelTimer};
-  static const berth_objects objects = {sizeof(objects),      0,
-                                        &small::GetObject,    &small::ListObjects,
-                                        &small::WatchObjects, &small::Retain,
-                                        &small::View,         &small::Release};
+  static const berth_objects objects = {sizeof(objects),   0,
+                                        &small::GetObject, &small::ListObjects,
+                                        &small::IsServed,  &small::WatchObjects,
+                                        &small::Retain,    &small::View,
+                                        &small::Release};
   static const berth_metrics metrics = {sizeof(metrics), 0, &small::DefineMetric, &small::Observe};
   static thread_local berth_log log = {};
   SmallHost& self = Of(host);

@@ -389,13 +389,13 @@ TEST(Services, ProvideTheObjectsOfTheTest) {
     FindServices(host, args, status);
     return found.objects->watch(
         host, ToAbi("v1/PersistentVolumeClaim"),
-        [](void*, const berth_object* old, const berth_object* now) {
+        [](void*, const berth_object_change* change) noexcept {
           const auto number = [](const berth_object* object) {
             if (object == nullptr) return std::string("-");
             return std::to_string(
                 found.values->as_int(found.values->get(object->value, ToAbi("n"))));
           };
-          seen.push_back(number(old) + " " + number(now));
+          seen.push_back(number(change->old) + " " + number(change->now));
         },
         nullptr);
   };

@@ -70,8 +70,9 @@ class EmbeddedCluster final : public Client {
   // Creates an object. Keeps its uid and creationTimestamp, but not its resourceVersion. A pod with
   // scheduling gates gets the condition that an API server sets.
   // Returns: the object as stored.
-  // Errors: kAlreadyExists; kInvalidArgument for an object without a name, and for a pod without a
-  //         namespace or with the uid of another pod, because watchers identify pods by their uid.
+  // Errors: kNotFound for a kind that is not served; kAlreadyExists; kInvalidArgument for an object
+  //         without a name, and for a pod without a namespace or with the uid of another pod,
+  //         because watchers identify pods by their uid.
   Result<AnyObject> Create(AnyObject object);
 
   // Replaces a whole object including its status. The uid and the timestamps of the stored object
@@ -100,6 +101,11 @@ class EmbeddedCluster final : public Client {
   };
   // Returns the earliest due deletion; nullopt if there is none.
   std::optional<DueDeletion> NextDeletion() const;
+
+  // Begins or ends to serve a kind, as an API server does when a CustomResourceDefinition is created
+  // or deleted, or when it is updated. Every kind is served at first. When the cluster ends to serve
+  // a kind, it deletes all objects of the kind. REQUIRES: `kind` is neither v1/Pod nor v1/Node.
+  void SetServed(std::string_view kind, bool served);
 
   // Patches a status as PatchPodStatus() does, but returns the result immediately.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {

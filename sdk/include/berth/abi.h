@@ -562,6 +562,8 @@ typedef struct berth_queued {
  *   taints.hard                U32    taints     0       no      effect NoSchedule or NoExecute
  *   taints.soft                U32    taints     0       no      effect PreferNoSchedule
  *   label:<key>                ID     text       0       no      value of the node's label
+ *   annotation:<key>           STR    text       empty   no      value of the node's annotation
+ *   object:<kind>              OBJECT -          NULL    no      the object that describes the node
  *   images                     ARRAY  -          empty   no      berth_image
  *   features                   ARRAY  -          empty   no      berth_id: status.declaredFeatures
  *   hostport:<protocol>/<port> I64    uses       0       yes     "hostport:TCP/80", at any address
@@ -570,6 +572,11 @@ typedef struct berth_queued {
  * memory, ephemeral-storage and pods. "hostport:TCP/80/10.0.0.1" counts only the uses of the port
  * at that address and at 0.0.0.0, which stands for all addresses. A sum of more than 2^63-1 is
  * 2^63-1.
+ *
+ * "object:storage.k8s.io/v1/CSINode" is the object of this kind that has no namespace and has the
+ * node's name. The kind must be written as in berth_plugin_info.kinds, which must name it. A change
+ * of the object counts as a change of the node: an answer that depends on the column depends on
+ * BERTH_DEPENDS_NODE.
  */
 /* clang-format on */
 enum {
@@ -577,7 +584,9 @@ enum {
   BERTH_TYPE_U32,     /* uint32_t */
   BERTH_TYPE_ID,      /* berth_id */
   BERTH_TYPE_U8,      /* uint8_t */
-  BERTH_TYPE_ARRAY    /* berth_array */
+  BERTH_TYPE_ARRAY,   /* berth_array */
+  BERTH_TYPE_OBJECT,  /* const berth_object*, NULL when absent */
+  BERTH_TYPE_STR      /* berth_str, empty when absent */
 };
 
 /* Column i of a block: the value of node j is at data + j * stride. Frozen. */
@@ -1056,6 +1065,11 @@ typedef struct berth_post_bind {
  *            CHANGED, or REMOVED and ADDED if it names another node. A pod may be added before its
  *            node, and may remain after its node was removed. A row number is reused only when its
  *            node and all its pods were removed and no reservation holds it.
+ * Pending:   with BERTH_CHANGES_PENDING in `flags`, also for every pod without a node whose
+ *            schedulerName belongs to a profile of this process, wherever it is in the queue and
+ *            while it is attempted. At no time is a pod both pending and on a node: when it is
+ *            assumed, PENDING_REMOVED precedes POD_ADDED; when it is forgotten and still exists,
+ *            PENDING_ADDED follows POD_REMOVED.
  * Threading: [event]; [cycle] for assume and forget.
  * Must not:  block or fail: a change is not delivered a second time.
  * Lifetime:  `pod` and `node` until the change that replaces or removes them has been delivered, so
@@ -1067,7 +1081,10 @@ enum {
   BERTH_CHANGE_NODE_ADDED,
   BERTH_CHANGE_NODE_CHANGED,
   BERTH_CHANGE_NODE_REMOVED,
-  BERTH_CHANGE_SYNCED
+  BERTH_CHANGE_SYNCED,
+  BERTH_CHANGE_PENDING_ADDED,
+  BERTH_CHANGE_PENDING_CHANGED,
+  BERTH_CHANGE_PENDING_REMOVED
 };
 enum {
   /* POD_ADDED: this scheduler placed the pod, the cluster has not confirmed it yet */
@@ -1079,18 +1096,21 @@ typedef struct berth_change {
   uint32_t struct_size;
   uint32_t kind;
   uint32_t flags;
-  uint32_t row;      /* the node's row; 0 for SYNCED */
-  uint64_t sequence; /* grows by one per change; REPLAY and SYNCED carry the last change's number */
-  const berth_pod* pod;     /* POD_*: its current state, or its last; else NULL */
-  const berth_pod* old_pod; /* POD_CHANGED: its previous state; else NULL */
+  uint32_t row; /* the node's row; 0 for SYNCED and PENDING_* */
+  /* grows by one per change, also for PENDING_* that the plugin did not ask for; REPLAY and SYNCED
+   * carry the last change's number */
+  uint64_t sequence;
+  const berth_pod* pod;     /* POD_*, PENDING_*: its current state, or its last; else NULL */
+  const berth_pod* old_pod; /* POD_CHANGED, PENDING_CHANGED: its previous state; else NULL */
   /* NODE_*: its current state, or its last; POD_*: the pod's node, NULL if unknown */
   const berth_node* node;
   const berth_node* old_node; /* NODE_CHANGED: its previous state; else NULL */
 } berth_change;
+enum { BERTH_CHANGES_PENDING = 1 }; /* reports PENDING_* too */
 #define BERTH_POINT_CHANGES "berth.changes/1"
 typedef struct berth_changes {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* BERTH_CHANGES_* */
   void (*change)(void* self, const berth_change* change) BERTH_NOEXCEPT;
 } berth_changes;
 
@@ -1167,7 +1187,8 @@ typedef struct berth_columns {
  * An absent value is NULL, and its kind is BERTH_VALUE_NULL. A member whose value is null counts as
  * absent. A function that needs another kind than the value has returns 0 or empty.
  * Threading: [any].
- * Lifetime:  arguments until create() returns; otherwise that of the object. */
+ * Lifetime:  arguments until create() returns; a value that `parse` returned until `release`, or
+ *            until destroy() returns; otherwise that of the object. */
 enum {
   BERTH_VALUE_NULL = 0,
   BERTH_VALUE_BOOL,
@@ -1195,7 +1216,63 @@ struct berth_values {
    * is written. */
   berth_code (*as_quantity)(const berth_value* value, int64_t* units,
                             int64_t* milli) BERTH_NOEXCEPT;
+  /* Reads a STRING as a time of RFC 3339, such as "2026-01-31T12:00:00Z", in nanoseconds since
+   * 1970-01-01T00:00:00Z. BAD_ARGUMENT: the value is not such a time, and nothing is written. */
+  berth_code (*as_time)(const berth_value* value, int64_t* ns) BERTH_NOEXCEPT;
+  /* Passes the value as JSON to `put`, in pieces, within the call. A number that JSON cannot
+   * express, and an absent value, are written as null. */
+  void (*write_json)(const berth_value* value, void (*put)(void* to, berth_str text) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
+  /* Reads one JSON value. Returns NULL, and adds a reason to `status` unless it is NULL, when the
+   * text is not JSON or exceeds a limit of the host. The plugin owns the value until `release`. */
+  const berth_value* (*parse)(const berth_host* host, berth_str json,
+                              berth_status* status)BERTH_NOEXCEPT;
+  /* Releases a value that `parse` returned, with all its parts. It is a fault of the plugin, and
+   * changes nothing, if `parse` did not return the value or it was released before. NULL: does
+   * nothing. */
+  void (*release)(const berth_host* host, const berth_value* value) BERTH_NOEXCEPT;
 };
+
+/* A node matches when one of the terms matches. */
+typedef struct berth_node_selector {
+  uint32_t struct_size;
+  uint32_t flags;    /* BERTH_SELECTOR_INVALID */
+  berth_array terms; /* berth_node_term */
+} berth_node_selector;
+
+/* Selectors: creates selectors from objects and texts, and matches selectors.
+ * Threading: [any].
+ * Returns:   SUCCESS, and the selector; BAD_ARGUMENT, with the reasons in `status` unless it is
+ *            NULL, for anything that the API server would reject; nothing is written then.
+ * Lifetime:  a selector until it is released, or until destroy() returns. It is a fault of the
+ *            plugin, and changes nothing, to release a selector that this service did not return,
+ *            or to release it twice. NULL: does nothing. */
+#define BERTH_SERVICE_SELECTORS "berth.selectors/1"
+typedef struct berth_selectors {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Reads a LabelSelector: {"matchLabels": {...}, "matchExpressions": [...]}. */
+  berth_code (*from_value)(const berth_host* host, const berth_value* label_selector,
+                           const berth_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a map of labels, such as a Service's selector: {"app": "web"}. */
+  berth_code (*from_map)(const berth_host* host, const berth_value* labels,
+                         const berth_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a selector as `kubectl get -l` does: "app=web,tier in (a,b),!old". An empty text matches
+   * every object. */
+  berth_code (*from_text)(const berth_host* host, berth_str text, const berth_selector** out,
+                          berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a NodeSelector: {"nodeSelectorTerms": [...]}. */
+  berth_code (*node_selector)(const berth_host* host, const berth_value* node_selector,
+                              const berth_node_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Returns 1 if the selector matches, else 0. The selector may also be one of a pod. `labels`:
+   * berth_id_pair, sorted by key id. NULL matches nothing. */
+  int32_t (*matches)(const berth_host* host, const berth_selector* selector,
+                     berth_array labels) BERTH_NOEXCEPT;
+  int32_t (*matches_node)(const berth_host* host, const berth_node_selector* selector,
+                          const berth_node* node) BERTH_NOEXCEPT;
+  void (*release)(const berth_host* host, const berth_selector* selector) BERTH_NOEXCEPT;
+  void (*release_node)(const berth_host* host, const berth_node_selector* selector) BERTH_NOEXCEPT;
+} berth_selectors;
 
 /* Metrics. They can be defined in create() only; the host adds the labels plugin and profile.
  * Threading: [load] for `define`, [any] for `observe`. */
@@ -1224,10 +1301,29 @@ typedef struct berth_metrics {
 } berth_metrics;
 
 /* Objects of the kinds that the plugin named in berth_plugin_info.kinds. All of them are available
- * before the plugin's first cycle.
- * Threading: `get` and `list`: [event] [queue] [cycle] [bind]; `watch`: [load]; the others: [any].
+ * before the plugin's first cycle, except those of a kind that the API server does not serve. Such
+ * a kind never delays the start; the host finds out when the server begins to serve it.
+ *
+ * `kind` is written as in berth_plugin_info.kinds, also if it names several versions. The kind of
+ * an object, berth_object.kind, has the version that the host uses: the first one that the server
+ * serves. If that version changes, the watch reports the objects of the old version as deleted and
+ * those of the new one as added.
+ * Threading: `get`, `list` and `served`: [event] [queue] [cycle] [bind]; `watch`: [load]; the
+ *            others: [any].
  * Lifetime:  a view until the call that fetched it returns, or until `release` for an object that
  *            the plugin retained. */
+enum {
+  /* The object existed before the watch, or before the server served the kind. */
+  BERTH_OBJECT_REPLAY = 1
+};
+typedef struct berth_object_change {
+  uint32_t struct_size;
+  uint32_t flags; /* BERTH_OBJECT_* */
+  berth_id kind;  /* berth_object.kind of both objects */
+  uint32_t reserved;
+  const berth_object* old; /* NULL: an addition */
+  const berth_object* now; /* NULL: a deletion */
+} berth_object_change;
 #define BERTH_SERVICE_OBJECTS "berth.objects/1"
 typedef struct berth_objects {
   uint32_t struct_size;
@@ -1235,16 +1331,20 @@ typedef struct berth_objects {
   const berth_object* (*get)(const berth_host* host, berth_str kind, berth_str ns,
                              berth_str name)BERTH_NOEXCEPT; /* NULL: not found */
   /* Calls `each` for every object of the kind, or of the kind and namespace if `ns` is not empty,
-   * ordered by namespace and name, until `each` returns 0. NOT_FOUND: the plugin did not declare
-   * the kind. */
+   * ordered by namespace and name, until `each` returns 0. UNSUPPORTED: the server does not serve
+   * the kind now. NOT_FOUND: the plugin did not declare the kind. */
   berth_code (*list)(const berth_host* host, berth_str kind, berth_str ns,
-                     int32_t (*each)(void* to, const berth_object*), void* to) BERTH_NOEXCEPT;
+                     int32_t (*each)(void* to, const berth_object* object) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
+  /* SUCCESS: the server serves the kind, or the host does not know yet. UNSUPPORTED: the server
+   * does not serve the kind now. NOT_FOUND: the plugin did not declare the kind. */
+  berth_code (*served)(const berth_host* host, berth_str kind) BERTH_NOEXCEPT;
   /* Registers `change`, which is called under [event] for every change of the kind, in order.
-   * Existing objects are reported first, as additions. `old` is NULL for an addition, `now` for a
-   * deletion. Returns SUCCESS; NOT_FOUND for a kind that was not declared; CONFLICT outside
-   * [load]. */
+   * Existing objects are reported first, as additions with the flag REPLAY. Returns SUCCESS, also
+   * for a kind that the server does not serve, whose objects are reported once it does; NOT_FOUND
+   * for a kind that was not declared; CONFLICT outside [load]. */
   berth_code (*watch)(const berth_host* host, berth_str kind,
-                      void (*change)(void* to, const berth_object* old, const berth_object* now),
+                      void (*change)(void* to, const berth_object_change* change) BERTH_NOEXCEPT,
                       void* to) BERTH_NOEXCEPT;
   /* Keeps an object alive until `release`. `object` must be one that the host passed to the plugin
    * during the current call. */
@@ -1382,8 +1482,11 @@ typedef struct berth_plugin_info {
   const char* about;           /* one sentence */
   const char* const* points;   /* ids of extension points; unknown ones are ignored */
   const char* const* services; /* ids of services that the plugin requires */
-  const char* const* kinds;    /* of berth.objects/1: "v1/Namespace" */
-  const char* const* fields;   /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
+  /* Of berth.objects/1: "v1/Namespace". Several versions, in the order of preference, are separated
+   * by "|": "resource.k8s.io/v1|v1beta1/ResourceClaim". v1/Pod and v1/Node are refused: pods and
+   * nodes come with berth_block and berth.changes/1. */
+  const char* const* kinds;
+  const char* const* fields; /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
   /* fields of the pod that the plugin handles: "/spec/tolerations" */
   const char* const* pod_fields;
   const char* args_schema; /* JSON Schema of the arguments; "{}" or NULL: no arguments */

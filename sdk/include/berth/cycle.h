@@ -50,6 +50,8 @@ constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "unschedulable") return BERTH_TYPE_U8;
   if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
   if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
+  if (name.starts_with("object:")) return BERTH_TYPE_OBJECT;
+  if (name.starts_with("annotation:")) return BERTH_TYPE_STR;
   for (const std::string_view prefix :
        {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods.", "hostport:"}) {
     if (name.starts_with(prefix)) return BERTH_TYPE_I64;
@@ -65,6 +67,8 @@ constexpr bool MayHold(uint32_t type) {
     case BERTH_TYPE_ID: return std::same_as<T, uint32_t>;
     case BERTH_TYPE_U8: return std::same_as<T, uint8_t>;
     case BERTH_TYPE_ARRAY: return std::same_as<T, berth_array>;
+    case BERTH_TYPE_OBJECT: return std::same_as<T, const berth_object*>;
+    case BERTH_TYPE_STR: return std::same_as<T, berth_str>;
     default: return true;
   }
 }

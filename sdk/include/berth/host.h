@@ -45,6 +45,8 @@ class Host {
   Log log() const { return Log(*services_); }
   Metrics metrics() const { return Metrics(*services_); }
   Objects objects() const { return Objects(*services_); }
+  Values values() const { return Values(*services_); }
+  Selectors selectors() const { return Selectors(*services_); }
   WhatIf what_if() const { return WhatIf(*services_); }
   Nominator nominator() const { return Nominator(*services_); }
   Activate activate() const { return Activate(*services_); }

@@ -82,10 +82,16 @@ Reasons(Text...) -> Reasons<sizeof...(Text)>;
 // Threading: the constructor and destructor run under [load].
 class Plugin {
  public:
+  // A plugin is never copied or moved, so that its constructor may register `this` (Objects::Watch).
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
   static constexpr Reasons<0> kReasons{};
   // Ids of services that the plugin requires: std::array{BERTH_SERVICE_OBJECTS}.
   static constexpr std::array<const char*, 0> kServices{};
-  // Kinds that the host keeps for Host::objects, as "v1/PersistentVolumeClaim".
+  // Kinds that the host keeps for Host::objects, as "v1/PersistentVolumeClaim". A kind may name
+  // several versions: of "resource.k8s.io/v1|v1beta1/ResourceClaim" the host uses the first one
+  // that the API server serves. Pods and nodes come with blocks and with OnChange instead.
   static constexpr std::array<const char*, 0> kKinds{};
   // Parts of pods and nodes that the host keeps, as "Pod:/spec/hostIPC". Read them with Pod::Field.
   static constexpr std::array<const char*, 0> kFields{};
@@ -93,6 +99,8 @@ class Plugin {
   static constexpr std::array<const char*, 0> kPodFields{};
   // True if Bind and PreBind may block: they then run on a thread pool.
   static constexpr bool kBlocksInBind = false;
+  // True if OnChange also receives the changes of pods without a node.
+  static constexpr bool kPendingChanges = false;
 
   using Columns = berth::Columns<>;
   using Args = NoArgs;

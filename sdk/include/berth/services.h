@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,9 +22,11 @@
 #include <berth/done.h>
 #include <berth/internal/callback.h>
 #include <berth/internal/services.h>
+#include <berth/internal/status_sink.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 #include <berth/status.h>
+#include <berth/value.h>
 
 namespace berth {
 
@@ -154,6 +157,9 @@ class ObjectRef {
   berth_object_ref* ref_ = nullptr;
 };
 
+// A change of an object: `old` is null for an addition, `now` for a deletion.
+using ObjectChange = berth_object_change;
+
 // Objects of the kinds that the plugin named in kKinds, as "v1/PersistentVolumeClaim".
 class Objects {
  public:
@@ -166,7 +172,8 @@ class Objects {
   }
   // Calls `each(const berth_object&)` for each object, ordered by namespace and name. If `each`
   // returns a bool, false stops the iteration. An empty `ns` means all namespaces.
-  // Errors: BERTH_NOT_FOUND for a kind that was not declared.
+  // Errors: BERTH_NOT_FOUND for a kind that was not declared; BERTH_UNSUPPORTED for one that the
+  //         API server does not serve now.
   template <class F>
   Status List(std::string_view kind, std::string_view ns, F&& each) const {
     internal::EachCall<F, berth_object> call(each);
@@ -175,9 +182,14 @@ class Objects {
     call.Rethrow();
     return status;
   }
-  // Calls `(to->*kMethod)(const berth_object* old, const berth_object* now)` on the scheduling
-  // thread for every change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this).
-  // Either pointer may be null. REQUIRES: `to` is the plugin, or lives as long as the plugin.
+  // Returns whether the API server serves the kind, as far as the host knows.
+  bool Served(std::string_view kind) const {
+    return services_->objects->served(services_->host, Str(kind)) == BERTH_SUCCESS;
+  }
+  // Calls `(to->*kMethod)(const berth::ObjectChange& change)` on the scheduling thread for every
+  // change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this). A kind that the API
+  // server does not serve has no changes until it does. REQUIRES: `to` is the plugin, or lives as
+  // long as the plugin.
   template <auto kMethod, class T>
   Status Watch(std::string_view kind, T* to) const {
     using Call = internal::MethodCall<kMethod, T>;
@@ -192,6 +204,138 @@ class Objects {
   }
 
  private:
+  const internal::Services* services_;
+};
+
+// A value that Values::Parse() has read. It owns the value, unlike Value.
+class ParsedValue {
+ public:
+  ParsedValue(const internal::Services& services, const berth_value* value, Status status)
+      : services_(&services), value_(value), status_(std::move(status)) {}
+  ParsedValue(ParsedValue&& other) noexcept
+      : services_(other.services_),
+        value_(std::exchange(other.value_, nullptr)),
+        status_(std::move(other.status_)) {}
+  ParsedValue& operator=(ParsedValue&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(value_, other.value_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~ParsedValue() {
+    if (value_ != nullptr) services_->values->release(services_->host, value_);
+  }
+
+  // Returns false if the text was not JSON; status() then has the reason.
+  bool ok() const { return value_ != nullptr; }
+  const Status& status() const { return status_; }
+  // Lifetime: that of this object. A moved value stays where it is.
+  Value value() const { return Value(value_); }
+
+ private:
+  const internal::Services* services_;
+  const berth_value* value_;
+  Status status_;
+};
+
+// Reads JSON: host.values().Parse(annotation). Threading: [any].
+class Values {
+ public:
+  explicit Values(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->values != nullptr; }
+
+  ParsedValue Parse(std::string_view json) const {
+    internal::StatusSink sink;
+    const berth_value* value = services_->values->parse(services_->host, Str(json), sink.abi());
+    return {*services_, value, sink.Take(value == nullptr ? BERTH_BAD_ARGUMENT : BERTH_SUCCESS)};
+  }
+
+ private:
+  const internal::Services* services_;
+};
+
+// A selector that Selectors has read. It owns the selector. T is berth_selector or
+// berth_node_selector.
+template <class T>
+class OwnedSelector {
+ public:
+  OwnedSelector(const internal::Services& services, const T* selector, Status status)
+      : services_(&services), selector_(selector), status_(std::move(status)) {}
+  OwnedSelector(OwnedSelector&& other) noexcept
+      : services_(other.services_),
+        selector_(std::exchange(other.selector_, nullptr)),
+        status_(std::move(other.status_)) {}
+  OwnedSelector& operator=(OwnedSelector&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(selector_, other.selector_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~OwnedSelector() {
+    if (selector_ == nullptr) return;
+    if constexpr (std::same_as<T, berth_selector>) {
+      services_->selectors->release(services_->host, selector_);
+    } else {
+      services_->selectors->release_node(services_->host, selector_);
+    }
+  }
+
+  // Returns false if it is not a valid selector; status() then has the reasons. Such a selector
+  // matches nothing.
+  bool ok() const { return selector_ != nullptr; }
+  const Status& status() const { return status_; }
+  // May be null. Use it with berth::Matches(), which costs less than Matches() of this class.
+  const T* get() const { return selector_; }
+  // Returns whether the labels of an object, or the node, match.
+  bool Matches(Labels labels) const requires std::same_as<T, berth_selector> {
+    return selector_ != nullptr &&
+           services_->selectors->matches(services_->host, selector_, labels.abi()) != 0;
+  }
+  bool Matches(const berth_node& node) const requires std::same_as<T, berth_node_selector> {
+    return selector_ != nullptr &&
+           services_->selectors->matches_node(services_->host, selector_, &node) != 0;
+  }
+
+ private:
+  const internal::Services* services_;
+  const T* selector_;
+  Status status_;
+};
+using Selector = OwnedSelector<berth_selector>;
+using NodeSelector = OwnedSelector<berth_node_selector>;
+
+// Reads selectors from objects and texts. Threading: [any].
+class Selectors {
+ public:
+  explicit Selectors(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->selectors != nullptr; }
+
+  // Reads a LabelSelector: {"matchLabels": {...}, "matchExpressions": [...]}.
+  Selector FromValue(const Value& label_selector) const {
+    return Read<berth_selector>(services_->selectors->from_value, label_selector.abi());
+  }
+  // Reads a map of labels: {"app": "web"}.
+  Selector FromMap(const Value& labels) const {
+    return Read<berth_selector>(services_->selectors->from_map, labels.abi());
+  }
+  // Reads a selector as `kubectl get -l` does: "app=web,tier in (a,b),!old".
+  Selector FromText(std::string_view text) const {
+    return Read<berth_selector>(services_->selectors->from_text, Str(text));
+  }
+  // Reads a NodeSelector: {"nodeSelectorTerms": [...]}.
+  NodeSelector FromNodeSelector(const Value& node_selector) const {
+    return Read<berth_node_selector>(services_->selectors->node_selector, node_selector.abi());
+  }
+
+ private:
+  template <class T, class Function, class From>
+  OwnedSelector<T> Read(Function* read, From from) const {
+    internal::StatusSink sink;
+    const T* selector = nullptr;
+    const berth_code code = read(services_->host, from, &selector, sink.abi());
+    return {*services_, code == BERTH_SUCCESS ? selector : nullptr, sink.Take(code)};
+  }
+
   const internal::Services* services_;
 };
 

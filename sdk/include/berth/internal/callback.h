@@ -64,9 +64,9 @@ class MethodCall final : public Kept {
  public:
   MethodCall(const Services& services, T* to) : services_(services), to_(to) {}
 
-  static void Changed(void* to, const berth_object* old, const berth_object* now) noexcept {
+  static void Changed(void* to, const berth_object_change* change) noexcept {
     MethodCall& self = *static_cast<MethodCall*>(to);
-    GuardVoid(self.services_, "a watch", [&] { (self.to_->*kMethod)(old, now); });
+    GuardVoid(self.services_, "a watch", [&] { (self.to_->*kMethod)(*change); });
   }
 
  private:

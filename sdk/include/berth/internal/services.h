@@ -62,6 +62,8 @@ struct Services {
   const berth_log* log = nullptr;
   const berth_strings* strings = nullptr;
   const berth_columns* columns = nullptr;
+  const berth_values* values = nullptr;
+  const berth_selectors* selectors = nullptr;
   const berth_metrics* metrics = nullptr;
   const berth_objects* objects = nullptr;
   const berth_whatif* whatif = nullptr;
@@ -80,6 +82,8 @@ struct Services {
         log(Find<berth_log>(BERTH_SERVICE_LOG)),
         strings(Find<berth_strings>(BERTH_SERVICE_STRINGS)),
         columns(Find<berth_columns>(BERTH_SERVICE_COLUMNS)),
+        values(Find<berth_values>(BERTH_SERVICE_VALUES)),
+        selectors(Find<berth_selectors>(BERTH_SERVICE_SELECTORS)),
         metrics(Find<berth_metrics>(BERTH_SERVICE_METRICS)),
         objects(Find<berth_objects>(BERTH_SERVICE_OBJECTS)),
         whatif(Find<berth_whatif>(BERTH_SERVICE_WHATIF)),

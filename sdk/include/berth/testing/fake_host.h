@@ -42,6 +42,8 @@ struct Scenario {
   std::vector<NodeSpec> nodes = {};
   Args args = {};
   std::vector<ObjectSpec> objects = {};
+  std::vector<std::string> not_served = {};  // kinds that the API server does not serve
+  std::vector<PodSpec> pending = {};         // pods without a node; see berth.changes/1
   std::string plugin = {};  // the plugin's name; may be empty if the library has one plugin
   std::string profile = "default-scheduler";
   std::vector<Check> without = {};  // checks to switch off for this plugin
@@ -122,6 +124,15 @@ class PluginUnderTest {
   // `flags`: BERTH_CHANGE_ASSUMED for a pod that this scheduler placed.
   void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0);
   void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0);
+  // Adds, changes and removes a pod without a node, which a plugin sees if it asks for pending pods.
+  void AddPendingPod(const PodSpec& pod);
+  void ChangePendingPod(const PodSpec& pod);
+  void RemovePendingPod(const std::string& name);
+  // Assumes a pending pod on a node, and forgets an assumed pod.
+  void AssumePod(const std::string& name, const std::string& node);
+  void ForgetPod(const std::string& name, const std::string& node);
+  // Begins or ends to serve a kind, which has one version. At the end, its objects are deleted.
+  void SetServed(const std::string& kind, bool served);
   // Adds an object, or replaces the object of the same name.
   void PutObject(const ObjectSpec& object);
   void RemoveObject(const ObjectSpec& object);
@@ -153,6 +164,7 @@ class PluginUnderTest {
 
   void Need(bool has, const char* what) const;
   Row& NeedRow(const std::string& node);
+  std::vector<PodHandle>::iterator NeedPending(const std::string& name);
   std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const;
 
   bool AskLess(const QueuedSpec& a, const QueuedSpec& b);
@@ -171,7 +183,6 @@ class PluginUnderTest {
   Reporter reporter_;
   World world_;
   Table table_;
-  std::vector<ObjectHandle> objects_;
   int64_t now_ns_ = 0;
   std::unique_ptr<Instance> instance_;
   std::vector<PodSpec> known_;

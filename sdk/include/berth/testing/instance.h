@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ struct World {
   std::string profile;
   Args args;
   std::map<std::string, const void*> scripted;
+  std::set<std::string> not_served;  // kinds, each with one version
   std::shared_ptr<Ids> ids = std::make_shared<Ids>();
   Reporter* reporter = nullptr;
 };
@@ -142,6 +144,10 @@ class Instance {
   std::optional<berth_changes> changes;
 
   uint64_t cycles = 0;  // the number of cycles so far
+
+  // Reports a change of a pod without a node, if the plugin asks for these changes.
+  void ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
+                     const berth_pod* old_pod = nullptr);
 
   // Reports everything that exists to the plugin, as the host does before the first cycle.
   void Replay(const Table& table);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -70,6 +71,7 @@ class Services {
   // Must be set before create().
   void set_objects(std::vector<ObjectHandle> objects) { objects_ = std::move(objects); }
   void set_kinds(const char* const* kinds) { kinds_ = kinds; }
+  void set_not_served(std::set<std::string> kinds) { not_served_ = std::move(kinds); }
   void set_scripted(const std::map<std::string, const void*>* scripted) { scripted_ = scripted; }
   void set_now_ns(int64_t now_ns) { now_ns_ = now_ns; }
 
@@ -87,8 +89,12 @@ class Services {
 
   // Adds, changes or deletes (`now` is NULL) an object and notifies watchers.
   void ChangeObject(const ObjectHandle* old, const ObjectHandle* now);
-  const ObjectHandle* FindObject(std::string_view kind, std::string_view ns,
-                                 std::string_view name) const;
+  // Replaces the set of kinds that are not served. Watchers of a kind with several versions get the
+  // objects of the version that they used as deleted, and those of the new one as added.
+  void ChangeServed(std::set<std::string> not_served);
+  // Returns whether the plugin declared the kind of a column "object:<kind>"; true for another
+  // column.
+  bool MayUseColumn(std::string_view column) const;
 
  private:
   struct Timer {
@@ -98,8 +104,8 @@ class Services {
     void* to;
   };
   struct Watch {
-    std::string kind;
-    void (*change)(void*, const berth_object*, const berth_object*);
+    std::string kind;  // as declared
+    void (*change)(void*, const berth_object_change*) BERTH_NOEXCEPT;
     void* to;
   };
 
@@ -132,17 +138,47 @@ class Services {
 
   // objects
   static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle | kBind;
+  bool IsDeclared(std::string_view kind) const;
+  // Reports a kind that is not declared.
   bool Declared(std::string_view kind) const;
+  std::string Used(std::string_view kind) const { return UsedKind(kind, not_served_); }
+  void Report(const Watch& watch, uint32_t flags, const berth_object* old, const berth_object* now);
+  // Reports all objects of the kind, as additions that existed or as deletions.
+  void ReportAll(const Watch& watch, const std::string& kind, bool as_added);
   static const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
                                        berth_str name) noexcept;
   static berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                                int32_t (*each)(void*, const berth_object*), void* to) noexcept;
+                                int32_t (*each)(void*, const berth_object*) noexcept,
+                                void* to) noexcept;
+  static berth_code IsServed(const berth_host* host, berth_str kind) noexcept;
   static berth_code WatchObjects(const berth_host* host, berth_str kind,
-                                 void (*change)(void*, const berth_object*, const berth_object*),
+                                 void (*change)(void*, const berth_object_change*) noexcept,
                                  void* to) noexcept;
   static berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept;
   static const berth_object* ViewOf(const berth_object_ref* ref) noexcept;
   static void Release(const berth_host* host, berth_object_ref* ref) noexcept;
+
+  // values and selectors
+  friend const berth_value* internal::ParseValue(const berth_host* host, berth_str json,
+                                                 berth_status* status) noexcept;
+  friend void internal::ReleaseValue(const berth_host* host, const berth_value* value) noexcept;
+  template <class T, class Read>
+  static berth_code ReadSelector(const berth_host* host, const T** out, berth_status* status,
+                                 const Read& read);
+  static berth_code FromValue(const berth_host* host, const berth_value* value,
+                              const berth_selector** out, berth_status* status) noexcept;
+  static berth_code FromMap(const berth_host* host, const berth_value* labels,
+                            const berth_selector** out, berth_status* status) noexcept;
+  static berth_code FromText(const berth_host* host, berth_str text, const berth_selector** out,
+                             berth_status* status) noexcept;
+  static berth_code FromNodeSelector(const berth_host* host, const berth_value* value,
+                                     const berth_node_selector** out,
+                                     berth_status* status) noexcept;
+  static int32_t MatchesLabels(const berth_host* host, const berth_selector* selector,
+                               berth_array labels) noexcept;
+  static int32_t MatchesNode(const berth_host* host, const berth_node_selector* selector,
+                             const berth_node* node) noexcept;
+  void ReleaseSelector(const void* selector);
 
   // timer
   static constexpr uint32_t kTimerWords = kLoad | kEvent | kQueue | kCycle | kBind;
@@ -161,16 +197,37 @@ class Services {
   static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
   static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
-  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
-                                          &WatchObjects,         &Retain, &ViewOf,    &Release};
+  static constexpr berth_objects kObjects{
+      sizeof(berth_objects), 0,       &GetObject, &ListObjects, &IsServed,
+      &WatchObjects,         &Retain, &ViewOf,    &Release};
+  static constexpr berth_selectors kSelectors{
+      sizeof(berth_selectors),
+      0,
+      &FromValue,
+      &FromMap,
+      &FromText,
+      &FromNodeSelector,
+      &MatchesLabels,
+      &MatchesNode,
+      [](const berth_host* host, const berth_selector* selector) noexcept {
+        Of(host).ReleaseSelector(selector);
+      },
+      [](const berth_host* host, const berth_node_selector* selector) noexcept {
+        Of(host).ReleaseSelector(selector);
+      }};
   static constexpr berth_timer kTimer{sizeof(berth_timer), 0,           &NowNs, &WallNs,
                                       &StartTimer,         &CancelTimer};
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
-      {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
-      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_VALUES, &internal::kValues},
-      {BERTH_SERVICE_METRICS, &kMetrics}, {BERTH_SERVICE_OBJECTS, &kObjects},
-      {BERTH_SERVICE_TIMER, &kTimer},     {BERTH_SERVICE_COMPLETION, &kCompletion}};
+      {BERTH_SERVICE_LOG, &kLog},
+      {BERTH_SERVICE_STRINGS, &kStrings},
+      {BERTH_SERVICE_COLUMNS, &kColumns},
+      {BERTH_SERVICE_VALUES, &internal::kValues},
+      {BERTH_SERVICE_METRICS, &kMetrics},
+      {BERTH_SERVICE_OBJECTS, &kObjects},
+      {BERTH_SERVICE_SELECTORS, &kSelectors},
+      {BERTH_SERVICE_TIMER, &kTimer},
+      {BERTH_SERVICE_COMPLETION, &kCompletion}};
 
   Reporter& reporter_;
   Ids& ids_;
@@ -178,14 +235,17 @@ class Services {
   const std::map<std::string, const void*>* scripted_ = nullptr;
   const char* const* kinds_ = nullptr;
 
-  std::mutex mutex_;  // log_, faults_, metrics_, refs_
+  std::mutex mutex_;  // log_, faults_, metrics_, refs_, values_, selectors_
   std::vector<LogLine> log_;
   std::vector<std::string> faults_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;
   std::set<ObjectHandle*> refs_;
+  std::map<const berth_value*, std::unique_ptr<ValueSpec>> values_;  // from parse
+  std::map<const void*, std::unique_ptr<internal::ViewMemory>> selectors_;
 
   std::vector<ObjectHandle> objects_;
+  std::set<std::string> not_served_;
   std::vector<Watch> watches_;
   std::vector<Timer> timers_;
   uint64_t last_timer_ = 0;

@@ -55,8 +55,10 @@ static void Copy(char* to, berth_str from) {
 
 /* ---- Callbacks and extension points ---------------------------------------------------------- */
 
-static void Changed(void* to, const berth_object* old, const berth_object* now) {
+static void Changed(void* to, const berth_object_change* change) {
   guest* self = (guest*)to;
+  const berth_object* old = change->old;
+  const berth_object* now = change->now;
   const char* what = old == NULL ? "added" : now == NULL ? "removed" : "changed";
   Say(self, "namespace", what, (now != NULL ? now : old)->meta->name);
   if (old == NULL && self->kept == NULL) self->kept = self->objects->retain(self->host, now);

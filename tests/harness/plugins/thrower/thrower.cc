@@ -125,7 +125,7 @@ class Thrower : public berth::Plugin {
                                   [this](berth_code, std::string_view) { At("answer"); });
   }
   void OnChange(const berth::Change& /*change*/) { At("OnChange"); }
-  void OnNamespace(const berth_object* /*old*/, const berth_object* /*now*/) { At("watch"); }
+  void OnNamespace(const berth::ObjectChange& /*change*/) { At("watch"); }
   void Quiesce() { At("Quiesce"); }
 
  private:
