@@ -72,6 +72,10 @@ class ExamplesTest(installed.InstalledTest):
         self.assertTrue(compilers, "no rustc: see .ci/packages.txt")
         for number, rustc in enumerate(compilers):
             with self.subTest(rustc):
+                # The tests of the SDK's crate compare its declarations with the layout of C.
+                self.run_in(folder, rustc, "--edition", "2021", "-D", "warnings", "--test", "-o",
+                            "sdk_tests", os.path.join(self.rust_sdk(), "src", "lib.rs"))
+                self.run_in(folder, os.path.join(folder, "sdk_tests"))
                 library = os.path.join(folder, f"libcheapest_node_{number}.so")
                 self.build_rust(folder, rustc, "cheapest_node", library)
                 self.check(library, "acme.CheapestNode", "unlabelledCents")
@@ -83,6 +87,12 @@ class ExamplesTest(installed.InstalledTest):
     @installed.unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
     def test_rust_by_cargo(self):
         folder = self.copy("rust", to="rust_by_cargo")
+        manifest = os.path.join(folder, "Cargo.toml")
+        with open(manifest, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("../../../sdk/rust", text)
+        with open(manifest, "w", encoding="utf-8") as file:
+            file.write(text.replace("../../../sdk/rust", self.rust_sdk()))
         self.run_in(folder, "cargo", "build", "--release", "--offline", "--quiet")
         self.check(os.path.join(folder, "target", "release", "libcheapest_node.so"),
                    "acme.CheapestNode", "unlabelledCents")

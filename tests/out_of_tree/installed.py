@@ -57,9 +57,16 @@ class InstalledTest(unittest.TestCase):
             self.run_in(folder, "ctest", "--test-dir", build, "--output-on-failure",
                         "--no-tests=error")
 
+    def rust_sdk(self):
+        """Returns the folder of the installed crate."""
+        return self.run_in(self.folder, "pkg-config", "--variable=rustdir", "berth-sdk").strip()
+
     def build_rust(self, folder, rustc, crate, out):
         """Builds the library and runs its tests, with the compiler only."""
-        common = (rustc, "--edition", "2021", "--crate-name", crate, "-D", "warnings", "src/lib.rs")
+        common = (rustc, "--edition", "2021", "-D", "warnings")
+        self.run_in(folder, *common, "-O", "--crate-name", "berth", "--crate-type", "rlib",
+                    os.path.join(self.rust_sdk(), "src", "lib.rs"))
+        common += ("--crate-name", crate, "--extern", "berth=libberth.rlib", "src/lib.rs")
         self.run_in(folder, *common, "-O", "--crate-type", "cdylib", "-o", out)
         self.run_in(folder, *common, "--test", "-o", "tests")
         self.run_in(folder, os.path.join(folder, "tests"))

@@ -6,6 +6,7 @@ usage: new_plugin_test.py BUILD_FOLDER
 import concurrent.futures
 import json
 import os
+import shutil
 
 import installed
 
@@ -94,6 +95,15 @@ class NewPluginTest(installed.InstalledTest):
                     self.build_rust(folder, rustc, "cheap", library)
                     self.expect_points(library, "acme.Cheap", points.split(","))
                     self.keeps_contract(library)
+
+    @installed.unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
+    def test_rust_by_cargo(self):
+        self.new("acme.Frugal", "--language", "rust")
+        folder = os.path.join(self.folder, "frugal")
+        self.run_in(folder, "cargo", "build", "--release", "--offline", "--quiet")
+        self.run_in(folder, "cargo", "test", "--offline", "--quiet")
+        self.keeps_contract(os.path.join(folder, "target", "release", "libfrugal.so"))
+        self.assertEqual(self.chosen(folder, "default/web", "--profile", "profile.toml"), "large")
 
     def test_reports_errors(self):
         os.mkdir(os.path.join(self.folder, "taken"))

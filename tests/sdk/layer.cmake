@@ -52,3 +52,10 @@ sdk_entry_test(gcc_no_exceptions g++ -fno-exceptions)
 sdk_entry_test(clang clang++)
 sdk_entry_test(clang_no_exceptions clang++ -fno-exceptions)
 sdk_entry_test(clang_libcxx clang++ -stdlib=libc++)
+
+# Tests the crate for Rust, with plugins that use it in right and wrong ways.
+add_test(NAME sdk_rust
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_test.py
+                 $<TARGET_FILE:berth>)
+set_tests_properties(sdk_rust PROPERTIES LABELS integration TIMEOUT 600)
+add_dependencies(tests_integration berth berth_plugins)

@@ -5,8 +5,10 @@
  * This file declares everything that crosses the boundary: C11, no dependency but <stddef.h> and
  * <stdint.h>, no implicit padding, 64-bit little-endian. A plugin is a shared object that exports
  * one constant, `berth_entry_v1`, and carries the same facts as JSON in an ELF note, so that the
- * host can check it before any of its code runs. An author in C or Rust needs only this file; an
- * author in C++ includes <berth/plugin.h> and does not need to read this file.
+ * host can check it before any of its code runs. An author in C needs only this file, and may
+ * include <berth/plugin_c.h> for its macros. An author in Rust uses the crate of the SDK, which has
+ * the same declarations. An author in C++ includes <berth/plugin.h> and does not need to read this
+ * file.
  *
  * Version 1 is a draft until every default plugin works on it. From then on it is frozen and only
  * grows:
@@ -66,6 +68,45 @@ extern "C" {
 #define BERTH_ABI_MAJOR 1
 #define BERTH_ABI_MINOR 0
 #define BERTH_MAGIC 0x31485442u /* "BTH1" */
+
+/* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
+ * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
+ * member that is newer is marked BERTH_SINCE with its minor version, and its use in C does not
+ * compile. To use such a member where the host has it, define BERTH_OPTIONAL_MINOR as its version,
+ * and test BERTH_HAS before each use. gcc does not report a designated initialiser. */
+#ifndef BERTH_MIN_HOST_MINOR
+#define BERTH_MIN_HOST_MINOR 0
+#endif
+#ifndef BERTH_OPTIONAL_MINOR
+#define BERTH_OPTIONAL_MINOR BERTH_MIN_HOST_MINOR
+#endif
+#if BERTH_MIN_HOST_MINOR > BERTH_ABI_MINOR || BERTH_OPTIONAL_MINOR > BERTH_ABI_MINOR
+#error "BERTH_MIN_HOST_MINOR or BERTH_OPTIONAL_MINOR is newer than this header (BERTH_ABI_MINOR)"
+#endif
+/* Marks a member or a struct with the minor version that added it: `uint32_t m BERTH_SINCE(1);`,
+ * `typedef struct berth_x {...} berth_x BERTH_SINCE(1);`. In C++ it has no effect, because the C++
+ * layer tests BERTH_HAS itself; a method of the layer that requires the version is marked
+ * BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n also defines BERTH_SINCE_n. */
+#define BERTH_REQUIRES_HOST(minor) BERTH_SINCE_##minor
+#ifdef __cplusplus
+#define BERTH_SINCE(minor)
+#else
+#define BERTH_SINCE(minor) BERTH_REQUIRES_HOST(minor)
+#endif
+#if BERTH_OPTIONAL_MINOR >= 1
+#define BERTH_SINCE_1
+#else
+#define BERTH_SINCE_1 BERTH_NEWER("1")
+#endif
+#define BERTH_NEWER(minor)                                    \
+  BERTH_UNAVAILABLE("requires a host of minor version " minor \
+                    ": define BERTH_MIN_HOST_MINOR as " minor \
+                    ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS before its use")
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define BERTH_UNAVAILABLE(text) __attribute__((unavailable(text)))
+#else
+#define BERTH_UNAVAILABLE(text) __attribute__((deprecated(text)))
+#endif
 
 /* True when struct `p` of type `T` is large enough to hold member `m`. */
 #define BERTH_HAS(p, T, m) ((p)->struct_size >= offsetof(T, m) + sizeof((p)->m))
@@ -502,8 +543,8 @@ typedef struct berth_object {
   const berth_value* value; /* the whole object as read, without metadata.managedFields */
 } berth_object;
 
-/* A reference together with the kind of the object that it refers to. Frozen. */
 enum { BERTH_KIND_POD = 1, BERTH_KIND_NODE, BERTH_KIND_OBJECT };
+/* A reference together with the kind of the object that it refers to. Frozen. */
 typedef struct berth_tagged {
   uint32_t kind; /* BERTH_KIND_*; 0: no object */
   uint32_t reserved;

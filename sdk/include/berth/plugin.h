@@ -107,11 +107,6 @@ class Plugin {
 
 }  // namespace berth
 
-// The oldest minor version of the host's ABI that the library can run in. berth_add_plugin sets it.
-#ifndef BERTH_MIN_HOST_MINOR
-#define BERTH_MIN_HOST_MINOR 0
-#endif
-
 namespace berth {
 
 // The entry of a library with these plugins, for tests that do not export an entry.
