@@ -7,6 +7,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/duration.h"
+#include "host/base/time_units.h"
 #include "host/runtime/done.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/plugin_error.h"
@@ -19,6 +20,9 @@ constexpr int64_t kNotBegun = INT64_MIN;
 // How many deadlines a call waits for a thread of the pool. A call that hangs is abandoned, and its
 // thread replaced, after two.
 constexpr int64_t kWaitDeadlines = 4;
+
+// The shortest time after which the scheduling thread looks again whether a thread took the call.
+constexpr int64_t kMinWaitNs = 10 * kMillisecond;
 
 // The state of a call on the pool, on which its thread and the scheduling thread agree. kAbandoned:
 // the scheduling thread no longer waits for its return. kDropped: it will not be made.
@@ -38,18 +42,19 @@ struct AsyncCall::Shared {
   const berth_binding* const binding;
   uint32_t* const cancel;
   int64_t* const binding_deadline;
+  const int64_t deadline_ns;  // 0: none.
   // Used by the scheduling thread only:
   AsyncCall* call;  // Null after the call was answered or destroyed.
   // The timer that runs while a call has been answered but has not returned, or 0.
   TimerQueue::Id return_timer = 0;
 
-  bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
+  bool HasDeadline() const { return calls.timers != nullptr && deadline_ns > 0; }
   // Returns false and changes nothing if the state is not `from`.
   bool Transition(RunState from, RunState to) { return run.compare_exchange_strong(from, to); }
   // Starts the time of the call.
   void Begin() {
     const int64_t now = HasDeadline() ? calls.clock->NowNs() : 0;
-    if (HasDeadline()) *binding_deadline = now + calls.deadline_ns;
+    if (HasDeadline()) *binding_deadline = now + deadline_ns;
     began_ns.store(now, std::memory_order_relaxed);
   }
   berth_code Call(const PluginInstance& callee, berth_status* status) const {
@@ -78,6 +83,9 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
                          .binding = binding.AbiFor(plugin),
                          .cancel = binding.CancelWordOf(plugin),
                          .binding_deadline = binding.DeadlineFor(plugin),
+                         .deadline_ns = plugin_.host->deadline_ns() != 0
+                                            ? plugin_.host->deadline_ns()
+                                            : calls.deadline_ns,
                          .call = this}) {
   BERTH_ASSERT(calls.inbox != nullptr);
 }
@@ -102,7 +110,7 @@ void AsyncCall::Start() {
       shared_->point == Point::kBind ? Promises::Kind::kBind : Promises::Kind::kOther);
   if (shared_->HasDeadline()) {
     started_ns_ = calls_.clock->NowNs();
-    StartTimer(started_ns_ + calls_.deadline_ns);
+    StartTimer(started_ns_ + shared_->deadline_ns);
   }
   if (plugin_.instance->info().blocks_in_bind && calls_.pool != nullptr) {
     task_ = calls_.pool->Run([shared = shared_, kept = binding_.Keep()]() mutable {
@@ -205,12 +213,12 @@ void AsyncCall::OnTimer() {
   const int64_t now = calls_.clock->NowNs();
   const int64_t began = shared_->began_ns.load(std::memory_order_relaxed);
   if (began == kNotBegun) return OnStillWaiting(now);
-  const int64_t due = began + calls_.deadline_ns * (is_overdue_ ? 2 : 1);
+  const int64_t due = began + shared_->deadline_ns * (is_overdue_ ? 2 : 1);
   if (now < due) return StartTimer(due);
   if (!is_overdue_) {
     is_overdue_ = true;
     binding_.CancelCall(index_);
-    return StartTimer(now + calls_.deadline_ns);
+    return StartTimer(now + shared_->deadline_ns);
   }
   const std::string why = "no answer within " + FormatDuration(now - began);
   plugin_.host->NoteFault(shared_->point, FaultKind::kDeadline, why);
@@ -218,12 +226,16 @@ void AsyncCall::OnTimer() {
   Finish(PluginError(plugin_, shared_->point, why));
 }
 
-// A call that waits for a thread of the pool is no fault of the plugin.
+// A call that waits for a thread of the pool is no fault of the plugin, and waits for calls of
+// plugins with other deadlines.
 void AsyncCall::OnStillWaiting(int64_t now) {
-  const int64_t end = started_ns_ + kWaitDeadlines * calls_.deadline_ns;
-  if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
+  const int64_t longest = std::max(shared_->deadline_ns, calls_.deadline_ns);
+  const int64_t end = started_ns_ + kWaitDeadlines * longest;
+  if (now < end) {
+    return StartTimer(std::min(now + std::max(shared_->deadline_ns, kMinWaitNs), end));
+  }
   // If a thread has just taken the call, the call gets its full deadline.
-  if (!DropIfQueued()) return StartTimer(now + calls_.deadline_ns);
+  if (!DropIfQueued()) return StartTimer(now + shared_->deadline_ns);
   AbandonThread();
   plugin_.host->promises().Close(shared_->done);
   Finish(PluginError(
@@ -249,15 +261,15 @@ void AsyncCall::AbandonThread() {
 void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, TaskPool::TaskId task) {
   const AsyncCalls& calls = shared->calls;
   shared->return_timer =
-      calls.timers->Start(calls.clock->NowNs() + calls.deadline_ns, [shared, task, &calls] {
+      calls.timers->Start(calls.clock->NowNs() + shared->deadline_ns, [shared, task, &calls] {
         shared->return_timer = 0;
         const InstanceHost& host = *shared->host;
         if (host.is_retired() || !shared->Transition(RunState::kRunning, RunState::kAbandoned))
           return;
         if (CallMonitor* monitor = host.services().monitor) monitor->BeginAbandoned();
-        host.NoteFault(
-            shared->point, FaultKind::kDeadline,
-            "completed its promise but did not return within " + FormatDuration(calls.deadline_ns));
+        host.NoteFault(shared->point, FaultKind::kDeadline,
+                       "completed its promise but did not return within " +
+                           FormatDuration(shared->deadline_ns));
         calls.pool->Abandon(task);
       });
 }

@@ -110,6 +110,35 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
+// The wait for a thread depends on the deadlines of the calls that occupy the threads.
+TEST_F(AsyncCallPoolTest, AShortDeadlineOfThePluginDoesNotShortenTheWaitForAThread) {
+  Stage stage;
+  Puppet& slow = stage.Add("puppet.Slow", {Point::kPreBind});
+  const berth_binding* shown = nullptr;
+  slow.pre_bind = [&](const berth_binding& given, berth_done*, berth_status*) {
+    shown = &given;
+    EXPECT_EQ(given.deadline_ns, stage.clock().NowNs() + kSecond);
+    return BERTH_PENDING;
+  };
+  stage.SetDeadline("puppet.Slow", kSecond);
+  stage.Build();
+  TestPool pool;
+  stage.calls().pool = &pool;
+  stage.calls().deadline_ns = kDeadline;
+  const auto binding = stage.MakeBinding();
+  std::vector<std::string> answers;
+  AsyncCall call(*binding, stage.calls(), 0, Point::kPreBind,
+                 [&](PluginStatus status) { answers.push_back(TextOf(status)); });
+  call.Start();
+  stage.AdvanceTime(4 * kDeadline - 1);
+  EXPECT_THAT(answers, IsEmpty());
+  pool.RunOne();
+  stage.AdvanceTime(2 * kSecond + 1);
+  EXPECT_TRUE(shown != nullptr && BERTH_CANCELED(shown));
+  EXPECT_EQ(answers.size(), 1U);
+  EXPECT_THAT(stage.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
+}
+
 // Other calls occupy all threads, which is no fault of this plugin.
 TEST_F(AsyncCallPoolTest, ACallThatNeverGetsAThreadFails) {
   Start();

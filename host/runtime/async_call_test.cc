@@ -23,9 +23,11 @@ using ::testing::IsEmpty;
 // A stage with one plugin at one point, and a call of it.
 class Scene {
  public:
-  explicit Scene(Point point, const char* plugin = "puppet.A") : point_(point) {
+  explicit Scene(Point point, const char* plugin = "puppet.A", int64_t deadline_ns = 0)
+      : point_(point) {
     Puppet& puppet = stage.Add(plugin, {point});
     puppet.has_slot = true;
+    stage.SetDeadline(plugin, deadline_ns);
     const auto play = [this](const berth_binding& given_binding, berth_done* given,
                              berth_status* status) {
       shown = &given_binding;
@@ -284,6 +286,25 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
                 ElementsAre(code == BERTH_SUCCESS ? "Success"
                                                   : scene.Running("plugin returned Cancelled")));
     EXPECT_THAT(scene.stage.Faults(), IsEmpty());
+  }
+}
+
+TEST_P(AsyncCallTest, ThePluginsOwnDeadlineReplacesThatOfTheProcess) {
+  // No deadline, a later one and an earlier one of the process.
+  for (const int64_t process_ns : {int64_t{0}, 100 * kSecond, kSecond}) {
+    SCOPED_TRACE(process_ns);
+    Scene scene(GetParam(), "puppet.A", 10 * kSecond);
+    scene.stage.calls().deadline_ns = process_ns;
+    scene.returns = {BERTH_PENDING};
+    scene.Start();
+    EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 10 * kSecond);
+    scene.stage.AdvanceTime(10 * kSecond - 1);
+    EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+    scene.stage.AdvanceTime(1);
+    EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+    scene.stage.AdvanceTime(10 * kSecond);
+    EXPECT_THAT(scene.answers, ElementsAre(scene.Running("no answer within 20s")));
+    EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("deadline")));
   }
 }
 

@@ -68,10 +68,12 @@ uint32_t WordsOf(Point point) {
 }  // namespace
 
 InstanceHost::InstanceHost(HostServices& services, std::string plugin,
-                           std::vector<std::string> kinds, std::string profile, std::string library)
+                           std::vector<std::string> kinds, std::string profile, std::string library,
+                           int64_t deadline_ns)
     : services_(services),
       kinds_(std::move(kinds)),
       id_(services.plugin_ids.IdOf(profile, plugin)),
+      deadline_ns_(deadline_ns),
       what_if_(*this),
       work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile), library)),
       log_level_(services.log_level),
@@ -86,8 +88,8 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
            .fault = Fault} {
   if (services.faults != nullptr) faults_ = services.faults->Open(this->plugin(), this->profile());
   if (services.monitor != nullptr) {
-    callee_ =
-        services.monitor->Register({this->plugin(), this->profile(), std::move(library), faults_});
+    callee_ = services.monitor->Register(
+        {this->plugin(), this->profile(), std::move(library), faults_, deadline_ns});
   }
 }
 

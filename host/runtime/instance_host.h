@@ -48,9 +48,10 @@ enum ThreadWord : uint32_t {
 //            once it is retired: see HostUse.
 class InstanceHost {
  public:
-  // `kinds`: those that the plugin declared; `library`: the path of its library.
+  // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see
+  // PlanSpec::Plugin.
   InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds,
-               std::string profile = {}, std::string library = {});
+               std::string profile = {}, std::string library = {}, int64_t deadline_ns = 0);
   ~InstanceHost();
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
@@ -83,6 +84,8 @@ class InstanceHost {
   PluginId id() const { return id_; }
   // Returns the id of the instance in the call monitor; 0 if it has none.
   CallMonitor::CalleeId callee() const { return callee_; }
+  // Returns the deadline of the plugin's calls; 0 if it has none of its own.
+  int64_t deadline_ns() const { return deadline_ns_; }
   // Returns the account that counts the instance's faults; null if faults are not counted.
   PluginFaults::Account* faults() const { return faults_.get(); }
   // The promises of the instance. The first call, which creates the table, must be on the
@@ -154,6 +157,7 @@ class InstanceHost {
   HostServices& services_;
   const std::vector<std::string> kinds_;
   const PluginId id_;
+  const int64_t deadline_ns_;
   const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   std::shared_ptr<PluginFaults::Account> faults_;
   CallMonitor::CalleeId callee_ = 0;

@@ -143,8 +143,9 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
                                               HostServices& services) {
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host = std::make_shared<InstanceHost>(services, spec.name, from.info->kinds,
-                                               scheduler_name_, from.library->path());
+  plugin.host =
+      std::make_shared<InstanceHost>(services, spec.name, from.info->kinds, scheduler_name_,
+                                     from.library->path(), spec.deadline_ns);
   plugin.id = plugin.host->id();
   from.library->Keep(plugin.host);
   const Arguments args(spec.args, spec.where, spec.places);

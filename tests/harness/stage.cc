@@ -331,6 +331,12 @@ void Stage::CompleteProfile() {
 void Stage::Build() {
   CompleteProfile();
   auto plan = Plan::Build(spec_, catalog(), services_, table());
+void Stage::SetDeadline(const std::string& name, int64_t deadline_ns) {
+  const auto plugin = std::ranges::find(spec_.plugins, name, &PlanSpec::Plugin::name);
+  ASSERT_NE(plugin, spec_.plugins.end());
+  plugin->deadline_ns = deadline_ns;
+}
+
   if (plan.ok()) (*plan)->Begin();
   BERTH_ASSERT_MSG(plan.ok(), "%s", plan.status().ToString().c_str());
   plan_ = *std::move(plan);

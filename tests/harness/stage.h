@@ -106,6 +106,9 @@ class Stage {
   void CompleteProfile();
   // Completes the profile and builds a plan of it.
   void Build();
+  // Sets the deadline of the plugin's calls. REQUIRES: the plugin was added.
+  // Called: before Build().
+  void SetDeadline(const std::string& name, int64_t deadline_ns);
   // Quiesces and destroys all instances. REQUIRES: all bindings are destroyed.
   void DestroyPlan() { attempt_.reset(), plan_.reset(); }
 

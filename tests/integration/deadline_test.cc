@@ -98,6 +98,47 @@ TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
                                       "Reserve none", "Permit none"));
 }
 
+TEST_F(DeadlineTest, ThePluginsOwnDeadlineAppliesAtEveryPoint) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kPostFilter, Point::kPreBind});
+  stage_.Add("puppet.B", {Point::kReserve}).reserve = [&](const berth_cycle& cycle, auto&&...) {
+    RecordDeadline(Point::kReserve, cycle.deadline_ns);
+    return BERTH_SUCCESS;
+  };
+  stage_.SetDeadline("puppet.A", 3 * kSecond);
+  CallWatchdog watchdog(stage_.monitor(), stage_.faults(),
+                        {.call_ns = kSecond, .post_filter_ns = 10 * kSecond});
+  a.filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
+                 berth_status*) {
+    RecordDeadline(Point::kFilter, cycle.deadline_ns);
+    RunFor(watchdog, 3 * kSecond - 1);
+    EXPECT_FALSE(BERTH_CANCELED(&cycle));
+    RunFor(watchdog, 3 * kSecond);
+    EXPECT_TRUE(BERTH_CANCELED(&cycle));
+    std::fill_n(out.codes, block.count, uint8_t{BERTH_SUCCESS});
+    return BERTH_SUCCESS;
+  };
+  a.post_filter = [&](const berth_cycle& cycle, auto&&...) {
+    RecordDeadline(Point::kPostFilter, cycle.deadline_ns);
+    return BERTH_UNSCHEDULABLE;
+  };
+  a.pre_flight = [&](const berth_binding& binding, berth_status*) {
+    RecordDeadline(Point::kPreBind, binding.deadline_ns);
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  const Nominator nominator;
+  Attempt& attempt = stage_.Begin();
+  EXPECT_TRUE(RunFilter(attempt, nominator).ok());
+  RunPostFilter(attempt);
+  EXPECT_TRUE(RunReserve(attempt, 0).ok());
+  attempt.End();
+  auto binding = stage_.MakeBinding();
+  EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
+  EXPECT_THAT(deadlines_, ElementsAre("Filter 3000000000", "PostFilter 3000000000",
+                                      "Reserve 1000000000", "PreBind 3000000000"));
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A Filter deadline"));
+}
+
 // PreFlight always runs on the scheduling thread, even if the plugin's PreBind blocks.
 TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
