@@ -200,6 +200,18 @@ class ContractChecker {
         plugin_->Less({.pod = pod, .queued_ns = 1}, {.pod = other, .queued_ns = 2});
       }
     }
+    if (instance().queue_sort && instance().queue_sort->lane != nullptr) CheckLanes();
+  }
+
+  // Lets the plugin select lanes until no pod is left.
+  void CheckLanes() {
+    std::vector<testing::QueuedSpec> active;
+    for (const PodSpec& pod : world_.pods) {
+      active.push_back({.pod = pod, .queued_ns = static_cast<int64_t>(active.size()) + 1});
+    }
+    while (!active.empty()) {
+      active.erase(active.begin() + static_cast<ptrdiff_t>(plugin_->Next(active)));
+    }
   }
 
   void CheckHints(const PodSpec& pod) {
@@ -322,6 +334,7 @@ class ContractChecker {
     seen_.has_status = seen_.can_reject || plugin.post_filter || plugin.pre_score || plugin.score ||
                        plugin.pre_bind || plugin.bind;
     seen_.has_queue_sort = plugin.queue_sort.has_value();
+    seen_.has_lanes = plugin.queue_sort && plugin.queue_sort->lane != nullptr;
     seen_.has_add_pod = plugin.pre_filter && plugin.pre_filter->add_pod != nullptr;
     seen_.has_slots = instance().plugin().slots.count > 0;
     seen_.absent_columns = FindAbsentColumns(*plugin_, world_.pods);

@@ -41,6 +41,7 @@ struct Observations {
   bool can_reject = false;    // A point of the plugin may reject a pod or a node.
   bool has_rejected = false;  // Such a point did.
   bool has_queue_sort = false;
+  bool has_lanes = false;  // Of QueueSort.
   bool has_add_pod = false;
   bool has_slots = false;
   bool has_hint_parts = false;       // A hint declares the parts of the pod that it reads.

@@ -129,6 +129,13 @@ const struct {
      [](Observations& seen) { seen.can_measure_heap = false; },
      {"leaks"},
      "sanitizer"},
+    {"only QueueSort with lanes",
+     [](Observations& seen) {
+       seen = Observations();
+       seen.has_queue_sort = seen.has_lanes = true;
+     },
+     {"threads", "outputs", "blocks", "concurrency", "whatif", "dependence", "hints", "slots"},
+     "called no service"},
     {"only QueueSort",
      [](Observations& seen) {
        seen = Observations();

@@ -82,10 +82,29 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
 }
 
 Fault CopyQueueSort(const void* from, PluginPoints* points) {
-  auto& point = points->queue_sort;
+  std::optional<berth_queue_sort> point;
   if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
     return fault;
+  if (!points->queue_sort.has_value()) {
+    points->queue_sort = berth_queue_sort_2{.struct_size = sizeof(berth_queue_sort_2),
+                                            .flags = point->flags,
+                                            .key = point->key,
+                                            .less = point->less,
+                                            .lane = nullptr,
+                                            .next = nullptr};
+  }
   return Require(point->key != nullptr || point->less != nullptr, "key or less to be set");
+}
+
+// Replaces revision 1, if the plugin offers both.
+Fault CopyQueueSort2(const void* from, PluginPoints* points) {
+  auto& point = points->queue_sort;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
+    return fault;
+  if (auto fault =
+          Require(point->key != nullptr || point->less != nullptr, "key or less to be set"))
+    return fault;
+  return Require(point->lane != nullptr && point->next != nullptr, "lane and next to be set");
 }
 
 Fault CopyPreFilter(const void* from, PluginPoints* points) {
@@ -183,6 +202,7 @@ constexpr Point kPoints[] = {
     {BERTH_POINT_PRE_ENQUEUE, CopyPreEnqueue},
     {BERTH_POINT_ENQUEUE_EXTENSIONS, CopyEnqueueExtensions},
     {BERTH_POINT_QUEUE_SORT, CopyQueueSort},
+    {BERTH_POINT_QUEUE_SORT_2, CopyQueueSort2},
     {BERTH_POINT_PRE_FILTER, CopyPreFilter},
     {BERTH_POINT_FILTER, CopyFilter},
     {BERTH_POINT_POST_FILTER, CopyPostFilter},

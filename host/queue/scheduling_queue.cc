@@ -314,14 +314,19 @@ void SchedulingQueue::SetGroups(bool groups) {
 
 // --- called by scheduling and binding cycles ----------------------------------------------------
 
-QueueEntry* SchedulingQueue::FirstReady() const {
-  QueueEntry* active = places_.First(QueuePlace::kActive);
+bool SchedulingQueue::has_ready() const {
+  return CountIn(QueuePlace::kActive) > 0 ||
+         (options_.pop_from_backoff && CountIn(QueuePlace::kBackoff) > 0);
+}
+
+QueueEntry* SchedulingQueue::NextReady() const {
+  QueueEntry* active = places_.NextActive();
   if (active != nullptr || !options_.pop_from_backoff) return active;
-  return places_.First(QueuePlace::kBackoff);
+  return places_.FirstBackoff(QueuePlace::kBackoff);
 }
 
 const QueuedEntity* SchedulingQueue::Pop() {
-  QueueEntry* entry = FirstReady();
+  QueueEntry* entry = NextReady();
   if (entry == nullptr) return nullptr;
   places_.Move(*entry, QueuePlace::kInFlight);
   QueuedEntity& entity = entry->entity;
@@ -407,7 +412,7 @@ void SchedulingQueue::Tick() {
 }
 
 void SchedulingQueue::EndBackoffs(QueuePlace place, int64_t at_ns) {
-  while (QueueEntry* entry = places_.First(place)) {
+  while (QueueEntry* entry = places_.FirstBackoff(place)) {
     if (backoff_.IsOn(entry->entity.backoff_until_ns, at_ns)) return;
     Requeue(*entry, Requeueing::kImmediately, entry->entity.was_flushed);
   }
@@ -427,7 +432,7 @@ std::optional<int64_t> SchedulingQueue::NextTickNs() const {
   std::optional<int64_t> next;
   const auto consider = [&next](int64_t at_ns) { next = std::min(next.value_or(at_ns), at_ns); };
   for (const QueuePlace place : {QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
-    const QueueEntry* entry = places_.First(place);
+    const QueueEntry* entry = places_.FirstBackoff(place);
     if (entry != nullptr) consider(Backoff::TickAfter(entry->entity.backoff_until_ns));
   }
   if (const QueueEntry* entry = places_.parked().entries().front(); entry != nullptr) {

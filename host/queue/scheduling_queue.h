@@ -49,10 +49,10 @@ namespace berth::host {
 // Threading: the scheduling thread.
 // Lifetime:  policy, order and clock must outlive the queue.
 // Must not:  be called by policy or order within their calls.
-// Cost:      Add, Pop, Return: O(log size); for a group O(its members). OnEvent: one hint call per
-//            class of parked pods that are rejected by the same registered plugins and equal in the
-//            parts that those plugins' hints depend on, plus the pods that it moves. Other parked
-//            pods cost nothing.
+// Cost:      Add, Pop, Return: O(log size), with lanes also O(lanes); for a group O(its members).
+//            OnEvent: one hint call per class of parked pods that are rejected by the same
+//            registered plugins and equal in the parts that those plugins' hints depend on, plus
+//            the pods that it moves. Other parked pods cost nothing.
 class SchedulingQueue {
  public:
   struct Options {
@@ -102,7 +102,8 @@ class SchedulingQueue {
 
   // ---- Called by scheduling and binding cycles --------------------------------------------------
 
-  // Moves the first ready entity into flight and returns it; null if there is none. If no entity is
+  // Moves the first ready entity into flight and returns it; null if there is none. If QueueSort
+  // has lanes, it selects the lane, once per call that finds an active entity. If no entity is
   // active, `pop_from_backoff` takes the first entity of the backoff queue, however long its
   // backoff still lasts.
   // Lifetime: until Return() or Done() for the pod, or ReturnGroup() for the group.
@@ -173,7 +174,7 @@ class SchedulingQueue {
   const Nominator& nominator() const { return nominator_; }
 
   // Returns whether Pop() would return an entity.
-  bool has_ready() const { return FirstReady() != nullptr; }
+  bool has_ready() const;
   // Returns the number of pods in all places.
   size_t size() const { return entities_.pod_count(); }
   // Returns the number of entities in the place.
@@ -201,8 +202,9 @@ class SchedulingQueue {
   void ChangeMembers(QueueEntry& group, const std::function<void()>& change,
                      Requeueing when_ready = Requeueing::kImmediately);
 
-  // Returns the entity that Pop() would return; null if there is none.
-  QueueEntry* FirstReady() const;
+  // Returns the entity that is to be tried now, which the caller must move into flight; null if
+  // there is none.
+  QueueEntry* NextReady() const;
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
   // Parks the entry if `how` is kSkip; otherwise requeues it.

@@ -195,8 +195,7 @@ Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
     if (std::ranges::find(planned, index, &PlannedUse::plugin) != planned.end()) {
       return Status::InvalidArgument(where + " is listed twice");
     }
-    const auto& points = plugin->instance->info().points;
-    if (std::ranges::find(points, InfoOf(point).id) == points.end()) {
+    if (!HasPoint(plugin->instance->info().points, point)) {
       return Status::InvalidArgument(where + " does not implement this extension point");
     }
     planned.push_back({index, use.weight == 0 ? 1 : use.weight});

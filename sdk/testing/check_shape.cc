@@ -64,6 +64,8 @@ void ShapeChecker::CheckPoints() {
   ExpectPoint(instance_.changes, BERTH_POINT_CHANGES, &berth_changes::change);
   if (const auto& sort = instance_.queue_sort) {
     Expect(sort->key != nullptr || sort->less != nullptr, "QueueSort has neither key nor less");
+    Expect((sort->lane == nullptr) == (sort->next == nullptr),
+           "QueueSort has only one of lane and next");
   }
   if (const auto& pre = instance_.pre_filter) {
     Expect((pre->add_pod == nullptr) == (pre->remove_pod == nullptr),

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +101,27 @@ bool PluginUnderTest::Less(const QueuedSpec& a, const QueuedSpec& b) {
     reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
   if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
   return Flushed(less);
+}
+
+uint64_t PluginUnderTest::Lane(const QueuedSpec& queued) {
+  Need(instance_->queue_sort && instance_->queue_sort->lane != nullptr, "QueueSort with lanes");
+  return Flushed(AskLane(queued));
+}
+
+size_t PluginUnderTest::Next(const std::vector<QueuedSpec>& active) {
+  Need(instance_->queue_sort.has_value(), "QueueSort");
+  if (active.empty()) Misuse("Next() needs an active pod");
+  std::map<uint64_t, std::vector<size_t>> lanes;
+  for (size_t i = 0; i < active.size(); ++i) {
+    lanes[instance_->queue_sort->lane != nullptr ? AskLane(active[i]) : 0].push_back(i);
+  }
+  for (auto& [lane, entities] : lanes) {
+    const auto first = std::min_element(entities.begin(), entities.end(), [&](size_t a, size_t b) {
+      return Less(active[a], active[b]);
+    });
+    std::iter_swap(entities.begin(), first);
+  }
+  return Flushed(AskNext(active, lanes));
 }
 
 uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {
@@ -289,6 +313,47 @@ bool PluginUnderTest::AskLess(const QueuedSpec& a, const QueuedSpec& b) {
     });
   });
   return less;
+}
+
+uint64_t PluginUnderTest::AskLane(const QueuedSpec& queued) {
+  uint64_t lanes[2] = {};
+  for (uint64_t& lane : lanes) {
+    WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      lane = instance_->queue_sort->lane(instance_->self(), &view);
+    });
+  }
+  if (lanes[0] != lanes[1])
+    reporter_.Fail(Check::kRepeat, "QueueSort returns two lanes for one pod");
+  return lanes[0];
+}
+
+// `lanes`: the entities by lane, the first one first.
+size_t PluginUnderTest::AskNext(const std::vector<QueuedSpec>& active,
+                                const std::map<uint64_t, std::vector<size_t>>& lanes) {
+  const size_t first = lanes.begin()->second.front();
+  if (instance_->queue_sort->next == nullptr) return first;
+  std::vector<berth_lane> views;
+  size_t next = 0;
+  // The views of the first entities live within nested calls of WithQueued.
+  const std::function<void(decltype(lanes.begin()))> ask = [&](auto lane) {
+    if (lane == lanes.end()) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      next = instance_->queue_sort->next(
+          instance_->self(),
+          {views.data(), static_cast<uint32_t>(views.size()), sizeof(berth_lane)});
+      return;
+    }
+    WithQueued(active[lane->second.front()], *world_.ids, [&](const berth_queued& view) {
+      views.push_back({lane->first, lane->second.size(), &view});
+      ask(std::next(lane));
+    });
+  };
+  ask(lanes.begin());
+  if (next < lanes.size()) return std::next(lanes.begin(), static_cast<ptrdiff_t>(next))->second[0];
+  reporter_.Fail(Check::kCodes, "QueueSort's next returns the index " + std::to_string(next) +
+                                    " of " + std::to_string(lanes.size()) + " lanes");
+  return first;
 }
 
 Answer PluginUnderTest::LeftOut(const Cycle& cycle, const Row& row) {

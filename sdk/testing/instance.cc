@@ -142,7 +142,11 @@ void Instance::CopyPoints() {
   pre_enqueue = CopyPoint<berth_pre_enqueue>(*plugin_, BERTH_POINT_PRE_ENQUEUE);
   enqueue_extensions =
       CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
-  queue_sort = CopyPoint<berth_queue_sort>(*plugin_, BERTH_POINT_QUEUE_SORT);
+  queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT_2);
+  if (!queue_sort) {
+    // Revision 1 is the beginning of revision 2.
+    queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT);
+  }
   pre_filter = CopyPoint<berth_pre_filter>(*plugin_, BERTH_POINT_PRE_FILTER);
   filter = CopyPoint<berth_filter>(*plugin_, BERTH_POINT_FILTER);
   post_filter = CopyPoint<berth_post_filter>(*plugin_, BERTH_POINT_POST_FILTER);

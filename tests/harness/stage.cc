@@ -74,6 +74,7 @@ struct Stage::Actor {
   berth_pre_enqueue pre_enqueue{};
   berth_enqueue_extensions enqueue_extensions{};
   berth_queue_sort queue_sort{};
+  berth_queue_sort_2 queue_sort_2{};
   berth_pre_filter pre_filter{};
   berth_filter filter{};
   berth_changes changes{};
@@ -97,6 +98,7 @@ struct Stage::Actor {
 
 const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) noexcept {
   const Actor& actor = *static_cast<const Actor*>(plugin->self);
+  if (std::string_view(id) == BERTH_POINT_QUEUE_SORT_2) return &actor.queue_sort_2;
   switch (FindPoint(id)->point) {
     case Point::kPreEnqueue: return &actor.pre_enqueue;
     case Point::kEnqueueExtensions: return &actor.enqueue_extensions;
@@ -133,6 +135,18 @@ void Stage::Actor::FillInQueuePoints() {
                   const auto& f = Of(self).less;
                   return f && f(*a, *b) ? 1 : 0;
                 }};
+  queue_sort_2 = {sizeof(berth_queue_sort_2),
+                  0,
+                  nullptr,
+                  queue_sort.less,
+                  [](void* self, const berth_queued* queued) noexcept -> uint64_t {
+                    const auto& f = Of(self).lane;
+                    return f ? f(*queued) : 0;
+                  },
+                  [](void* self, berth_array lanes) noexcept -> uint32_t {
+                    const auto& f = Of(self).next;
+                    return f ? f(Elements<berth_lane>(lanes)) : 0;
+                  }};
   changes = {sizeof(berth_changes), 0, [](void* self, const berth_change* change) noexcept {
                if (const auto& f = Of(self).change) f(*change);
              }};
@@ -317,6 +331,12 @@ Puppet& Stage::Add(const std::string& name, std::initializer_list<Point> points)
   return actor->puppet;
 }
 
+void Stage::SetDeadline(const std::string& name, int64_t deadline_ns) {
+  const auto plugin = std::ranges::find(spec_.plugins, name, &PlanSpec::Plugin::name);
+  ASSERT_NE(plugin, spec_.plugins.end());
+  plugin->deadline_ns = deadline_ns;
+}
+
 void Stage::CompleteProfile() {
   if (spec_.points[static_cast<size_t>(Point::kQueueSort)].empty()) {
     Add("puppet.D", {Point::kQueueSort});
@@ -331,12 +351,6 @@ void Stage::CompleteProfile() {
 void Stage::Build() {
   CompleteProfile();
   auto plan = Plan::Build(spec_, catalog(), services_, table());
-void Stage::SetDeadline(const std::string& name, int64_t deadline_ns) {
-  const auto plugin = std::ranges::find(spec_.plugins, name, &PlanSpec::Plugin::name);
-  ASSERT_NE(plugin, spec_.plugins.end());
-  plugin->deadline_ns = deadline_ns;
-}
-
   if (plan.ok()) (*plan)->Begin();
   BERTH_ASSERT_MSG(plan.ok(), "%s", plan.status().ToString().c_str());
   plan_ = *std::move(plan);

@@ -19,6 +19,8 @@
 #define MORE_POINTS_TEXT ",\"berth.reserve/1\",\"berth.pre_bind/1\""
 #elif defined BREAKS_NOTHING_AFTER_POST_BIND
 #define MORE_POINTS_TEXT ",\"berth.bind/1\",\"berth.post_bind/1\""
+#elif defined HAS_LANES
+#define MORE_POINTS_TEXT ",\"berth.queue_sort/1\",\"berth.queue_sort/2\""
 #else
 #define MORE_POINTS_TEXT ""
 #endif
@@ -118,6 +120,8 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #endif
 #if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
 #include "reservations.h"
+#elif defined HAS_LANES
+#include "lanes.h"
 #endif
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
@@ -325,12 +329,10 @@ static const berth_score kScore = {
 static const berth_event_interest kInterests[] = {
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
 #ifdef BREAKS_HOST_BY_POINT
-#define HINT NULL
-#else
-#define HINT Hint
+#define Hint NULL
 #endif
 static const berth_enqueue_extensions kEnqueue = {
-    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, HINT};
+    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
 static const berth_column_request kColumns[] = {
     {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,

@@ -1,6 +1,6 @@
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test
-  SOURCES args_test.cc claims_test.cc guard_test.cc nodes_test.cc points_test.cc selectors_test.cc
+  SOURCES args_test.cc claims_test.cc guard_test.cc lanes_test.cc nodes_test.cc points_test.cc selectors_test.cc
           services_test.cc status_test.cc values_test.cc
   DEPENDS berth::testing
   LABELS unit)

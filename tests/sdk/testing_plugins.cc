@@ -28,6 +28,7 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
   if (name == BERTH_POINT_PRE_SCORE) return given(parts.pre_score);
   if (name == BERTH_POINT_SCORE) return given(parts.score);
   if (name == BERTH_POINT_QUEUE_SORT) return given(parts.queue_sort);
+  if (name == BERTH_POINT_QUEUE_SORT_2) return given(parts.queue_sort_2);
   if (name == BERTH_POINT_ENQUEUE_EXTENSIONS) return given(parts.enqueue_extensions);
   if (name == BERTH_POINT_PERMIT) return given(parts.permit);
   if (name == BERTH_POINT_RESERVE) return given(parts.reserve);
@@ -133,6 +134,7 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
   add(parts.pre_score, BERTH_POINT_PRE_SCORE);
   add(parts.score, BERTH_POINT_SCORE);
   add(parts.queue_sort, BERTH_POINT_QUEUE_SORT);
+  add(parts.queue_sort_2, BERTH_POINT_QUEUE_SORT_2);
   add(parts.enqueue_extensions, BERTH_POINT_ENQUEUE_EXTENSIONS);
   add(parts.permit, BERTH_POINT_PERMIT);
   add(parts.reserve, BERTH_POINT_RESERVE);

@@ -65,30 +65,6 @@ std::vector<std::string> FindingsOf(const Parts& parts,
   return Findings(parts, {.nodes = {MakeNode("a")}}, use);
 }
 
-TEST(QueueSort, OrdersByKey) {
-  Parts parts;
-  parts.queue_sort = {
-      sizeof(berth_queue_sort), 0,
-      [](void*, const berth_queued* queued, uint8_t out[BERTH_SORT_KEY_SIZE]) noexcept {
-        std::memset(out, 0, BERTH_SORT_KEY_SIZE);
-        out[0] = static_cast<uint8_t>(255 - queued->priority);
-      },
-      nullptr};
-  const SampleLibrary library(parts);
-  PluginUnderTest plugin(library.entry(), {});
-  EXPECT_TRUE(plugin.Less({MakePod("high").Priority(9)}, {MakePod("low").Priority(1)}));
-  EXPECT_FALSE(plugin.Less({MakePod("low").Priority(1)}, {MakePod("high").Priority(9)}));
-}
-
-TEST(QueueSort, ReportsAnOrderThatIsNotStrict) {
-  Parts parts;
-  parts.queue_sort = {
-      sizeof(berth_queue_sort), 0, nullptr,
-      [](void*, const berth_queued*, const berth_queued*) noexcept -> int32_t { return 1; }};
-  EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& p) { p.Less({MakePod("a")}, {MakePod("b")}); }),
-              Contains(HasSubstr("QueueSort orders a pod before itself")));
-}
-
 TEST(Hint, IsCalledOnlyForRegisteredEvents) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, 0},

@@ -799,6 +799,42 @@ typedef struct berth_queue_sort {
   int32_t (*less)(void* self, const berth_queued* a, const berth_queued* b) BERTH_NOEXCEPT;
 } berth_queue_sort;
 
+/* QueueSort with lanes: divides the active queue into lanes, such as one per namespace, and decides
+ * which lane the next entity is taken from. For orders that no key can express, because they depend
+ * on what was taken before: round robin, weights, dominant-resource fairness. It is revision 2 of
+ * QueueSort: if a plugin offers both revisions, the host uses this one.
+ * Called:    `key` or `less` as in revision 1, for the order within a lane. `lane` when an entity
+ *            enters the active queue; the entity stays in its lane until it leaves the active
+ *            queue, also if its pod changes. When another instance of the plugin takes over, the
+ *            host calls its `lane` for every entity. `next` exactly once for each entity that is
+ *            taken from the active queue, also if there is only one lane. It is not called for an
+ *            entity that is tried before the end of its backoff because the active queue is empty.
+ * Threading: [queue].
+ * Returns:   `lane`: any number; entities with equal numbers are in one lane. `next`: the index of
+ *            the lane whose first entity is tried now. An index that is out of range is a fault,
+ *            and the host takes the first lane.
+ * Must not:  `key`, `less`: as in revision 1. `lane`: depend on anything but the entity, or return
+ *            a lane of its own for every entity, because the cost of `next` grows with the number of
+ *            lanes. `next` may depend on anything, and may count what it returns: the entity is
+ *            always taken.
+ * Lifetime:  the lanes until `next` returns. */
+typedef struct berth_lane {
+  uint64_t lane;
+  uint64_t count;            /* of its entities; never 0 */
+  const berth_queued* first; /* the entity that is tried if this lane is next */
+} berth_lane;
+#define BERTH_POINT_QUEUE_SORT_2 "berth.queue_sort/2"
+typedef struct berth_queue_sort_2 {
+  uint32_t struct_size;
+  uint32_t flags;
+  void (*key)(void* self, const berth_queued* queued,
+              uint8_t out[BERTH_SORT_KEY_SIZE]) BERTH_NOEXCEPT;
+  int32_t (*less)(void* self, const berth_queued* a, const berth_queued* b) BERTH_NOEXCEPT;
+  uint64_t (*lane)(void* self, const berth_queued* queued) BERTH_NOEXCEPT;
+  /* `lanes`: berth_lane, those that have entities, by ascending number; at least one */
+  uint32_t (*next)(void* self, berth_array lanes) BERTH_NOEXCEPT;
+} berth_queue_sort_2;
+
 /* PreFilter: checks the pod before any node is evaluated, and prepares cycle state.
  * Called:    once per cycle, plugin by plugin.
  * Threading: [cycle].

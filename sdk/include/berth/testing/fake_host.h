@@ -92,6 +92,15 @@ class PluginUnderTest {
   // strict.
   bool Less(const QueuedSpec& a, const QueuedSpec& b);
 
+  // Returns the lane of the entity. Checks that two calls return the same number.
+  uint64_t Lane(const QueuedSpec& queued);
+
+  // Returns which of these entities, all of which are active, is tried now: an index into `active`.
+  // Without lanes it is the first one by Less; otherwise the first one of the lane that the plugin
+  // returns, which counts it as tried. Equal entities are tried in the order of `active`. Checks
+  // the lanes, that the order is strict, and that the returned index is in range.
+  size_t Next(const std::vector<QueuedSpec>& active);
+
   // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
   // reads only the declared parts of the pod. Returns BERTH_HINT_QUEUE if the plugin registered for
   // the event without a hint, and BERTH_HINT_SKIP if it did not register for it.
@@ -156,6 +165,11 @@ class PluginUnderTest {
   std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const;
 
   bool AskLess(const QueuedSpec& a, const QueuedSpec& b);
+
+  uint64_t AskLane(const QueuedSpec& queued);
+
+  size_t AskNext(const std::vector<QueuedSpec>& active,
+                 const std::map<uint64_t, std::vector<size_t>>& lanes);
 
   static Answer LeftOut(const Cycle& cycle, const Row& row);
 

@@ -57,6 +57,14 @@ class Thrower : public berth::Plugin {
     At("Key");
     return berth::SortKey().Descending(queued.priority);
   }
+  uint64_t Lane(const berth::Queued& /*queued*/) const {
+    At("Lane");
+    return 0;
+  }
+  std::size_t NextLane(const berth::Lanes& /*lanes*/) {
+    At("NextLane");
+    return 0;
+  }
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     cycle.State<State>().throws = at_ == "clone";
